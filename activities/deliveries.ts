@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Callback, Item } from '../contract/items.ts';
+import type { Kind } from '../contract/snapshot.ts';
+import * as deliveries from '../db/deliveries.ts';
+import { getItem } from '../db/items.ts';
+import type { Db } from '../db/pool.ts';
+import { getQueue } from '../db/queues.ts';
+import { outcomeMessage } from '../domain/callbacks.ts';
+import { type Answer, post } from './webhook.ts';
+
+/** Sending outcomes to those who act on them (S0.10). */
+export interface DeliveryActivities {
+  /** One attempt to tell an item's outcome; returns when it is told or nobody is left to tell. */
+  deliverOutcome(kind: Kind, id: string): Promise<void>;
+  /** One attempt at delivery number `n`. */
+  deliver(kind: Kind, id: string, n: number): Promise<void>;
+  /** Puts on record that the attempts are over. */
+  giveUpDelivery(kind: Kind, id: string, n?: number): Promise<void>;
+}
+
+export interface DeliveryContext {
+  db: Db;
+  allowPrivate: boolean;
+}
+
+const MAX_PER_HOST = 8;
+const GONE = 410;
+
+export function deliveryActivities({ db, allowPrivate }: DeliveryContext): DeliveryActivities {
+  const busy = new Map<string, number>();
+
+  const deliver = async (kind: Kind, id: string, n: number): Promise<void> => {
+    const [item, delivery] = [await getItem(db, kind, id), await deliveries.getDelivery(db, kind, id, n)];
+    const callback = item && (await callbackOf(db, item));
+    if (!item || !callback || delivery?.state !== 'pending') return;
+    const { host } = new URL(delivery.url);
+    if ((busy.get(host) ?? 0) >= MAX_PER_HOST) throw later(`${host} is busy`, 500 + Math.random() * 1000);
+    busy.set(host, (busy.get(host) ?? 0) + 1);
+    try {
+      const message = outcomeMessage(item);
+      const answer = await post(
+        { url: delivery.url, secret: callback.secret, id: messageId(item, n), body: JSON.stringify(message) },
+        allowPrivate,
+      ).catch((error: Error) => error);
+      await record(kind, id, n, answer);
+    } finally {
+      const left = (busy.get(host) ?? 1) - 1;
+      if (left > 0) busy.set(host, left);
+      else busy.delete(host);
+    }
+  };
+
+  /** 2xx is told, 410 is "never again", anything else is tried again. */
+  const record = async (kind: Kind, id: string, n: number, answer: Answer | Error): Promise<void> => {
+    const status = answer instanceof Error ? null : answer.status;
+    const told = status !== null && status >= 200 && status < 300;
+    const state = told ? 'delivered' : status === GONE ? 'failed' : 'pending';
+    const error = told ? null : answer instanceof Error ? answer.message : `answered ${status}`;
+    await deliveries.attemptDelivery(db, kind, id, n, { status, error, state });
+    if (state === 'pending') {
+      const delay = answer instanceof Error ? null : answer.retryAfterMs;
+      throw later(error ?? 'not delivered', delay === null ? undefined : Math.min(Math.max(delay, 1000), 3_600_000));
+    }
+    await deliveries.itemTold(db, kind, id, told ? 'delivered' : 'delivery_failed', { n, status });
+  };
+
+  return {
+    deliver,
+    async deliverOutcome(kind, id) {
+      const item = await getItem(db, kind, id);
+      const callback = item && (await callbackOf(db, item));
+      if (!item?.telling || !callback) return;
+      const delivery = await deliveries.openDelivery(db, kind, id, outcomeMessage(item).type, callback.url);
+      if (delivery) await deliver(kind, id, delivery.n);
+    },
+    async giveUpDelivery(kind, id, n = 1) {
+      const delivery = await deliveries.getDelivery(db, kind, id, n);
+      if (delivery?.state !== 'pending') return;
+      await deliveries.setDeliveryFailed(db, kind, id, n);
+      await deliveries.itemTold(db, kind, id, 'delivery_failed', { n, status: delivery.status, error: delivery.error });
+    },
+  };
+}
+
+async function callbackOf(db: Db, item: Item): Promise<Callback | null> {
+  return item.callback ?? (await getQueue(db, item.kind, item.queue))?.callback ?? null;
+}
+
+/** The same for every attempt of one delivery, so that receivers can drop repeats. */
+function messageId(item: Item, n: number): string {
+  return `msg_${createHash('sha256').update(`${item.kind}/${item.id}/${item.version}/${n}`).digest('hex').slice(0, 32)}`;
+}
+
+function later(message: string, delayMs: number | undefined): ApplicationFailure {
+  return ApplicationFailure.create({ message, type: 'not_delivered', nextRetryDelay: delayMs });
+}

@@ -1,0 +1,84 @@
+import type { Command, Kind, Snapshot } from '../contract/snapshot.ts';
+import { isFinal } from '../domain/items.ts';
+import * as items from '../db/items.ts';
+import { commandOnce, readItem, tickItem } from '../db/link.ts';
+import type { Db, Queryable } from '../db/pool.ts';
+import { type AfterCommit, snapshotOf } from '../link/told.ts';
+
+/** What item workflows ask of the database. */
+export interface ItemActivities {
+  /** The row as it is; null when the item is gone (retention). */
+  readItem(kind: Kind, id: string): Promise<Read | null>;
+  /** Does what is due for this item by the database's clock, and returns the fresh row. */
+  wakeItem(kind: Kind, id: string): Promise<Read | null>;
+  /** Carries out an operator's command once; on a finished item it is logged as refused. */
+  operate(kind: Kind, id: string, key: string, command: Command): Promise<Read | null>;
+}
+
+export interface Read {
+  snapshot: Snapshot;
+  /** Wait a grace beyond the wake time, because a pacemaker is there; else the durable timer is the only clock. */
+  graced: boolean;
+}
+
+export interface ItemActivityContext {
+  db: Db;
+  after: AfterCommit;
+  /** Whether a pacemaker does the prompt work somewhere. */
+  pacemaker: boolean;
+}
+
+export function itemActivities({ db, after, pacemaker }: ItemActivityContext): ItemActivities {
+  const read = async (kind: Kind, id: string): Promise<Read | null> => {
+    const row = await readItem(db, kind, id);
+    return row ? { snapshot: snapshotOf(row, row.now), graced: pacemaker } : null;
+  };
+  return {
+    readItem: read,
+    async wakeItem(kind, id) {
+      // one transition a pass; what is due after it (an escalation behind a reclaim) in the next
+      for (let pass = 0; pass < 10; pass++) {
+        const moved = await tickItem(db, kind, id);
+        after(moved, { toldBy: id });
+        if (moved.length === 0) break;
+      }
+      return read(kind, id);
+    },
+    async operate(kind, id, key, command) {
+      const moved = await db.transaction(async (tx) => {
+        if (!(await commandOnce(tx, key, kind, id))) return [];
+        return carryOut(tx, kind, id, command);
+      });
+      after(moved, { toldBy: id });
+      return read(kind, id);
+    },
+  };
+}
+
+async function carryOut(tx: Queryable, kind: Kind, id: string, command: Command): Promise<items.Item[]> {
+  const moved = await change(tx, kind, id, command);
+  if (moved.length > 0) return moved;
+  const row = await items.getItem(tx, kind, id);
+  const reason = row && isFinal(row.state) ? 'not_open' : 'not_held';
+  return items.noteItem(tx, kind, id, 'refused', command.by, { command: command.type, reason });
+}
+
+function change(tx: Queryable, kind: Kind, id: string, command: Command): Promise<items.Item[]> {
+  const { by } = command;
+  switch (command.type) {
+    case 'invalidate':
+      return items.closeItems(tx, kind, { state: 'invalidated', items: [{ id }], reason: command.reason, actor: by });
+    case 'reprioritize':
+      return items.changeItem(tx, kind, id, { priority: command.priority }, by);
+    case 'release':
+      return items.releaseItem(tx, kind, {
+        id,
+        token: null,
+        subject: null,
+        delaySeconds: 0,
+        reason: null,
+        skip: false,
+        actor: by,
+      });
+  }
+}

@@ -1,0 +1,79 @@
+import { createHmac } from 'node:crypto';
+import { lookup } from 'node:dns';
+import http from 'node:http';
+import https from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { isPublicAddress, refuseUrl } from '../domain/callbacks.ts';
+
+const TIMEOUT_MS = 10_000;
+
+export interface Message {
+  url: string;
+  /** `whsec_` and base64. */
+  secret: string;
+  /** Stable over all attempts; contains no dot. */
+  id: string;
+  body: string;
+}
+
+export interface Answer {
+  status: number;
+  /** What `Retry-After` asks for, in milliseconds. */
+  retryAfterMs: number | null;
+}
+
+/**
+ * POSTs one message with Standard Webhooks headers. Redirects are not followed, the answer's body is
+ * not read. The address that was checked is the one connected to, so that a name cannot change its
+ * mind in between.
+ * @throws Error when there is no answer within 10 s or the address is refused
+ */
+export function post(message: Message, allowPrivate: boolean): Promise<Answer> {
+  const refused = refuseUrl(message.url, allowPrivate);
+  if (refused !== null) return Promise.reject(new Error(`the URL ${refused}`));
+  const { request } = message.url.startsWith('https:') ? https : http;
+  return new Promise((resolve, reject) => {
+    const call = request(
+      message.url,
+      {
+        method: 'POST',
+        headers: { ...signedHeaders(message, Math.floor(Date.now() / 1000)) },
+        lookup: allowPrivate ? undefined : publicLookup,
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        agent: false,
+      },
+      (response) => {
+        const after = Number(response.headers['retry-after']);
+        resolve({ status: response.statusCode ?? 0, retryAfterMs: Number.isFinite(after) ? after * 1000 : null });
+        response.destroy();
+      },
+    );
+    call.on('error', reject);
+    call.end(message.body);
+  });
+}
+
+/** @param at seconds since 1970 */
+export function signedHeaders(message: Message, at: number): Record<string, string> {
+  const key = Buffer.from(message.secret.replace(/^whsec_/, ''), 'base64');
+  const signature = createHmac('sha256', key).update(`${message.id}.${at}.${message.body}`).digest('base64');
+  return {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(message.body)),
+    'user-agent': 'docket',
+    'webhook-id': message.id,
+    'webhook-timestamp': String(at),
+    'webhook-signature': `v1,${signature}`,
+  };
+}
+
+const publicLookup: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return callback(error, '', 0);
+    const [first] = addresses;
+    if (!first || !addresses.every((a) => isPublicAddress(a.address)))
+      return callback(new Error(`${hostname} leads to a private address`), '', 0);
+    if (options.all) return callback(null, addresses);
+    callback(null, first.address, first.family);
+  });
+};

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { secureHeaders } from 'hono/secure-headers';
+import { routePath } from 'hono/route';
+import type { Api } from './context.ts';
+import { docs } from './docs.ts';
+import { type AnyEndpoint, register } from './endpoint.ts';
+import { endpoints } from './endpoints.ts';
+import { isUnavailable, Problem } from './problems.ts';
+
+const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
+
+/** The HTTP API: frame around the endpoints (request ids, headers, errors, limits, metrics). */
+export function createApp(api: Api): OpenAPIHono {
+  const app = new OpenAPIHono();
+  app.use(secureHeaders({ crossOriginResourcePolicy: 'same-origin' }));
+  app.use(async (c, next) => {
+    const requestId = c.req.header('x-request-id')?.match(/^[\w.-]{1,100}$/)?.[0] ?? randomUUID();
+    c.set('requestId' as never, requestId as never);
+    const start = performance.now();
+    const { load, log } = api.engine;
+    load.calls++;
+    try {
+      if (load.calls > api.config.maxCalls) throw new Problem('rate_limited', 'too many calls at once', { retryAfter: 1 });
+      // a page of another site must not reach an open server through a name of its own (DNS rebinding)
+      if (api.config.open && !LOOPBACK_HOST.test(c.req.header('host') ?? 'localhost'))
+        throw new Problem('forbidden', 'this server is open to this machine only');
+      await next();
+    } finally {
+      load.calls--;
+    }
+    c.header('x-request-id', requestId);
+    if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
+    const seconds = (performance.now() - start) / 1000;
+    const { method } = c.req;
+    const route = routePath(c, -1);
+    api.metrics.calls.observe({ method, route, status: String(c.res.status) }, seconds);
+    if (c.res.status >= 500) log.error({ requestId, method, route, status: c.res.status }, 'call failed');
+  });
+  app.onError((error, c) => answerError(api, error, c));
+  app.notFound((c) => answerError(api, new Problem('not_found', `there is no ${c.req.path}`), c));
+
+  app.openAPIRegistry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer' });
+  for (const e of endpoints) register(app, api, e);
+  app.get('/openapi.json', (c) => c.json(openApi(app)));
+  app.route('/docs', docs());
+  app.get('/', (c) => c.redirect('/docs'));
+  refuseOtherMethods(app, endpoints);
+  return app;
+}
+
+export function openApi(app: OpenAPIHono) {
+  return app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'Docket',
+      version: '1.0.0',
+      description: 'Puts people and programs to work on a stream of items. Errors are RFC 9457 problems with a stable `code`.',
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+  });
+}
+
+/** A known path with a method it doesn't have is 405 and says which it has. */
+function refuseOtherMethods(app: OpenAPIHono, all: AnyEndpoint[]): void {
+  const methods = new Map<string, string[]>();
+  for (const e of all) {
+    const path = e.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    methods.set(path, [...(methods.get(path) ?? []), e.method.toUpperCase()]);
+  }
+  for (const [path, allowed] of methods)
+    app.all(path, (c) => {
+      c.header('allow', allowed.join(', '));
+      throw new Problem('method_not_allowed', `${c.req.path} knows ${allowed.join(', ')}`);
+    });
+}
+
+function answerError(api: Api, error: unknown, c: Context): Response {
+  const requestId = (c.get('requestId' as never) as string | undefined) ?? randomUUID();
+  const problem = toProblem(error);
+  if (problem.status >= 500)
+    api.engine.log.error({ requestId, path: c.req.path, ...described(error) }, problem.code);
+  api.metrics.refused.inc({ code: problem.code });
+  c.header('x-request-id', requestId);
+  if (problem.status === 503 || problem.status === 429) c.header('retry-after', '1');
+  if (problem.status === 401) c.header('www-authenticate', 'Bearer');
+  return c.body(JSON.stringify(problem.toJSON(requestId)), problem.status as 400, {
+    'content-type': 'application/problem+json',
+  });
+}
+
+/** Message and stack only: a database error also carries the row, which is somebody's content. */
+function described(error: unknown) {
+  const { message, code, stack } = error as Error & { code?: string };
+  return { err: message, code, stack };
+}
+
+function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isUnavailable(error)) return new Problem('unavailable', 'the database cannot be reached, try again');
+  return new Problem('internal', 'this is a bug; the request id helps to find it');
+}

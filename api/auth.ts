@@ -1,0 +1,106 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { addKey, addStreamTicket, getKey, getStreamTicket, type KeyRow, type Role } from '../db/keys.ts';
+import type { Db } from '../db/pool.ts';
+import { invalid, Problem } from './problems.ts';
+
+/** Who calls. */
+export interface Caller {
+  /** The key's id; `open` where no key is asked for. */
+  id: string;
+  /** How events name this caller: a reviewer's subject, else the key's name. */
+  actor: string;
+  role: Role;
+  subject: string | null;
+}
+
+const PREFIX = 'docket';
+const CACHE_MS = 1_000;
+const STREAM_TICKET_SECONDS = 60;
+const OPEN: Caller = { id: 'open', actor: 'anonymous', role: 'admin', subject: null };
+
+/** Makes a key `docket_<id>_<secret>`. Only its SHA-256 is kept: with 32 random bytes a slow hash gains nothing. */
+export async function createKey(
+  db: Db,
+  { name, role, subject }: { name: string; role: Role; subject: string | null },
+): Promise<{ id: string; key: string }> {
+  const id = randomBytes(6).toString('hex');
+  const key = `${PREFIX}_${id}_${randomBytes(32).toString('base64url')}`;
+  await addKey(db, { id, name, role, subject, hash: digest(key) });
+  return { id, key };
+}
+
+/**
+ * Finds out who calls. In open mode (loopback only) a missing key is an administrator, a given one
+ * counts. Keys are looked up at most once a second each, so a revoked one ends within that time.
+ */
+export class Authenticator {
+  readonly #db: Db;
+  readonly #open: boolean;
+  readonly #cache = new Map<string, { row: KeyRow | undefined; at: number }>();
+
+  constructor(db: Db, open: boolean) {
+    this.#db = db;
+    this.#open = open;
+  }
+
+  /** @throws Problem `unauthenticated` */
+  async caller(header: string | undefined): Promise<Caller> {
+    if (header === undefined && this.#open) return OPEN;
+    const key = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1];
+    const id = key && /^docket_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/.exec(key)?.[1];
+    const row = id ? await this.#find(id) : undefined;
+    if (!key || !row || !timingSafeEqual(digest(key), row.hash))
+      throw new Problem('unauthenticated', 'send Authorization: Bearer with a valid key');
+    return { id: row.id, actor: row.subject ?? row.name, role: row.role, subject: row.subject };
+  }
+
+  /** A ticket that stands for the caller's key in the URL of an event stream, for 60 s. */
+  async streamTicket(caller: Caller): Promise<{ ticket: string; expiresAt: Date }> {
+    const ticket = `st_${randomBytes(32).toString('base64url')}`;
+    const { id, actor, role, subject } = caller;
+    const expiresAt = await addStreamTicket(
+      this.#db,
+      digest(ticket),
+      { key_id: id, actor, role, subject },
+      STREAM_TICKET_SECONDS,
+    );
+    return { ticket, expiresAt };
+  }
+
+  /** @throws Problem `unauthenticated` */
+  async ticketCaller(ticket: string): Promise<Caller> {
+    const row = await getStreamTicket(this.#db, digest(ticket));
+    if (!row) throw new Problem('unauthenticated', 'this stream ticket is unknown or has run out');
+    return { id: row.key_id, actor: row.actor, role: row.role, subject: row.subject };
+  }
+
+  async #find(id: string): Promise<KeyRow | undefined> {
+    const known = this.#cache.get(id);
+    if (known && Date.now() - known.at < CACHE_MS) return known.row;
+    const row = await getKey(this.#db, id);
+    if (this.#cache.size > 10_000) this.#cache.clear();
+    this.#cache.set(id, { row, at: Date.now() });
+    return row;
+  }
+}
+
+/**
+ * The person a call is for: a reviewer's key speaks for its own subject only.
+ * @throws Problem `forbidden` when a reviewer's key names another, 422 when nobody is named
+ */
+export function personOf(caller: Caller, named: string | undefined, field = 'reviewer'): string {
+  if (caller.role === 'reviewer' && caller.subject !== null) {
+    if (named !== undefined && named !== caller.subject)
+      throw new Problem('forbidden', `this key speaks for ${caller.subject} only`);
+    return caller.subject;
+  }
+  if (named === undefined) throw invalid(field, 'is required');
+  return named;
+}
+
+/** The holder a token must belong to: a reviewer's key can use its own only. */
+export const boundTo = (caller: Caller): string | null => (caller.role === 'reviewer' ? caller.subject : null);
+
+function digest(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}

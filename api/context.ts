@@ -1,0 +1,140 @@
+import type { Item } from '../contract/items.ts';
+import type { Kind } from '../contract/snapshot.ts';
+import * as items from '../db/items.ts';
+import { claimItems, ensureQueue } from '../db/queues.ts';
+import type { Engine } from '../link/engine.ts';
+import type { Authenticator } from './auth.ts';
+import type { Metrics } from './metrics.ts';
+import { share } from './sharing.ts';
+import { newToken } from './tokens.ts';
+
+export interface ApiConfig {
+  allowPrivateCallbacks: boolean;
+  /** Where the Temporal UI is, for links; null: unknown. */
+  temporalUiUrl: string | null;
+  temporalNamespace: string;
+  maxCalls: number;
+  /** Open mode listens on loopback and answers only to loopback names. */
+  open: boolean;
+}
+
+/** One person's turn at a queue, for one item. */
+export interface PlainClaim {
+  person: string;
+  token: string;
+}
+
+/** What endpoints work with. Statements that many callers run at once are shared (api/sharing.ts). */
+export interface Api {
+  engine: Engine;
+  config: ApiConfig;
+  auth: Authenticator;
+  metrics: Metrics;
+  /** Makes sure that a queue exists; known ones cost nothing. */
+  ensureQueue(kind: Kind, name: string): Promise<void>;
+  /** Adds one item; undefined when the id exists. */
+  add(input: { kind: Kind; item: items.NewItem; actor: string }): Promise<Item | undefined>;
+  /** Claims one item without skills, together with whoever asks at the same time; what the person holds comes too. */
+  claim(kind: Kind, queue: string, person: string): Promise<{ rows: Item[]; token: string }>;
+  settle(input: { kind: Kind; settlement: items.Settlement }): Promise<Item | undefined>;
+  renew(input: { kind: Kind; hold: items.Hold }): Promise<Item | undefined>;
+}
+
+export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metrics'>): Api {
+  const { db, after } = base.engine;
+  const known = new Set<string>();
+  const claims = new Map<string, (c: PlainClaim) => Promise<Item[]>>();
+
+  const add = share<{ kind: Kind; item: items.NewItem; actor: string }, Item | undefined>(
+    (inputs) =>
+      byKind(inputs, async (kind, group) => {
+        const rows: Item[] = [];
+        for (const [actor, same] of groups(group, (g) => g.actor))
+          rows.push(...(await items.addItems(db, kind, same.map((g) => g.item), actor)));
+        after(rows);
+        return group.map((g) => rows.find((r) => r.id === g.item.id));
+      }),
+    { keys: ({ kind, item }) => [`${kind}/${item.id}`] },
+  );
+
+  const settle = share<{ kind: Kind; settlement: items.Settlement }, Item | undefined>(
+    (inputs) =>
+      byKind(inputs, async (kind, group) => {
+        const rows = await items.settleItems(db, kind, group.map((g) => g.settlement));
+        after(rows);
+        return group.map((g) => rows.find((r) => r.settled_token === g.settlement.token));
+      }),
+    { keys: ({ kind, settlement: s }) => [`${kind}/${s.id}`, s.token] },
+  );
+
+  const renew = share<{ kind: Kind; hold: items.Hold }, Item | undefined>(
+    (inputs) =>
+      byKind(inputs, async (kind, group) => {
+        const rows = await items.renewItems(db, kind, group.map((g) => g.hold));
+        return group.map((g) => rows.find((r) => r.lease_id === g.hold.token));
+      }),
+    { keys: ({ kind, hold }) => [`${kind}/${hold.id}`, hold.token] },
+  );
+
+  const claimAt = (kind: Kind, queue: string) => {
+    const key = `${kind}/${queue}`;
+    const existing = claims.get(key);
+    if (existing) return existing;
+    const shared = share<PlainClaim, Item[]>(
+      async (batch) => {
+        const tokens = batch.map((c) => c.token);
+        const persons = batch.map((c) => c.person);
+        const claim = { kind, queue, persons, tokens, count: 1, skills: [], resume: true, follows: null };
+        const rows = await claimItems(db, claim);
+        const given = new Set(tokens);
+        after(rows.filter((r) => r.lease_id !== null && given.has(r.lease_id)));
+        return batch.map((c) => rows.filter((r) => r.holder === c.person));
+      },
+      { keys: (c) => [c.person] },
+    );
+    claims.set(key, shared);
+    return shared;
+  };
+
+  return {
+    ...base,
+    add,
+    settle,
+    renew,
+    async ensureQueue(kind, name) {
+      const key = `${kind}/${name}`;
+      if (known.has(key)) return;
+      await ensureQueue(db, kind, name);
+      if (known.size < 100_000) known.add(key);
+    },
+    async claim(kind, queue, person) {
+      const token = newToken();
+      return { rows: await claimAt(kind, queue)({ person, token }), token };
+    },
+  };
+}
+
+/** Runs one statement per kind and puts the answers back in the order of the inputs. */
+async function byKind<In extends { kind: Kind }, Out>(
+  inputs: In[],
+  run: (kind: Kind, group: In[]) => Promise<Out[]>,
+): Promise<Out[]> {
+  const answers = new Map<In, Out>();
+  for (const [kind, group] of groups(inputs, (i) => i.kind)) {
+    const outputs = await run(kind, group);
+    group.forEach((input, i) => {
+      answers.set(input, outputs[i] as Out);
+    });
+  }
+  return inputs.map((input) => answers.get(input) as Out);
+}
+
+function groups<T, K>(all: T[], key: (one: T) => K): Map<K, T[]> {
+  const found = new Map<K, T[]>();
+  for (const one of all) {
+    const group = found.get(key(one));
+    if (group) group.push(one);
+    else found.set(key(one), [one]);
+  }
+  return found;
+}

@@ -1,0 +1,140 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { PROBLEMS, type ProblemCode, ProblemSchema } from '../contract/problems.ts';
+import type { Role } from '../db/keys.ts';
+import type { Caller } from './auth.ts';
+import { readJson } from './body.ts';
+import type { Api } from './context.ts';
+import { Problem } from './problems.ts';
+
+export const SMALL_BODY = 256 * 1024;
+export const LARGE_BODY = 8 * 1024 * 1024;
+
+type Schema = z.ZodType;
+type Out<S> = S extends Schema ? z.output<S> : undefined;
+
+export interface Call<P, Q, B> {
+  api: Api;
+  caller: Caller;
+  params: P;
+  query: Q;
+  body: B;
+  /** Fires when the caller has gone. */
+  signal: AbortSignal;
+  header(name: string): string | undefined;
+}
+
+export interface Answer {
+  status: 200 | 201 | 202;
+  body: unknown;
+}
+
+export const ok = (body: unknown): Answer => ({ status: 200, body });
+
+/** One endpoint: what it takes, who may call it, what it answers. The OpenAPI document is made of these. */
+export interface Endpoint<P extends Schema | undefined, Q extends Schema | undefined, B extends Schema | undefined> {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** With `{name}` for parameters. */
+  path: string;
+  tag: string;
+  summary: string;
+  /** `admin` may do everything and need not be named; null: no key is asked for. */
+  roles: Role[] | null;
+  /** Also by `?ticket=` from `POST /v1/stream-tickets`. */
+  takesTicket?: boolean;
+  params?: P;
+  query?: Q;
+  body?: B;
+  /** Bytes. */
+  bodyLimit?: number;
+  answers: Partial<Record<200 | 201 | 202, Schema>>;
+  /** Beyond those every endpoint can answer. */
+  problems?: ProblemCode[];
+  handle(call: Call<Out<P>, Out<Q>, Out<B>>): Promise<Answer | Response>;
+}
+
+export function endpoint<
+  P extends Schema | undefined = undefined,
+  Q extends Schema | undefined = undefined,
+  B extends Schema | undefined = undefined,
+>(definition: Endpoint<P, Q, B>): Endpoint<P, Q, B> {
+  return definition;
+}
+
+export type AnyEndpoint = Endpoint<Schema | undefined, Schema | undefined, Schema | undefined>;
+
+/** Puts an endpoint into the app and into the OpenAPI document. */
+export function register(app: OpenAPIHono, api: Api, e: AnyEndpoint): void {
+  document(app, e);
+  app.on(e.method.toUpperCase(), e.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
+    const caller = await authorise(api, e, c);
+    const params = check(e.params, c.req.param(), 'path');
+    const query = check(e.query, c.req.query(), 'query');
+    const sent = e.body ? ((await readJson(c.req.raw, e.bodyLimit ?? SMALL_BODY)) ?? {}) : undefined;
+    const body = check(e.body, sent, 'body');
+    const { signal } = c.req.raw;
+    const header = (name: string) => c.req.header(name);
+    const answer = await e.handle({ api, caller, params, query, body, signal, header });
+    return answer instanceof Response ? answer : c.json(answer.body as object, answer.status);
+  });
+}
+
+async function authorise(api: Api, e: AnyEndpoint, c: Context): Promise<Caller> {
+  if (e.roles === null) return { id: 'open', actor: 'anonymous', role: 'admin', subject: null };
+  const ticket = e.takesTicket ? c.req.query('ticket') : undefined;
+  const caller = ticket ? await api.auth.ticketCaller(ticket) : await api.auth.caller(c.req.header('authorization'));
+  if (caller.role !== 'admin' && !e.roles.includes(caller.role))
+    throw new Problem('forbidden', `a ${caller.role} key may not do this`);
+  return caller;
+}
+
+function check(schema: Schema | undefined, value: unknown, where: string): undefined {
+  if (schema === undefined) return undefined;
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data as undefined;
+  throw problemOf(parsed.error, where);
+}
+
+/** Every wrong field with its path; never the value itself. */
+export function problemOf(error: z.ZodError, where: string): Problem {
+  const errors = error.issues.slice(0, 50).map((i) => ({ path: i.path.join('.'), message: i.message }));
+  const first = errors[0];
+  return new Problem('invalid_request', `${where}: ${first?.path ? `${first.path}: ` : ''}${first?.message}`, { errors });
+}
+
+function document(app: OpenAPIHono, e: AnyEndpoint): void {
+  const problems: ProblemCode[] = ['invalid_request', 'unauthenticated', 'forbidden', ...(e.problems ?? []), 'unavailable'];
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of problems) {
+    const { status } = PROBLEMS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  app.openAPIRegistry.registerPath({
+    method: e.method,
+    path: e.path,
+    tags: [e.tag],
+    summary: e.summary,
+    security: e.roles === null ? [] : [{ key: [] }],
+    ...(e.roles && { description: `Roles: ${[...e.roles, 'admin'].join(', ')}.` }),
+    request: {
+      ...(e.params && { params: e.params as z.ZodObject }),
+      ...(e.query && { query: e.query as z.ZodObject }),
+      ...(e.body && { body: { content: { 'application/json': { schema: e.body } }, required: true } }),
+    },
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(e.answers).map(([status, schema]) => [
+          status,
+          { description: 'Done', content: { 'application/json': { schema } } },
+        ]),
+      ),
+      ...Object.fromEntries(
+        [...byStatus].map(([status, codes]) => [
+          status,
+          { description: codes.join(', '), content: { 'application/problem+json': { schema: ProblemSchema } } },
+        ]),
+      ),
+    },
+  });
+}

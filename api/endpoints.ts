@@ -1,0 +1,56 @@
+import type { AnyEndpoint } from './endpoint.ts';
+import {
+  getQueueEndpoint,
+  listQueuesEndpoint,
+  pauseQueueEndpoint,
+  putQueueEndpoint,
+  resumeQueueEndpoint,
+} from './queues/settings.ts';
+import { queueStatsEndpoint } from './queues/stats.ts';
+import { streamEndpoint, streamTicketEndpoint } from './streams/stream.ts';
+import { livez, metricsEndpoint, nodesEndpoint, readyz } from './system/health.ts';
+import { addTicketBatch, addTicketEndpoint } from './tickets/add.ts';
+import { claimTicketsEndpoint } from './tickets/claim.ts';
+import { decideTicket } from './tickets/decide.ts';
+import { redeliverTicket, ticketDeliveries } from './tickets/deliveries.ts';
+import { invalidateTicket, invalidateTickets, resolveTicket, resolveTickets } from './tickets/end.ts';
+import { explain } from './tickets/explain.ts';
+import { getTicket, listTicketEvents, listTickets } from './tickets/get.ts';
+import { releaseTicket, renewTicket, transferTicket } from './tickets/leases.ts';
+import { patchTicket } from './tickets/patch.ts';
+import { ticketWorkflow } from './tickets/workflow.ts';
+
+/** Every endpoint there is; the app, the OpenAPI document and the role table are made of this list. */
+export const endpoints = [
+  putQueueEndpoint,
+  getQueueEndpoint,
+  listQueuesEndpoint,
+  pauseQueueEndpoint,
+  resumeQueueEndpoint,
+  queueStatsEndpoint,
+  addTicketEndpoint,
+  addTicketBatch,
+  claimTicketsEndpoint,
+  decideTicket,
+  renewTicket,
+  releaseTicket,
+  transferTicket,
+  resolveTickets,
+  resolveTicket,
+  invalidateTicket,
+  invalidateTickets,
+  patchTicket,
+  getTicket,
+  listTickets,
+  listTicketEvents,
+  ticketWorkflow,
+  ticketDeliveries,
+  redeliverTicket,
+  explain,
+  streamEndpoint,
+  streamTicketEndpoint,
+  livez,
+  readyz,
+  metricsEndpoint,
+  nodesEndpoint,
+] as unknown as AnyEndpoint[];

@@ -1,0 +1,88 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { outboxLag, parkedCount } from '../db/link.ts';
+import type { Engine } from '../link/engine.ts';
+
+export interface Metrics {
+  registry: Registry;
+  calls: Histogram<'method' | 'route' | 'status'>;
+  handedOut: Counter<'queue'>;
+  refused: Counter<'code'>;
+}
+
+/** What `GET /metrics` shows, in Prometheus' words. */
+export function createMetrics(engine: Engine): Metrics {
+  const registry = new Registry();
+  registry.setDefaultLabels({ node: engine.node });
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  new Gauge({
+    name: 'docket_outbox_rows',
+    help: 'Transitions that no workflow has heard of yet',
+    registers,
+    async collect() {
+      this.set((await outboxLag(engine.db)).waiting);
+    },
+  });
+  new Gauge({
+    name: 'docket_outbox_oldest_seconds',
+    help: 'Age of the oldest of them',
+    registers,
+    async collect() {
+      this.set((await outboxLag(engine.db)).oldest_seconds);
+    },
+  });
+  new Gauge({
+    name: 'docket_parked_items',
+    help: 'Items whose due transition fails; must be 0',
+    registers,
+    async collect() {
+      this.set(await parkedCount(engine.db));
+    },
+  });
+  new Gauge({
+    name: 'docket_relay_pending',
+    help: 'Items this process has yet to tell to their workflows',
+    registers,
+    collect() {
+      this.set(engine.relay.pending);
+    },
+  });
+  new Gauge({
+    name: 'docket_temporal_down',
+    help: '1 while this process cannot reach Temporal',
+    registers,
+    collect() {
+      this.set(engine.relay.down ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'docket_waiting_callers',
+    help: 'Long polls',
+    registers,
+    collect() {
+      this.set(engine.waiters.size);
+    },
+  });
+  return {
+    registry,
+    calls: new Histogram({
+      name: 'docket_http_seconds',
+      help: 'Duration of API calls, waiting included',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60],
+      registers,
+    }),
+    handedOut: new Counter({
+      name: 'docket_handed_out_total',
+      help: 'Items newly handed out by this process',
+      labelNames: ['queue'],
+      registers,
+    }),
+    refused: new Counter({
+      name: 'docket_refused_total',
+      help: 'Problems answered, by code',
+      labelNames: ['code'],
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,30 @@
+import { invalid } from './problems.ts';
+
+/** A page's last position, opaque to callers. */
+export const cursorOf = (position: unknown): string => Buffer.from(JSON.stringify(position)).toString('base64url');
+
+/** @throws Problem 422 for a cursor that is not one of ours */
+export function positionOf<T>(cursor: string | undefined, isPosition: (value: unknown) => value is T): T | undefined {
+  if (cursor === undefined) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch {
+    throw invalid('cursor', 'is not a cursor of this list');
+  }
+  if (!isPosition(value)) throw invalid('cursor', 'is not a cursor of this list');
+  return value;
+}
+
+export const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value);
+export const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');
+
+/** One row more than the page was read: if it is there, there is a next page. */
+export function page<T, U>(rows: T[], limit: number, view: (row: T) => U, position: (row: T) => unknown) {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  return {
+    items: items.map(view),
+    nextCursor: rows.length > limit && last !== undefined ? cursorOf(position(last)) : null,
+  };
+}

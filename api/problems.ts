@@ -1,0 +1,52 @@
+import { DatabaseError } from 'pg';
+import { PROBLEMS, type ProblemCode } from '../contract/problems.ts';
+
+export interface FieldError {
+  path: string;
+  message: string;
+}
+
+/** An answer that is an error: RFC 9457, with a stable code. Thrown by handlers, written by the app. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly status: number;
+  readonly fields: Record<string, unknown>;
+
+  /** @param fields more members of the problem; `status` overrides the code's own */
+  constructor(code: ProblemCode, detail: string, fields: Record<string, unknown> = {}) {
+    super(detail);
+    this.code = code;
+    this.status = typeof fields.status === 'number' ? fields.status : PROBLEMS[code].status;
+    this.fields = fields;
+  }
+
+  toJSON(requestId: string) {
+    return {
+      ...this.fields,
+      type: `/docs/errors#${this.code}`,
+      title: PROBLEMS[this.code].title,
+      status: this.status,
+      code: this.code,
+      detail: this.message,
+      requestId,
+    };
+  }
+}
+
+export const invalid = (path: string, message: string) =>
+  new Problem('invalid_request', `${path} ${message}`, { errors: [{ path, message }] });
+
+const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH']);
+/** Connection exceptions, shutdown, too many connections, lock and statement time-outs, disk full. */
+const STORE_STATES = /^(08|57P|53|55P03|57014)/;
+
+/** Whether an error means that Postgres can't be reached or can't work now, not that the statement was wrong. */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof DatabaseError) return STORE_STATES.test(error.code ?? '');
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code !== undefined && NETWORK.has(code)) return true;
+  return /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Cannot use a pool after/i.test(message ?? '');
+}
+
+/** Deadlock or serialization failure: worth one more try. */
+export const isConflict = (error: unknown) => error instanceof DatabaseError && /^(40P01|40001)$/.test(error.code ?? '');

@@ -1,0 +1,116 @@
+import { Page, pageOf, QueueParam } from '../../contract/common.ts';
+import { Queue, QueueSettings } from '../../contract/queues.ts';
+import { getQueue, listQueues, pauseQueue, putQueue, type Queue as Row, refreshQueue } from '../../db/queues.ts';
+import { refuseUrl } from '../../domain/callbacks.ts';
+import { endpoint, ok } from '../endpoint.ts';
+import { isText, page, positionOf } from '../paging.ts';
+import { invalid, Problem } from '../problems.ts';
+import { checkForm } from '../tickets/forms.ts';
+
+export function queueView(q: Row) {
+  return {
+    name: q.name,
+    paused: q.paused,
+    leaseSeconds: q.lease_seconds,
+    ageing: q.level_seconds === null ? null : { secondsPerLevel: q.level_seconds },
+    escalations: q.escalations,
+    reclaimedFirst: q.reclaimed_first,
+    maxHeld: q.max_held,
+    maxAttempts: q.max_attempts,
+    deadlineSeconds: q.deadline_seconds,
+    callback: q.callback,
+    form: q.form,
+    createdAt: q.created_at.toISOString(),
+    updatedAt: q.updated_at.toISOString(),
+  };
+}
+
+/** A callback's secret is for those who may set it. */
+const readable = (q: Row, mayReadSecrets: boolean) => {
+  const view = queueView(q);
+  return mayReadSecrets || !view.callback ? view : { ...view, callback: { ...view.callback, secret: 'whsec_hidden' } };
+};
+
+export const putQueueEndpoint = endpoint({
+  method: 'put',
+  path: '/v1/queues/{queue}',
+  tag: 'Queues',
+  summary: 'Replace all settings; acts at once, also on what waits',
+  roles: [],
+  params: QueueParam,
+  body: QueueSettings,
+  answers: { 200: Queue },
+  async handle({ api, params: { queue: name }, body }) {
+    const refused = body.callback && refuseUrl(body.callback.url, api.config.allowPrivateCallbacks);
+    if (refused) throw invalid('callback.url', refused);
+    if (body.form) checkForm(body.form);
+    const { db } = api.engine;
+    const queue = await putQueue(db, 'ticket', name, {
+      lease_seconds: body.leaseSeconds,
+      level_seconds: body.ageing?.secondsPerLevel ?? null,
+      escalations: body.escalations,
+      reclaimed_first: body.reclaimedFirst,
+      max_held: body.maxHeld,
+      max_attempts: body.maxAttempts,
+      deadline_seconds: body.deadlineSeconds,
+      callback: body.callback,
+      form: body.form,
+    });
+    if (queue.refresh_pending) {
+      await refreshQueue(db, 'ticket', name);
+      api.engine.rearm();
+    }
+    return ok(queueView(queue));
+  },
+});
+
+export const getQueueEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/queues/{queue}',
+  tag: 'Queues',
+  summary: 'A queue and its settings',
+  roles: ['producer', 'reviewer', 'agent'],
+  params: QueueParam,
+  answers: { 200: Queue },
+  problems: ['not_found'],
+  async handle({ api, caller, params: { queue: name } }) {
+    const queue = await getQueue(api.engine.db, 'ticket', name);
+    if (!queue) throw new Problem('not_found', `there is no queue ${name}`);
+    return ok(readable(queue, caller.role === 'admin'));
+  },
+});
+
+export const listQueuesEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/queues',
+  tag: 'Queues',
+  summary: 'All ticket queues, by name',
+  roles: ['producer', 'reviewer', 'agent'],
+  query: Page,
+  answers: { 200: pageOf(Queue) },
+  async handle({ api, caller, query: { limit, cursor } }) {
+    const rows = await listQueues(api.engine.db, 'ticket', positionOf(cursor, isText) ?? '', limit + 1);
+    return ok(page(rows, limit, (q) => readable(q, caller.role === 'admin'), (q) => q.name));
+  },
+});
+
+const pausing = (paused: boolean) =>
+  endpoint({
+    method: 'post',
+    path: paused ? '/v1/queues/{queue}/pause' : '/v1/queues/{queue}/resume',
+    tag: 'Queues',
+    summary: paused ? 'Hand nothing out; holders go on' : 'Hand out again',
+    roles: [],
+    params: QueueParam,
+    answers: { 200: Queue },
+    async handle({ api, params: { queue: name } }) {
+      await api.ensureQueue('ticket', name);
+      const queue = await pauseQueue(api.engine.db, 'ticket', name, paused);
+      if (!queue) throw new Problem('not_found', `there is no queue ${name}`);
+      if (!paused) api.engine.wakeAll(`ticket/${name}`);
+      return ok(queueView(queue));
+    },
+  });
+
+export const pauseQueueEndpoint = pausing(true);
+export const resumeQueueEndpoint = pausing(false);

@@ -1,0 +1,90 @@
+import { z } from '@hono/zod-openapi';
+import { liveNodes } from '../../db/link.ts';
+import { schemaIsCurrent } from '../../db/migrate.ts';
+import type { Api } from '../context.ts';
+import { endpoint, ok } from '../endpoint.ts';
+
+const PATIENCE_MS = 2_000;
+const Word = z.enum(['ok', 'unreachable', 'outdated', 'unknown']);
+
+export const livez = endpoint({
+  method: 'get',
+  path: '/livez',
+  tag: 'System',
+  summary: 'Whether the process answers; a lost database must not kill it',
+  roles: null,
+  answers: { 200: z.object({ status: z.literal('ok') }) },
+  handle: async () => ok({ status: 'ok' }),
+});
+
+const reached = { postgres: false, temporal: false };
+
+export const readyz = endpoint({
+  method: 'get',
+  path: '/readyz',
+  tag: 'System',
+  summary: 'Whether calls can be sent here: not before both stores were reached once; later without Temporal too',
+  roles: null,
+  answers: {
+    200: z.object({ status: z.enum(['ok', 'degraded']), postgres: Word, schema: Word, temporal: Word }),
+  },
+  problems: ['unavailable'],
+  async handle({ api }) {
+    const [schema, temporal] = await Promise.all([checkSchema(api), checkTemporal(api)]);
+    const postgres = schema === 'unreachable' ? 'unreachable' : 'ok';
+    reached.postgres ||= postgres === 'ok';
+    reached.temporal ||= temporal === 'ok';
+    const words = { postgres, schema: postgres === 'ok' ? schema : 'unknown', temporal };
+    const ready = postgres === 'ok' && schema === 'ok' && reached.temporal;
+    const status = !ready ? 'unavailable' : temporal === 'ok' ? 'ok' : 'degraded';
+    return Response.json({ status, ...words }, { status: ready ? 200 : 503, headers: ready ? {} : { 'retry-after': '1' } });
+  },
+});
+
+async function checkSchema(api: Api): Promise<'ok' | 'outdated' | 'unreachable'> {
+  const check = schemaIsCurrent(api.engine.db.pool).then(
+    (current) => (current ? ('ok' as const) : ('outdated' as const)),
+    () => 'unreachable' as const,
+  );
+  return Promise.race([check, after(PATIENCE_MS, 'unreachable' as const)]);
+}
+
+async function checkTemporal({ engine }: Api): Promise<'ok' | 'unreachable'> {
+  const ask = engine.client.withDeadline(Date.now() + PATIENCE_MS, () => engine.client.workflowService.getSystemInfo({}));
+  return ask.then(
+    () => 'ok' as const,
+    () => 'unreachable' as const,
+  );
+}
+
+const after = <T>(ms: number, value: T): Promise<T> =>
+  new Promise((resolve) => {
+    setTimeout(() => resolve(value), ms).unref();
+  });
+
+export const metricsEndpoint = endpoint({
+  method: 'get',
+  path: '/metrics',
+  tag: 'System',
+  summary: "Prometheus' text format",
+  roles: null,
+  answers: { 200: z.string() },
+  async handle({ api: { metrics } }) {
+    return new Response(await metrics.registry.metrics(), { headers: { 'content-type': metrics.registry.contentType } });
+  },
+});
+
+export const nodesEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/nodes',
+  tag: 'System',
+  summary: 'The processes that live',
+  roles: ['producer', 'reviewer', 'agent', 'consumer'],
+  answers: {
+    200: z.object({ items: z.array(z.object({ id: z.string(), url: z.string().nullable(), seenAt: z.string() })) }),
+  },
+  async handle({ api }) {
+    const rows = await liveNodes(api.engine.db);
+    return ok({ items: rows.map((n) => ({ id: n.id, url: n.url, seenAt: n.seen_at.toISOString() })) });
+  },
+});

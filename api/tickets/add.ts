@@ -1,0 +1,46 @@
+import { z } from '@hono/zod-openapi';
+import { QueueParam } from '../../contract/common.ts';
+import { BatchResults, NewTicket, Ticket, TicketBatch } from '../../contract/tickets.ts';
+import { ticketView } from '../../domain/tickets.ts';
+import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
+import { invalid } from '../problems.ts';
+import { idFromKey } from '../tokens.ts';
+import { addOfBatch, addTicket } from './adding.ts';
+
+const IdempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/);
+
+export const addTicketEndpoint = endpoint({
+  method: 'post',
+  path: '/v1/queues/{queue}/tickets',
+  tag: 'Tickets',
+  summary: 'Add a ticket; the same id and content again is the same ticket',
+  roles: ['producer'],
+  params: QueueParam,
+  body: NewTicket,
+  answers: { 200: Ticket, 201: Ticket },
+  problems: ['id_conflict', 'payload_too_large', 'unsupported_media_type'],
+  async handle({ api, caller, params: { queue }, body, header }) {
+    const key = header('idempotency-key');
+    if (key !== undefined && !IdempotencyKey.safeParse(key).success)
+      throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
+    const id = body.id ?? (key === undefined ? undefined : idFromKey(caller.id, 'ticket', key));
+    const { item, created } = await addTicket(api, caller, queue, body, id);
+    return { status: created ? 201 : 200, body: ticketView(item) };
+  },
+});
+
+export const addTicketBatch = endpoint({
+  method: 'post',
+  path: '/v1/queues/{queue}/tickets/batch',
+  tag: 'Tickets',
+  summary: 'Add up to 1,000 tickets; each has its own outcome, in order',
+  roles: ['producer'],
+  params: QueueParam,
+  body: TicketBatch,
+  bodyLimit: LARGE_BODY,
+  answers: { 200: BatchResults },
+  problems: ['payload_too_large', 'unsupported_media_type'],
+  async handle({ api, caller, params: { queue }, body }) {
+    return ok({ results: await Promise.all(body.tickets.map((t) => addOfBatch(api, caller, queue, t))) });
+  },
+});

@@ -1,0 +1,70 @@
+import { NewTicket } from '../../contract/tickets.ts';
+import { getItem, type Item } from '../../db/items.ts';
+import { refuseUrl } from '../../domain/callbacks.ts';
+import type { Caller } from '../auth.ts';
+import type { Api } from '../context.ts';
+import { problemOf } from '../endpoint.ts';
+import { invalid, Problem } from '../problems.ts';
+import { contentHash, newId } from '../tokens.ts';
+
+const MAX_AHEAD_MS = 60_000;
+
+/**
+ * Adds a ticket once: the same id with the same content is the existing ticket (S0.9).
+ * @returns the ticket, and whether this call made it
+ * @throws Problem `id_conflict` when the id stands for other content, as it was first sent
+ */
+export async function addTicket(
+  api: Api,
+  caller: Caller,
+  queue: string,
+  ticket: NewTicket,
+  id = ticket.id ?? newId(),
+): Promise<{ item: Item; created: boolean }> {
+  checkTicket(api, ticket);
+  await api.ensureQueue('ticket', queue);
+  const content = {
+    queue,
+    priority: ticket.priority,
+    body: ticket.body,
+    requires: ticket.requires,
+    exclude: ticket.exclude,
+    callback: ticket.callback ?? null,
+    delaySeconds: ticket.delaySeconds,
+    deadlineSeconds: ticket.deadlineSeconds ?? null,
+    createdAt: ticket.createdAt ?? null,
+  };
+  const hash = contentHash(content);
+  const item = await api.add({ kind: 'ticket', item: { id, hash, ...content }, actor: caller.actor });
+  if (item) return { item, created: true };
+  const existing = await getItem(api.engine.db, 'ticket', id);
+  if (!existing || Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
+    throw new Problem('id_conflict', `ticket ${id} exists with other content`);
+  return { item: existing, created: false };
+}
+
+/** One ticket of a batch, whatever it is: a bad one doesn't harm the others. */
+export async function addOfBatch(api: Api, caller: Caller, queue: string, sent: unknown) {
+  const id = idOf(sent);
+  try {
+    const parsed = NewTicket.safeParse(sent);
+    if (!parsed.success) throw problemOf(parsed.error, 'ticket');
+    const { item, created } = await addTicket(api, caller, queue, parsed.data);
+    return { id: item.id, httpStatus: created ? 201 : 200 };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { id, httpStatus: error.status, code: error.code, detail: error.message };
+  }
+}
+
+function idOf(sent: unknown): string | null {
+  const id = (sent as { id?: unknown } | null)?.id;
+  return typeof id === 'string' ? id : null;
+}
+
+function checkTicket(api: Api, { callback, createdAt }: NewTicket): void {
+  const refused = callback && refuseUrl(callback.url, api.config.allowPrivateCallbacks);
+  if (refused) throw invalid('callback.url', refused);
+  if (createdAt !== undefined && Date.parse(createdAt) > Date.now() + MAX_AHEAD_MS)
+    throw invalid('createdAt', 'must be in the past');
+}

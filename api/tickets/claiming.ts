@@ -1,0 +1,116 @@
+import type { Item } from '../../contract/items.ts';
+import { releaseItem } from '../../db/items.ts';
+import { claimItems, claimReasons } from '../../db/queues.ts';
+import { ticketView } from '../../domain/tickets.ts';
+import type { Api } from '../context.ts';
+import { newToken } from '../tokens.ts';
+
+export interface ClaimRequest {
+  queue: string;
+  reviewer: string;
+  skills: string[];
+  count: number;
+  waitSeconds: number;
+  signal: AbortSignal;
+}
+
+interface Handed {
+  item: Item;
+  resumed: boolean;
+}
+
+const MAX_RETRY_SECONDS = 60;
+const DEFAULT_RETRY_SECONDS = 5;
+
+/**
+ * Hands out what the reviewer holds in the queue, then the best new tickets; waits for one if asked
+ * to (S0.3, S0.6, S0.8). The place in the line is taken before the first look, so that no ticket
+ * that comes in between is missed.
+ */
+export async function claimTickets(api: Api, request: ClaimRequest) {
+  const { queue, signal } = request;
+  await api.ensureQueue('ticket', queue);
+  const until = performance.now() + request.waitSeconds * 1000;
+  const seat = request.waitSeconds > 0 ? api.engine.waiters.take(`ticket/${queue}`) : undefined;
+  try {
+    let handed = await take(api, request);
+    while (handed.length === 0 && seat && (await resting(api, () => seat.woken(until, signal)))) {
+      handed = await take(api, request);
+      seat.pass(handed.length > 0);
+    }
+    if (handed.length === 0) return { tickets: [], ...(await reasonsFor(api, request)) };
+    if (signal.aborted) await giveBack(api, handed);
+    const tickets = handed.map(({ item, resumed }) => ({ ...ticketView(item, item.lease_id), resumed }));
+    return { tickets, reasons: null, retryAfterSeconds: 0 };
+  } finally {
+    seat?.leave();
+  }
+}
+
+/** The reviewer's next new ticket, asked for by a decision; asked again, the same (S0.8). */
+export async function claimNext(api: Api, queue: string, reviewer: string, skills: string[], follows: string) {
+  const claim = { kind: 'ticket' as const, queue, persons: [reviewer], count: 1, skills, resume: false, follows };
+  const rows = await claimItems(api.engine.db, { ...claim, tokens: [newToken()] });
+  api.engine.after(rows);
+  const [item] = rows;
+  if (item) api.metrics.handedOut.inc({ queue });
+  return item ? { ...ticketView(item, item.lease_id), resumed: false } : null;
+}
+
+/** Counts and hints for somebody who got nothing. */
+export async function reasonsFor(api: Api, { queue, reviewer, skills }: Pick<ClaimRequest, 'queue' | 'reviewer' | 'skills'>) {
+  const { max_held, retry_after, ...counts } = await claimReasons(api.engine.db, 'ticket', queue, reviewer, skills);
+  const retry = retry_after === null ? DEFAULT_RETRY_SECONDS : Math.ceil(Math.max(retry_after, 0.05) * 20) / 20;
+  return { reasons: { ...counts, maxHeld: max_held }, retryAfterSeconds: Math.min(retry, MAX_RETRY_SECONDS) };
+}
+
+async function take(api: Api, { queue, reviewer, skills, count, signal }: ClaimRequest): Promise<Handed[]> {
+  if (signal.aborted) return [];
+  const { rows, tokens } =
+    count === 1 && skills.length === 0
+      ? await plain(api, queue, reviewer)
+      : await filtered(api, queue, reviewer, skills, count);
+  const handed = rows.map((item) => ({ item, resumed: !tokens.includes(item.lease_id ?? '') }));
+  const fresh = handed.filter((h) => !h.resumed).length;
+  if (fresh > 0) api.metrics.handedOut.inc({ queue }, fresh);
+  // what is held comes first and in the order of the claims; new ones follow
+  return [...handed.filter((h) => h.resumed), ...handed.filter((h) => !h.resumed)].slice(0, count);
+}
+
+async function plain(api: Api, queue: string, reviewer: string) {
+  const { rows, token } = await api.claim('ticket', queue, reviewer);
+  return { rows, tokens: [token] };
+}
+
+async function filtered(api: Api, queue: string, reviewer: string, skills: string[], count: number) {
+  const tokens = Array.from({ length: count }, newToken);
+  const claim = { kind: 'ticket' as const, queue, persons: [reviewer], tokens, count, skills, resume: true, follows: null };
+  const rows = await claimItems(api.engine.db, claim);
+  api.engine.after(rows.filter((r) => tokens.includes(r.lease_id ?? '')));
+  return { rows, tokens };
+}
+
+/** An answer that can't be written to a closed connection is no hand-out. */
+async function giveBack(api: Api, handed: Handed[]): Promise<void> {
+  for (const { item, resumed } of handed) {
+    if (resumed || item.holder === null) continue;
+    const release = { id: item.id, token: item.lease_id, subject: null, delaySeconds: 0, skip: false };
+    const rows = await releaseItem(api.engine.db, 'ticket', {
+      ...release,
+      reason: 'the caller was gone',
+      actor: item.holder,
+      undelivered: true,
+    });
+    api.engine.after(rows);
+  }
+}
+
+/** A call that only waits is no load. */
+async function resting<T>(api: Api, wait: () => Promise<T>): Promise<T> {
+  api.engine.load.calls--;
+  try {
+    return await wait();
+  } finally {
+    api.engine.load.calls++;
+  }
+}

@@ -1,0 +1,61 @@
+import { IdParam } from '../../contract/common.ts';
+import { Decide, DecideAnswer } from '../../contract/tickets.ts';
+import { findFollowers, type Item, type Verdict } from '../../db/items.ts';
+import { getQueue } from '../../db/queues.ts';
+import { ticketView } from '../../domain/tickets.ts';
+import { boundTo } from '../auth.ts';
+import type { Api } from '../context.ts';
+import { endpoint, ok } from '../endpoint.ts';
+import { contentHash } from '../tokens.ts';
+import { claimNext } from './claiming.ts';
+import { checkDecision } from './forms.ts';
+import { lookInto, refuse } from './refusing.ts';
+
+export const decideTicket = endpoint({
+  method: 'post',
+  path: '/v1/tickets/{id}/decide',
+  tag: 'Tickets',
+  summary: 'Decide a ticket that I hold, and get the next one',
+  roles: ['reviewer', 'agent'],
+  params: IdParam,
+  body: Decide,
+  answers: { 200: DecideAnswer },
+  problems: ['not_found', 'not_open', 'lease_lost'],
+  async handle({ api, caller, params: { id }, body }) {
+    const { token, decision } = body;
+    const hash = contentHash(decision);
+    const settlement = { id, token, result: JSON.stringify(decision), hash, subject: boundTo(caller), nextWanted: body.next };
+    let formVersion: number | null = null;
+    for (let tries = 0; ; tries++) {
+      const item = await api.settle({ kind: 'ticket', settlement: { ...settlement, formVersion } });
+      if (item?.ended_by) {
+        const next = body.next ? await claimNext(api, item.queue, item.ended_by, body.skills, token) : null;
+        return ok({ ticket: ticketView(item), next });
+      }
+      const found = await lookInto(api, id, token, settlement.subject);
+      if (isRepeat(found, token, hash)) return ok(await firstAnswer(api, found, token));
+      // live and mine, so only the queue's form is in the way; it may change while it is checked
+      const live = found.state === 'held' && found.lease_id === token;
+      if (!live || tries > 4) throw await refuse(api, found, token, 'decide');
+      formVersion = await checkForm(api, found, decision);
+    }
+  },
+});
+
+const isRepeat = (item: Verdict, token: string, hash: string) =>
+  item.settled_token === token &&
+  item.result_hash !== null &&
+  Buffer.compare(item.result_hash, Buffer.from(hash, 'hex')) === 0;
+
+/** The same answer as the first time, the next ticket included. */
+async function firstAnswer(api: Api, item: Item, token: string) {
+  const next = item.next_wanted ? (await findFollowers(api.engine.db, [token])).get(token) : undefined;
+  return { ticket: ticketView(item), next: next ? { ...ticketView(next, next.lease_id), resumed: false } : null };
+}
+
+async function checkForm(api: Api, item: Item, decision: unknown): Promise<number | null> {
+  const queue = await getQueue(api.engine.db, 'ticket', item.queue);
+  if (!queue?.form) return null;
+  checkDecision(queue, decision);
+  return queue.settings_version;
+}

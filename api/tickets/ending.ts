@@ -1,0 +1,77 @@
+import { closeItems, getItems, type Item } from '../../db/items.ts';
+import { getQueue, type Queue } from '../../db/queues.ts';
+import { refusalOf } from '../../domain/refusals.ts';
+import type { Caller } from '../auth.ts';
+import type { Api } from '../context.ts';
+import { Problem } from '../problems.ts';
+import { contentHash } from '../tokens.ts';
+import { checkDecision } from './forms.ts';
+
+/** What became of one ticket of a call that ends several. */
+export type Ending = { id: string; item: Item } | { id: string; problem: Problem };
+
+interface Wanted {
+  state: 'settled' | 'invalidated';
+  items: { id: string; result?: unknown }[];
+  reason: string;
+  queue?: string;
+}
+
+/**
+ * Ends tickets from outside, in whatever open state they are; a holder is told (S0.4). The same ending
+ * by the same caller again is the same answer.
+ */
+export async function endTickets(api: Api, caller: Caller, wanted: Wanted): Promise<Ending[]> {
+  const { db, after } = api.engine;
+  const problems = wanted.state === 'settled' ? await misfits(api, wanted.items) : new Map<string, Problem>();
+  const fit = uniqueById(wanted.items.filter((i) => !problems.has(i.id)));
+  const ended = await closeItems(db, 'ticket', { ...wanted, items: fit, actor: caller.actor });
+  after(ended);
+  const done = new Map(ended.map((i) => [i.id, i]));
+  const missed = fit.filter((i) => !done.has(i.id)).map((i) => i.id);
+  const left = new Map((missed.length > 0 ? await getItems(db, 'ticket', missed) : []).map((i) => [i.id, i]));
+  return wanted.items.map(({ id, result }) => {
+    const item = done.get(id);
+    if (item) return { id, item };
+    const problem = problems.get(id);
+    if (problem) return { id, problem };
+    const found = left.get(id);
+    if (!found) return { id, problem: new Problem('not_found', `there is no ticket ${id}`) };
+    if (isRepeat(found, wanted, caller.actor, result)) return { id, item: found };
+    const named = { named_holder: null, named_ended_at: null, named_why: null };
+    const { code, detail, ...fields } = refusalOf({ ...found, ...named });
+    return { id, problem: new Problem(code, detail, fields) };
+  });
+}
+
+/** @throws its Problem, for calls about one ticket */
+export function itemOf(ending: Ending | undefined): Item {
+  if (ending === undefined) throw new Error('no ending');
+  if ('problem' in ending) throw ending.problem;
+  return ending.item;
+}
+
+function isRepeat(found: Item, wanted: Wanted, actor: string, result: unknown): boolean {
+  if (found.state !== wanted.state || found.ended_by !== actor || found.end_reason !== wanted.reason) return false;
+  return wanted.state === 'invalidated' || contentHash(found.result) === contentHash(result);
+}
+
+/** Decisions that don't fit the form of their ticket's queue. */
+async function misfits(api: Api, items: Wanted['items']): Promise<Map<string, Problem>> {
+  const found = new Map<string, Problem>();
+  const queues = new Map<string, Queue | undefined>();
+  const decisions = new Map(items.map((i) => [i.id, i.result]));
+  for (const item of await getItems(api.engine.db, 'ticket', [...decisions.keys()])) {
+    if (!queues.has(item.queue)) queues.set(item.queue, await getQueue(api.engine.db, 'ticket', item.queue));
+    const queue = queues.get(item.queue);
+    try {
+      if (queue) checkDecision(queue, decisions.get(item.id));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      found.set(item.id, error);
+    }
+  }
+  return found;
+}
+
+const uniqueById = <T extends { id: string }>(all: T[]): T[] => [...new Map(all.map((one) => [one.id, one])).values()];

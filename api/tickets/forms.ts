@@ -1,0 +1,35 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Queue } from '../../db/queues.ts';
+import { invalid, Problem } from '../problems.ts';
+
+const compiled = new Map<string, { version: number; validate: ValidateFunction }>();
+
+/** @throws Problem 422 when the JSON Schema itself is wrong */
+export function checkForm(form: object): void {
+  compile(form);
+}
+
+/** @throws Problem 422 naming each place where the decision doesn't fit the queue's form */
+export function checkDecision(queue: Queue, decision: unknown): void {
+  if (!queue.form) return;
+  let known = compiled.get(queue.name);
+  if (known?.version !== queue.settings_version) {
+    known = { version: queue.settings_version, validate: compile(queue.form) };
+    if (compiled.size > 1_000) compiled.clear();
+    compiled.set(queue.name, known);
+  }
+  if (known.validate(decision)) return;
+  const errors = (known.validate.errors ?? []).slice(0, 50).map((e) => ({
+    path: `decision${e.instancePath.replaceAll('/', '.')}`,
+    message: e.message ?? 'is wrong',
+  }));
+  throw new Problem('invalid_request', `the decision does not fit the queue's form: ${errors[0]?.message}`, { errors });
+}
+
+function compile(form: object): ValidateFunction {
+  try {
+    return new Ajv2020({ strict: false, allErrors: true, logger: false }).compile(form);
+  } catch (error) {
+    throw invalid('form', `is not a JSON Schema: ${(error as Error).message}`);
+  }
+}

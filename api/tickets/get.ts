@@ -1,0 +1,85 @@
+import { z } from '@hono/zod-openapi';
+import { IdParam, Page, pageOf } from '../../contract/common.ts';
+import { Ticket, TicketEvent, TicketFilter } from '../../contract/tickets.ts';
+import { getItem, type Item, listEvents, listItems } from '../../db/items.ts';
+import { coreState } from '../../domain/items.ts';
+import { ticketView } from '../../domain/tickets.ts';
+import { type Caller, personOf } from '../auth.ts';
+import type { Api } from '../context.ts';
+import { endpoint, ok } from '../endpoint.ts';
+import { isNumber, page, positionOf } from '../paging.ts';
+import { Problem } from '../problems.ts';
+
+/** @throws Problem `not_found` */
+export async function findTicket(api: Api, id: string): Promise<Item> {
+  const item = await getItem(api.engine.db, 'ticket', id);
+  if (!item) throw new Problem('not_found', `there is no ticket ${id}`);
+  return item;
+}
+
+/** A ticket for its readers: the token is shown to the holder's own key only. */
+const readable = (caller: Caller, item: Item) =>
+  ticketView(item, caller.role === 'reviewer' && caller.subject === item.holder ? item.lease_id : null);
+
+export const getTicket = endpoint({
+  method: 'get',
+  path: '/v1/tickets/{id}',
+  tag: 'Tickets',
+  summary: 'A ticket in whatever state it is',
+  roles: ['producer', 'reviewer', 'agent'],
+  params: IdParam,
+  answers: { 200: Ticket },
+  problems: ['not_found'],
+  async handle({ api, caller, params: { id } }) {
+    const item = await findTicket(api, id);
+    if (caller.role === 'reviewer' && caller.subject !== null && item.exclude.includes(caller.subject))
+      throw new Problem('not_found', `there is no ticket ${id}`);
+    return ok(readable(caller, item));
+  },
+});
+
+export const listTicketEvents = endpoint({
+  method: 'get',
+  path: '/v1/tickets/{id}/events',
+  tag: 'Tickets',
+  summary: "A ticket's whole history, oldest first",
+  roles: ['producer', 'agent'],
+  params: IdParam,
+  query: Page,
+  answers: { 200: pageOf(TicketEvent) },
+  problems: ['not_found'],
+  async handle({ api, params: { id }, query: { limit, cursor } }) {
+    await findTicket(api, id);
+    const after = positionOf(cursor, isNumber) ?? 0;
+    const rows = await listEvents(api.engine.db, 'ticket', id, after, limit + 1);
+    return ok(page(rows, limit, (e) => ({ ...e, at: e.at.toISOString() }), (e) => e.seq));
+  },
+});
+
+const Position = z.tuple([z.iso.datetime(), z.number().int()]);
+type Position = z.infer<typeof Position>;
+const isPosition = (value: unknown): value is Position => Position.safeParse(value).success;
+
+export const listTickets = endpoint({
+  method: 'get',
+  path: '/v1/tickets',
+  tag: 'Tickets',
+  summary: 'Tickets, newest first; reviewer: who holds or decided them',
+  roles: ['producer', 'reviewer', 'agent'],
+  query: TicketFilter,
+  answers: { 200: pageOf(Ticket) },
+  async handle({ api, caller, query }) {
+    const person = caller.role === 'reviewer' ? personOf(caller, query.reviewer) : query.reviewer;
+    const position = positionOf(query.cursor, isPosition);
+    const filter = {
+      queue: query.queue,
+      state: query.state && coreState('ticket', query.state),
+      person,
+      createdAfter: query.createdAfter,
+      createdBefore: query.createdBefore,
+      before: position && { createdAt: position[0], seq: position[1] },
+    };
+    const rows = await listItems(api.engine.db, 'ticket', filter, query.limit + 1);
+    return ok(page(rows, query.limit, (i) => readable(caller, i), (i) => [i.created_at.toISOString(), i.seq]));
+  },
+});

@@ -1,0 +1,24 @@
+import { IdParam } from '../../contract/common.ts';
+import { PatchTicket, Ticket } from '../../contract/tickets.ts';
+import { changeItem } from '../../db/items.ts';
+import { ticketView } from '../../domain/tickets.ts';
+import { endpoint, ok } from '../endpoint.ts';
+import { lookInto, refuse } from './refusing.ts';
+
+export const patchTicket = endpoint({
+  method: 'patch',
+  path: '/v1/tickets/{id}',
+  tag: 'Tickets',
+  summary: 'Change an open ticket, also while held; the very next claim sees it',
+  roles: ['producer'],
+  params: IdParam,
+  body: PatchTicket,
+  answers: { 200: Ticket },
+  problems: ['not_found', 'not_open'],
+  async handle({ api, caller, params: { id }, body }) {
+    const [item] = await changeItem(api.engine.db, 'ticket', id, body, caller.actor);
+    if (!item) throw await refuse(api, await lookInto(api, id, null, null), null, 'change');
+    api.engine.after([item]);
+    return ok(ticketView(item));
+  },
+});

@@ -1,0 +1,36 @@
+import { findVerdict, noteItem, refuseLease, type Verdict } from '../../db/items.ts';
+import { tickItem } from '../../db/link.ts';
+import { refusalOf } from '../../domain/refusals.ts';
+import type { Api } from '../context.ts';
+import { Problem } from '../problems.ts';
+
+/**
+ * Looks into a transition that changed nothing.
+ * @param token the lease that was named; null: none was needed
+ * @throws Problem `not_found` for an unknown ticket, `forbidden` for another's token
+ */
+export async function lookInto(api: Api, id: string, token: string | null, subject: string | null): Promise<Verdict> {
+  const { db, after } = api.engine;
+  let found = await findVerdict(db, 'ticket', id, token);
+  if (found?.overdue) {
+    // its lease has run out and no clock has come by yet: do it now, so that the answer can say so
+    after(await tickItem(db, 'ticket', id));
+    found = await findVerdict(db, 'ticket', id, token);
+  }
+  if (!found) throw new Problem('not_found', `there is no ticket ${id}`);
+  if (subject !== null && found.named_holder !== null && found.named_holder !== subject)
+    throw new Problem('forbidden', 'this token was given to somebody else');
+  return found;
+}
+
+/** The problem to answer with. A late answer of a former holder also gets a line in the ticket's log, once (S0.7). */
+export async function refuse(api: Api, found: Verdict, token: string | null, attempt: string): Promise<Problem> {
+  const { code, detail, ...fields } = refusalOf(found);
+  if (token !== null) {
+    const { db } = api.engine;
+    const [late] = await refuseLease(db, 'ticket', found.id, token);
+    if (late && late.why !== 'settled')
+      await noteItem(db, 'ticket', found.id, 'refused', late.holder, { attempt, reason: late.why });
+  }
+  return new Problem(code, detail, fields);
+}

@@ -1,0 +1,53 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { Item } from '../contract/items.ts';
+import type { ItemView } from '../contract/snapshot.ts';
+import type { Api } from './context.ts';
+import { Problem } from './problems.ts';
+
+const PATIENCE_MS = 5_000;
+const DEFAULT_RETENTION_MS = 24 * 3_600_000;
+
+/**
+ * Asks the workflow of an item, not the database.
+ * @throws Problem `unavailable` while Temporal or its worker cannot be reached
+ */
+export async function askWorkflow(api: Api, item: Item) {
+  const workflowId = `${item.kind}/${item.id}`;
+  const { client } = api.engine;
+  try {
+    return await client.withDeadline(Date.now() + PATIENCE_MS, async () => {
+      const handle = client.workflow.getHandle(workflowId);
+      const { runId, status } = await handle.describe();
+      const { version, ...rest } = await handle.query<ItemView>('state');
+      const snapshot = version === null ? null : { version, ...rest };
+      return { workflowId, runId, status: status.name.toLowerCase(), snapshot, uiUrl: uiUrl(api, workflowId, runId) };
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw unreachable(api, error);
+    const over = item.ended_at !== null && Date.now() - item.ended_at.getTime() > (await retentionMs(api));
+    return { workflowId, runId: null, status: over ? 'gone' : 'not_started', snapshot: null, uiUrl: null };
+  }
+}
+
+/** @returns how long Temporal remembers workflows that have closed */
+async function retentionMs(api: Api): Promise<number> {
+  const { workflowService } = api.engine.client;
+  try {
+    const { config } = await workflowService.describeNamespace({ namespace: api.config.temporalNamespace });
+    const seconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+    return seconds > 0 ? seconds * 1000 : DEFAULT_RETENTION_MS;
+  } catch (error) {
+    throw unreachable(api, error);
+  }
+}
+
+export function unreachable(api: Api, error: unknown): Problem {
+  api.engine.log.warn({ err: (error as Error).message }, 'Temporal cannot be asked');
+  return new Problem('unavailable', 'Temporal or its worker cannot be reached, try again');
+}
+
+function uiUrl(api: Api, workflowId: string, runId: string): string | null {
+  const { temporalUiUrl, temporalNamespace } = api.config;
+  if (temporalUiUrl === null) return null;
+  return `${temporalUiUrl}/namespaces/${temporalNamespace}/workflows/${encodeURIComponent(workflowId)}/${runId}/history`;
+}

@@ -1,0 +1,50 @@
+import type { Config } from '../runtime/config.ts';
+import { type RunningProcess, startProcess } from '../runtime/process.ts';
+import { type RunningSystem, startSystem } from '../runtime/start.ts';
+
+/** Runs until SIGTERM or SIGINT, or until the worker dies. */
+export async function run(what: 'start' | 'api' | 'worker', config: Config): Promise<void> {
+  const began = Date.now();
+  const stopping = new Promise<string>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal));
+  });
+  const starting = what === 'start' ? startAll(config, began) : startPart(what, config);
+  const running = await Promise.race([starting, stopping.then(() => undefined)]);
+  if (!running) {
+    // asked to stop while still starting: what has been started must be ended too
+    await starting.then((system) => system.stop()).catch(() => {});
+    process.exit(0);
+  }
+  const failure = await Promise.race([
+    stopping.then(() => undefined),
+    running.done.catch((error: Error) => error),
+  ]);
+  if (failure) console.error(`the worker died: ${failure.message}`);
+  await running.stop();
+  process.exit(failure ? 1 : 0);
+}
+
+async function startAll(config: Config, began: number): Promise<RunningProcess> {
+  console.log('Docket is starting …');
+  const system: RunningSystem = await startSystem(config, (line) => console.log(line));
+  console.log(`Docket is ready after ${((Date.now() - began) / 1000).toFixed(1)} s.
+  API           ${system.url}
+  docs          ${system.url}/docs
+  Temporal UI   ${system.temporalUiUrl ?? '(of your server)'}
+  data          ${config.dataDir}
+  ${config.open ? 'No keys are asked for: this server answers to this machine only.' : 'Keys are asked for: npx docket key create --role admin'}
+  Try: npm run demo     Stop: Ctrl-C`);
+  return system;
+}
+
+async function startPart(role: 'api' | 'worker', config: Config): Promise<RunningProcess> {
+  if (!config.databaseUrl) throw new Error(`docket ${role} needs DATABASE_URL`);
+  const stores = {
+    databaseUrl: config.databaseUrl,
+    temporalAddress: config.temporalAddress,
+    temporalUiUrl: config.temporalUiUrl ?? null,
+  };
+  const running = await startProcess(role, config, stores);
+  console.log(`Docket ${role} is ready${running.url ? `: ${running.url}` : ''}`);
+  return running;
+}

@@ -1,0 +1,46 @@
+import type { CoreState, Kind } from './snapshot.ts';
+
+// Types only: the shape in which the database hands out an item.
+
+export interface Callback {
+  url: string;
+  secret: string;
+}
+
+/** A row of `item`. Times are the database's. */
+export interface Item {
+  kind: Kind;
+  id: string;
+  queue: string;
+  seq: number;
+  state: CoreState;
+  priority: number;
+  body: unknown;
+  content_hash: Uint8Array;
+  requires: string[];
+  exclude: string[];
+  skipped: string[];
+  callback: Callback | null;
+  version: number;
+  attempts: number;
+  created_at: Date;
+  available_at: Date;
+  deadline_at: Date | null;
+  wake_at: Date | null;
+  lease_id: string | null;
+  holder: string | null;
+  granted_at: Date | null;
+  expires_at: Date | null;
+  ended_at: Date | null;
+  ended_by: string | null;
+  end_reason: string | null;
+  result: unknown;
+  result_hash: Uint8Array | null;
+  settled_token: string | null;
+  next_wanted: boolean;
+  telling: boolean;
+  event_seq: number;
+  last_event: string;
+  last_actor: string;
+  updated_at: Date;
+}

@@ -1,0 +1,32 @@
+import { z } from '@hono/zod-openapi';
+
+/** Stable error codes and the status each one has; details in API.md's table of errors. */
+export const PROBLEMS = {
+  invalid_request: { status: 422, title: 'The request has wrong values' },
+  unauthenticated: { status: 401, title: 'No valid API key was given' },
+  forbidden: { status: 403, title: 'The key does not allow this' },
+  not_found: { status: 404, title: 'There is no such thing' },
+  method_not_allowed: { status: 405, title: 'This path does not know the method' },
+  unsupported_media_type: { status: 415, title: 'The body must be application/json' },
+  payload_too_large: { status: 413, title: 'The body is too large' },
+  rate_limited: { status: 429, title: 'Too many calls at once' },
+  id_conflict: { status: 409, title: 'The id exists with other content' },
+  not_open: { status: 409, title: 'It is final' },
+  lease_lost: { status: 409, title: 'The lease is not live any more' },
+  unavailable: { status: 503, title: 'A store cannot be reached' },
+  internal: { status: 500, title: 'Something went wrong here' },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+export const ProblemSchema = z
+  .looseObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.number().int(),
+    code: z.string(),
+    detail: z.string(),
+    requestId: z.string(),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .openapi('Problem');

@@ -1,0 +1,62 @@
+// What crosses between Postgres, the API's relay and the workflows. Types only: this file is seen by
+// workflow code, whose bundle must stay free of libraries.
+
+export type Kind = 'ticket' | 'job' | 'case' | 'task';
+
+/** States of the core; each design has its own words for them (domain/). */
+export type CoreState = 'delayed' | 'ready' | 'held' | 'buried' | 'settled' | 'invalidated' | 'expired' | 'dead';
+
+/** An item's row as of one version. */
+export interface Snapshot {
+  version: number;
+  state: CoreState;
+  /** When something is due by itself; null: nothing is. */
+  wakeAt: string | null;
+  /** The same as milliseconds from the sending of this snapshot, by the database's clock. */
+  wakeInMs: number | null;
+  holder: string | null;
+  /** Final, and somebody has yet to be told. */
+  telling: boolean;
+}
+
+export interface EventLine {
+  seq: number;
+  type: string;
+  actor: string;
+  at: string;
+}
+
+/** The payload of every signal that the relay sends. */
+export interface Told {
+  snapshot: Snapshot;
+  /** Since the signal before, oldest first; at most the newest 20. */
+  events: EventLine[];
+}
+
+/** What an operator asked for in the Temporal UI or CLI. */
+export type Command =
+  | { type: 'invalidate'; reason: string; by: string }
+  | { type: 'reprioritize'; priority: number; by: string }
+  | { type: 'release'; by: string };
+
+/** The argument of an item's workflow; more than `id` only where a run continues another. */
+export interface ItemInput {
+  id: string;
+  carried?: Carried;
+}
+
+/** What a run hands to the next one when it continues as new. Plain JSON, nothing else survives. */
+export interface Carried {
+  snapshot: Snapshot;
+  events: EventLine[];
+  commands: Command[];
+}
+
+/** The answer to the `state` query. */
+export interface ItemView {
+  version: number | null;
+  state: string | null;
+  wakeAt: string | null;
+  holder: string | null;
+  events: EventLine[];
+}

@@ -1,0 +1,197 @@
+import { z } from '@hono/zod-openapi';
+import { Callback, Json, Name, Names, Page, Priority, Reason, Seconds, Skills, Text, Time, WaitSeconds } from './common.ts';
+
+export const TICKET_STATES = ['delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'] as const;
+export const TicketState = z.enum(TICKET_STATES).openapi('TicketState');
+
+const Token = z.string().min(1).max(200);
+
+export const Lease = z
+  .object({
+    reviewer: z.string(),
+    grantedAt: z.string(),
+    expiresAt: z.string(),
+    token: z.string().nullable().openapi({ description: 'Only for its holder, in the answer to a claim; else null' }),
+  })
+  .openapi('Lease');
+
+export const Ticket = z
+  .object({
+    id: z.string(),
+    queue: z.string(),
+    state: TicketState,
+    priority: z.number().int(),
+    body: Json,
+    requires: z.array(z.string()),
+    exclude: z.array(z.string()),
+    attempts: z.number().int().openapi({ description: 'Leases granted' }),
+    version: z.number().int(),
+    createdAt: z.string(),
+    availableAt: z.string(),
+    deadlineAt: z.string().nullable(),
+    lease: Lease.nullable(),
+    decision: Json,
+    decidedBy: z.string().nullable(),
+    decidedAt: z.string().nullable(),
+    invalidation: z.object({ reason: z.string(), by: z.string(), at: z.string() }).nullable(),
+  })
+  .openapi('Ticket');
+
+export const NewTicket = z
+  .strictObject({
+    id: Name.optional(),
+    priority: Priority.default(0),
+    body: Json,
+    requires: z.array(Name).max(50).default([]),
+    exclude: Names.default([]),
+    delaySeconds: Seconds.default(0),
+    deadlineSeconds: Seconds.optional(),
+    createdAt: Time.optional().openapi({ description: 'In the past: moved here from elsewhere' }),
+    callback: Callback.optional(),
+  })
+  .openapi('NewTicket');
+export type NewTicket = z.infer<typeof NewTicket>;
+
+/** Each ticket is checked by itself, so that one bad ticket doesn't harm the others. */
+export const TicketBatch = z.strictObject({ tickets: z.array(z.unknown()).min(1).max(1000) }).openapi('TicketBatch');
+
+export const BatchResults = z
+  .object({
+    results: z.array(
+      z.object({
+        id: z.string().nullable(),
+        httpStatus: z.number().int(),
+        code: z.string().optional(),
+        detail: z.string().optional(),
+      }),
+    ),
+  })
+  .openapi('BatchResults');
+
+export const Claim = z
+  .strictObject({
+    reviewer: Name.optional().openapi({ description: "May be left out with a reviewer's key" }),
+    skills: Skills.default([]),
+    count: z.number().int().min(1).max(100).default(1),
+    waitSeconds: WaitSeconds,
+  })
+  .openapi('Claim');
+
+export const Reasons = z
+  .object({
+    delayed: z.number().int(),
+    held: z.number().int(),
+    excluded: z.number().int(),
+    skills: z.number().int(),
+    skipped: z.number().int(),
+    paused: z.number().int(),
+    maxHeld: z.number().int(),
+  })
+  .openapi('Reasons');
+
+export const HandedTicket = Ticket.extend({
+  resumed: z.boolean().openapi({ description: 'Handed out before, not new' }),
+}).openapi('HandedTicket');
+
+export const ClaimAnswer = z
+  .object({ tickets: z.array(HandedTicket), reasons: Reasons.nullable(), retryAfterSeconds: z.number() })
+  .openapi('ClaimAnswer');
+
+export const Decide = z
+  .strictObject({ token: Token, decision: Json, next: z.boolean().default(false), skills: Skills.default([]) })
+  .openapi('Decide');
+export const DecideAnswer = z.object({ ticket: Ticket, next: HandedTicket.nullable() }).openapi('DecideAnswer');
+
+export const Renew = z.strictObject({ token: Token }).openapi('Renew');
+export const Release = z
+  .strictObject({
+    token: Token.optional().openapi({ description: 'Left out: an operator takes the ticket away' }),
+    delaySeconds: Seconds.default(0),
+    reason: Text.optional(),
+    skip: z.boolean().default(false),
+  })
+  .openapi('Release');
+export const Transfer = z
+  .strictObject({ queue: Name, token: Token.optional(), reason: Text.optional() })
+  .openapi('Transfer');
+export const Resolve = z.strictObject({ decision: Json, reason: Reason }).openapi('Resolve');
+export const ResolveMany = z
+  .strictObject({ items: z.array(z.strictObject({ id: Name, decision: Json })).min(1).max(1000), reason: Reason })
+  .openapi('ResolveMany');
+export const Invalidate = z.strictObject({ reason: Reason }).openapi('Invalidate');
+
+const BulkFilter = z.strictObject({
+  state: z.enum(['delayed', 'waiting', 'held']).optional(),
+  createdBefore: Time.optional(),
+  priorityBelow: z.number().int().min(-1000).max(1001).optional(),
+});
+export const InvalidateMany = z
+  .strictObject({
+    ids: z.array(Name).min(1).max(10_000).optional(),
+    filter: BulkFilter.optional(),
+    reason: Reason,
+    dryRun: z.boolean().default(false),
+  })
+  .refine((b) => (b.ids === undefined) !== (b.filter === undefined), { message: 'give either ids or filter', path: ['ids'] })
+  .openapi('InvalidateMany');
+
+export const PatchTicket = z
+  .strictObject({
+    priority: Priority.optional(),
+    body: Json.optional(),
+    requires: z.array(Name).max(50).optional(),
+    exclude: Names.optional(),
+    deadlineAt: Time.nullable().optional(),
+  })
+  .refine((b) => Object.keys(b).length > 0, 'change at least one field')
+  .openapi('PatchTicket');
+
+export const Explain = z
+  .strictObject({ reviewer: Name.optional(), skills: Skills.default([]), ticket: Name.optional() })
+  .openapi('Explain');
+export const ExplainAnswer = z
+  .union([
+    z.object({ reasons: Reasons }),
+    z.object({ offered: z.boolean(), why: z.array(z.string()), ahead: z.number().int() }),
+  ])
+  .openapi('ExplainAnswer');
+
+export const TicketFilter = Page.extend({
+  queue: Name.optional(),
+  state: TicketState.optional(),
+  reviewer: Name.optional(),
+  createdAfter: Time.optional(),
+  createdBefore: Time.optional(),
+});
+
+export const TicketEvent = z
+  .object({ seq: z.number().int(), type: z.string(), actor: z.string(), at: z.string(), data: Json })
+  .openapi('TicketEvent');
+
+export const TicketWorkflow = z
+  .object({
+    workflowId: z.string(),
+    runId: z.string().nullable(),
+    status: z.string(),
+    snapshot: z
+      .object({ version: z.number().int(), state: z.string(), wakeAt: z.string().nullable() })
+      .loose()
+      .nullable(),
+    uiUrl: z.string().nullable(),
+  })
+  .openapi('TicketWorkflow');
+
+export const Delivery = z
+  .object({
+    n: z.number().int(),
+    type: z.string(),
+    version: z.number().int(),
+    url: z.string(),
+    state: z.enum(['pending', 'delivered', 'failed']),
+    attempts: z.number().int(),
+    status: z.number().int().nullable(),
+    error: z.string().nullable(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .openapi('Delivery');

@@ -1,0 +1,55 @@
+import type { Item, Kind } from './items.ts';
+import type { Queryable } from './pool.ts';
+
+export interface Delivery {
+  kind: Kind;
+  item_id: string;
+  n: number;
+  type: string;
+  version: number;
+  url: string;
+  state: 'pending' | 'delivered' | 'failed';
+  attempts: number;
+  status: number | null;
+  error: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** Undefined: the item has nobody left to tell. */
+export async function openDelivery(
+  db: Queryable,
+  kind: Kind,
+  id: string,
+  type: string,
+  url: string,
+): Promise<Delivery | undefined> {
+  return (await db.run<Delivery>('open_delivery', [kind, id, type, url]))[0];
+}
+
+/** Undefined: unknown, or under way already. */
+export async function reopenDelivery(db: Queryable, kind: Kind, id: string, n: number): Promise<Delivery | undefined> {
+  return (await db.run<Delivery>('reopen_delivery', [kind, id, n]))[0];
+}
+
+export async function getDelivery(db: Queryable, kind: Kind, id: string, n: number): Promise<Delivery | undefined> {
+  return (await db.run<Delivery>('get_delivery', [kind, id, n]))[0];
+}
+
+export interface Attempt {
+  status: number | null;
+  error: string | null;
+  state: Delivery['state'];
+}
+
+export const attemptDelivery = (db: Queryable, kind: Kind, id: string, n: number, a: Attempt) =>
+  db.run<Delivery>('attempt_delivery', [kind, id, n, a.status, a.error, a.state]);
+
+export const itemTold = (db: Queryable, kind: Kind, id: string, event: string, data: object) =>
+  db.run<Item>('told', [kind, id, event, JSON.stringify(data)]);
+
+export const listDeliveries = (db: Queryable, kind: Kind, id: string, after: number, limit: number) =>
+  db.run<Delivery>('list_deliveries', [kind, id, after, limit]);
+
+export const setDeliveryFailed = (db: Queryable, kind: Kind, id: string, n: number) =>
+  db.run<Delivery>('fail_delivery', [kind, id, n]);

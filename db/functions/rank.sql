@@ -1,0 +1,36 @@
+-- The order of waiting items, smaller first; `seq` breaks ties (DESIGN §2, S0.1, S0.2).
+-- Tickets: microseconds since 2020 at which the item first became available, less its priority.
+-- With ageing one level is worth level_seconds of waiting, so any two tickets keep their order for
+-- ever and no sweep is needed. Strict priority is a level of 2^51 µs (71 years). `front` puts
+-- reclaimed items before all others: 2^62 is more than 1000 strict levels and the time together.
+create or replace function item_rank(
+  p_kind text, p_priority bigint, p_since timestamptz, p_level_seconds double precision, p_front boolean
+) returns bigint language sql stable parallel safe as $$
+  select case p_kind
+    when 'job' then p_priority
+    else (extract(epoch from p_since) * 1000000)::bigint - 1577836800000000
+      - case when p_level_seconds is null then p_priority * 2251799813685248
+             else (p_priority * p_level_seconds * 1000000)::bigint end
+      - case when p_front then 4611686018427387904 else 0 end
+  end
+$$;
+
+-- The next step of a queue's escalations that this item has not reached, or null.
+create or replace function next_escalation(
+  p_escalations jsonb, p_since timestamptz, p_escalated_seconds double precision
+) returns timestamptz language sql stable parallel safe as $$
+  select case when p_escalations = '[]'::jsonb then null else (
+    select p_since + make_interval(secs => min(s."afterSeconds"))
+      from jsonb_to_recordset(p_escalations) as s("afterSeconds" double precision)
+     where s."afterSeconds" > p_escalated_seconds) end
+$$;
+
+-- When something is due by itself for an open item: the one instant both clocks act on.
+create or replace function item_wake(
+  p_state text, p_available_at timestamptz, p_expires_at timestamptz,
+  p_deadline_at timestamptz, p_next_escalation timestamptz
+) returns timestamptz language sql immutable parallel safe as $$
+  select least(
+    case p_state when 'delayed' then p_available_at when 'held' then p_expires_at end,
+    p_deadline_at, p_next_escalation)
+$$;

@@ -1,0 +1,112 @@
+-- Everything that time does to items, and the only code that acts on time (DESIGN §1, two clocks).
+-- One pass applies one transition to each item given: its deadline first, then the end of its
+-- lease, then its delay, then an escalation; what is due after that is done in the next pass.
+create or replace function advance_items(p_kinds text[], p_ids text[]) returns setof item
+language sql as $$
+  with due as materialized (
+    select i.kind, i.id, q.reclaimed_first, q.level_seconds, q.escalations,
+           coalesce(i.callback, q.callback) is not null as tell, t.now, step.priority, step.seconds,
+           case when i.deadline_at <= t.now then 'expired'
+                when i.state = 'held' and i.expires_at <= t.now then
+                  case when i.attempts >= q.max_attempts then 'dead' else 'reclaimed' end
+                when i.state = 'delayed' and i.available_at <= t.now then 'available'
+                when step.priority > i.priority then 'escalated'
+                when step.seconds is not null then 'stepped' end as act
+      from unnest(p_kinds, p_ids) as p (kind, id)
+      join item i on i.kind = p.kind and i.id = p.id and i.ended_at is null
+      join queue q on q.kind = i.kind and q.name = i.queue
+     cross join (select clock_timestamp() as now) t
+     cross join lateral (
+       select max(s.priority) as priority, max(s."afterSeconds") as seconds
+         from jsonb_to_recordset(q.escalations) as s("afterSeconds" double precision, priority bigint)
+        where s."afterSeconds" > i.escalated_seconds
+          and i.first_available_at + make_interval(secs => s."afterSeconds") <= t.now) step
+     order by i.kind, i.id
+  ), next as materialized (
+    select i.kind, i.id, d.act, d.now, d.tell,
+           case d.act when 'expired' then 'expired' when 'dead' then 'dead'
+                      when 'reclaimed' then 'ready' when 'available' then 'ready' else i.state end as state,
+           case when d.act = 'escalated' then d.priority else i.priority end as priority,
+           case when d.act in ('escalated', 'stepped') then d.seconds else i.escalated_seconds end as escalated_seconds,
+           case when d.act = 'reclaimed' then d.reclaimed_first else i.front end as front,
+           d.act in ('expired', 'dead') as final,
+           d.act in ('expired', 'dead', 'reclaimed') and i.state = 'held' as ends_lease,
+           d.level_seconds, d.escalations
+      from due d join item i on i.kind = d.kind and i.id = d.id
+     where d.act is not null
+  )
+  update item i
+     set state = n.state, priority = n.priority, escalated_seconds = n.escalated_seconds, front = n.front,
+         rank = case when n.act in ('reclaimed', 'escalated')
+                     then item_rank(i.kind, n.priority, i.first_available_at, n.level_seconds, n.front) else i.rank end,
+         wake_at = case when n.final then null else item_wake(
+           n.state, i.available_at, i.expires_at, i.deadline_at,
+           next_escalation(n.escalations, i.first_available_at, n.escalated_seconds)) end,
+         lease_id   = case when n.ends_lease then null else i.lease_id end,
+         holder     = case when n.ends_lease then null else i.holder end,
+         granted_at = case when n.ends_lease then null else i.granted_at end,
+         expires_at = case when n.ends_lease then null else i.expires_at end,
+         lease_end  = case when not n.ends_lease then i.lease_end when n.act = 'expired' then 'closed' else 'expired' end,
+         ended_at   = case when n.final then n.now end,
+         ended_by   = case when n.final then 'system' end,
+         telling    = n.final and n.tell,
+         version    = case when n.act = 'stepped' then i.version else nextval('item_version') end,
+         event_seq  = case when n.act = 'stepped' then i.event_seq else i.event_seq + 1 end,
+         last_event = n.act, last_actor = 'system', updated_at = n.now,
+         last_data  = case n.act
+           when 'reclaimed' then json_build_object('reviewer', i.holder, 'expiredAt', i.expires_at)
+           when 'dead'      then json_build_object('reviewer', i.holder, 'attempts', i.attempts)
+           when 'expired'   then json_build_object('deadlineAt', i.deadline_at, 'reviewer', i.holder)
+           when 'escalated' then json_build_object('from', i.priority, 'to', n.priority) end
+    from next n
+   where i.kind = n.kind and i.id = n.id
+  returning i.*
+$$;
+
+-- One batch of what is due, in all queues. Rows another process is at are skipped. An item whose
+-- transition fails is parked for a minute and the rest goes on.
+create or replace function tick(p_limit integer) returns setof item language plpgsql as $$
+declare
+  v_kinds text[];
+  v_ids text[];
+begin
+  -- the scalar subquery bounds the index scan; a bare volatile call would read the whole index
+  select array_agg(kind), array_agg(id) into v_kinds, v_ids from (
+    select i.kind, i.id from item i
+     where i.wake_at <= (select clock_timestamp())
+       and not exists (select 1 from parked p where p.kind = i.kind and p.item_id = i.id and p.until > clock_timestamp())
+     order by i.wake_at limit p_limit for update skip locked) due;
+  if v_ids is null then return; end if;
+  begin
+    return query select * from advance_items(v_kinds, v_ids);
+  exception when others then
+    for n in 1 .. cardinality(v_ids) loop
+      begin
+        return query select * from advance_items(v_kinds[n:n], v_ids[n:n]);
+      exception when others then
+        perform park_item(v_kinds[n], v_ids[n], sqlerrm);
+      end;
+    end loop;
+  end;
+end $$;
+
+-- The same for one item: what its own workflow does when its durable timer fires.
+create or replace function tick_item(p_kind text, p_id text) returns setof item language plpgsql as $$
+begin
+  perform 1 from item where kind = p_kind and id = p_id for update;
+  return query select * from advance_items(array[p_kind], array[p_id]);
+end $$;
+
+create or replace function park_item(p_kind text, p_id text, p_error text) returns void language plpgsql as $$
+begin
+  insert into parked (kind, item_id, until, error)
+  values (p_kind, p_id, clock_timestamp() + interval '1 minute', p_error)
+  on conflict (kind, item_id) do update set until = excluded.until, error = excluded.error;
+  begin
+    update item set event_seq = event_seq + 1, last_event = 'parked', last_actor = 'system',
+           last_data = json_build_object('error', p_error), updated_at = clock_timestamp()
+     where kind = p_kind and id = p_id;
+  exception when others then
+    null; -- whatever made the transition fail may refuse this too; the parked row is what counts
+  end;
+end $$;

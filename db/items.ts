@@ -1,0 +1,223 @@
+import type { Callback, Item } from '../contract/items.ts';
+import type { CoreState, Kind } from '../contract/snapshot.ts';
+import type { Queryable } from './pool.ts';
+
+export type { CoreState, Item, Kind };
+
+/** What `add_items` reads; `hash` is hex. */
+export interface NewItem {
+  id: string;
+  queue: string;
+  priority: number;
+  body: unknown;
+  hash: string;
+  requires: string[];
+  exclude: string[];
+  callback: Callback | null;
+  delaySeconds: number;
+  deadlineSeconds: number | null;
+  createdAt: string | null;
+}
+
+export interface Settlement {
+  id: string;
+  token: string;
+  /** JSON text of the result. */
+  result: string;
+  /** SHA-256 of the canonical result, hex. */
+  hash: string;
+  /** Only if this is the holder; null: anybody with the token. */
+  subject: string | null;
+  /** Settings version whose form the result was checked against. */
+  formVersion: number | null;
+  nextWanted: boolean;
+}
+
+export interface Verdict extends Item {
+  named_holder: string | null;
+  named_ended_at: Date | null;
+  named_why: string | null;
+  named_ended_by: string | null;
+  overdue: boolean | null;
+}
+
+export const addItems = (db: Queryable, kind: Kind, items: NewItem[], actor: string) =>
+  db.run<Item>('add_items', [kind, JSON.stringify(items.map((item, no) => ({ no, ...item }))), actor]);
+
+export const getItems = (db: Queryable, kind: Kind, ids: string[]) => db.run<Item>('get_items', [kind, ids]);
+
+export async function getItem(db: Queryable, kind: Kind, id: string): Promise<Item | undefined> {
+  return (await getItems(db, kind, [id]))[0];
+}
+
+export const settleItems = (db: Queryable, kind: Kind, all: Settlement[]) =>
+  db.run<Item>('settle_items', [
+    kind,
+    all.map((s) => s.id),
+    all.map((s) => s.token),
+    all.map((s) => s.result),
+    all.map((s) => s.hash),
+    all.map((s) => s.subject),
+    all.map((s) => s.formVersion),
+    all.map((s) => s.nextWanted),
+  ]);
+
+export interface Hold {
+  id: string;
+  token: string;
+  subject: string | null;
+}
+
+export const renewItems = (db: Queryable, kind: Kind, holds: Hold[]) =>
+  db.run<Item>('renew_items', [kind, holds.map((h) => h.id), holds.map((h) => h.token), holds.map((h) => h.subject)]);
+
+export interface Release {
+  id: string;
+  /** null: an operator takes it away. */
+  token: string | null;
+  subject: string | null;
+  delaySeconds: number;
+  reason: string | null;
+  skip: boolean;
+  actor: string;
+  /** The hand-out never reached the caller: it doesn't count as an attempt. */
+  undelivered?: boolean;
+}
+
+export const releaseItem = (db: Queryable, kind: Kind, r: Release) =>
+  db.run<Item>('release_item', [
+    kind,
+    r.id,
+    r.token,
+    r.subject,
+    r.delaySeconds,
+    r.reason,
+    r.skip,
+    r.actor,
+    r.undelivered ?? false,
+  ]);
+
+export interface Transfer {
+  id: string;
+  token: string | null;
+  subject: string | null;
+  queue: string;
+  reason: string | null;
+  actor: string;
+}
+
+export const transferItem = (db: Queryable, kind: Kind, t: Transfer) =>
+  db.run<Item>('transfer_item', [kind, t.id, t.token, t.subject, t.queue, t.reason, t.actor]);
+
+export interface Closing {
+  state: 'settled' | 'invalidated';
+  items: { id: string; result?: unknown }[];
+  reason: string;
+  actor: string;
+  /** Only items of this queue. */
+  queue?: string;
+}
+
+export const closeItems = (db: Queryable, kind: Kind, c: Closing) =>
+  db.run<Item>('close_items', [
+    kind,
+    c.items.map((i) => i.id),
+    c.state,
+    c.items.map((i) => (c.state === 'settled' ? JSON.stringify(i.result) : null)),
+    c.reason,
+    c.actor,
+    c.queue ?? null,
+  ]);
+
+export interface ItemChange {
+  priority?: number;
+  body?: unknown;
+  requires?: string[];
+  exclude?: string[];
+  deadlineAt?: string | null;
+}
+
+export const changeItem = (db: Queryable, kind: Kind, id: string, change: ItemChange, actor: string) =>
+  db.run<Item>('change_item', [kind, id, JSON.stringify(change), actor]);
+
+export const noteItem = (db: Queryable, kind: Kind, id: string, type: string, actor: string, data: object) =>
+  db.run<Item>('note_item', [kind, id, type, actor, JSON.stringify(data)]);
+
+export async function findVerdict(
+  db: Queryable,
+  kind: Kind,
+  id: string,
+  token: string | null,
+): Promise<Verdict | undefined> {
+  return (await db.run<Verdict>('find_verdict', [kind, id, token]))[0];
+}
+
+export const refuseLease = (db: Queryable, kind: Kind, id: string, token: string) =>
+  db.run<{ holder: string; why: string }>('refuse_lease', [token, kind, id]);
+
+/** The items handed out as the `next` of earlier decisions, by the token that decided. */
+export async function findFollowers(db: Queryable, tokens: string[]): Promise<Map<string, Item>> {
+  const rows = await db.run<Item & { follows: string }>('find_followers', [tokens]);
+  return new Map(rows.map((row) => [row.follows, row]));
+}
+
+export interface ItemEvent {
+  seq: number;
+  type: string;
+  actor: string;
+  at: Date;
+  data: unknown;
+}
+
+export const listEvents = (db: Queryable, kind: Kind, id: string, after: number, limit: number) =>
+  db.run<ItemEvent>('list_events', [kind, id, after, limit]);
+
+export interface ItemFilter {
+  queue?: string;
+  state?: CoreState;
+  person?: string;
+  createdAfter?: string;
+  createdBefore?: string;
+  /** (created_at, seq) of the last row of the page before. */
+  before?: { createdAt: string; seq: number };
+}
+
+export function listItems(db: Queryable, kind: Kind, f: ItemFilter, limit: number): Promise<Item[]> {
+  const rest = [
+    f.state ?? null,
+    f.person ?? null,
+    f.createdAfter ?? null,
+    f.createdBefore ?? null,
+    f.before?.createdAt ?? null,
+    f.before?.seq ?? null,
+    limit,
+  ];
+  return f.queue === undefined
+    ? db.run<Item>('list_items_all_queues', [kind, ...rest])
+    : db.run<Item>('list_items', [kind, f.queue, ...rest]);
+}
+
+export interface BulkFilter {
+  queue: string;
+  state: CoreState | null;
+  createdBefore: string | null;
+  priorityBelow: number | null;
+}
+
+export const filterItems = (db: Queryable, kind: Kind, f: BulkFilter, after: string, limit: number) =>
+  db.run<{ id: string }>('filter_items', [kind, f.queue, f.state, f.createdBefore, after, f.priorityBelow, limit]);
+
+export async function countFiltered(db: Queryable, kind: Kind, f: BulkFilter): Promise<number> {
+  const [row] = await db.run<{ n: number }>('count_filtered', [
+    kind,
+    f.queue,
+    f.state,
+    f.createdBefore,
+    f.priorityBelow,
+  ]);
+  return row?.n ?? 0;
+}
+
+/** Those of the ids that are open in the queue. */
+export const openAmong = (db: Queryable, kind: Kind, queue: string, ids: string[]) =>
+  db.run<{ id: string }>('open_among', [kind, queue, ids]);

@@ -1,0 +1,49 @@
+import type { Queryable } from './pool.ts';
+
+export type Role = 'producer' | 'reviewer' | 'agent' | 'consumer' | 'admin';
+
+export interface KeyRow {
+  id: string;
+  name: string;
+  role: Role;
+  subject: string | null;
+  hash: Buffer;
+  created_at: Date;
+  revoked_at: Date | null;
+}
+
+export const addKey = (db: Queryable, k: Pick<KeyRow, 'id' | 'name' | 'role' | 'subject' | 'hash'>) =>
+  db.run<KeyRow>('add_key', [k.id, k.name, k.role, k.subject, k.hash]);
+
+export async function getKey(db: Queryable, id: string): Promise<KeyRow | undefined> {
+  return (await db.run<KeyRow>('get_key', [id]))[0];
+}
+
+export const listKeys = (db: Queryable) => db.run<Omit<KeyRow, 'hash'>>('list_keys');
+
+export async function revokeKey(db: Queryable, id: string): Promise<boolean> {
+  return (await db.run('revoke_key', [id])).length === 1;
+}
+
+export async function countKeys(db: Queryable): Promise<number> {
+  return (await db.run<{ n: number }>('count_keys'))[0]?.n ?? 0;
+}
+
+export interface StreamTicket {
+  key_id: string;
+  actor: string;
+  role: Role;
+  subject: string | null;
+}
+
+export async function addStreamTicket(db: Queryable, hash: Buffer, t: StreamTicket, seconds: number): Promise<Date> {
+  await db.run('forget_stream_tickets');
+  const values = [hash, t.key_id, t.actor, t.role, t.subject, seconds];
+  const [row] = await db.run<{ expires_at: Date }>('add_stream_ticket', values);
+  if (!row) throw new Error('add_stream_ticket returned no row');
+  return row.expires_at;
+}
+
+export async function getStreamTicket(db: Queryable, hash: Buffer): Promise<StreamTicket | undefined> {
+  return (await db.run<StreamTicket>('get_stream_ticket', [hash]))[0];
+}

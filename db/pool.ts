@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+
+/** Counts and versions fit a double; a rank may not, and is never reckoned with outside SQL. */
+const types = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (oid === pg.types.builtins.INT8) return Number;
+    return pg.types.getTypeParser(oid, format as 'text');
+  },
+};
+
+const statements = loadStatements();
+
+export type Row = Record<string, unknown>;
+
+export interface Queryable {
+  /** Runs a named statement of db/queries; prepared once per connection. */
+  run<T extends object = Row>(name: string, values?: unknown[]): Promise<T[]>;
+}
+
+export interface Db extends Queryable {
+  /** Runs `work` in one transaction on one connection. */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  readonly pool: pg.Pool;
+  end(): Promise<void>;
+}
+
+export interface DbOptions {
+  url: string;
+  /** This process's name in the outbox (`node.id`). */
+  node: string;
+  max?: number;
+  onError?: (error: Error) => void;
+}
+
+/**
+ * A pool whose sessions write their node id into the outbox rows they cause (see db/functions/log.sql).
+ * Every statement is bounded: a lost server must not hold a caller for ever.
+ */
+export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): Db {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    types,
+    keepAlive: true,
+    connectionTimeoutMillis: 10_000,
+    query_timeout: 60_000,
+    options: `-c docket.node=${node} -c statement_timeout=55000 -c idle_in_transaction_session_timeout=60000`,
+    application_name: `docket ${node}`,
+  });
+  pool.on('error', onError);
+  return {
+    pool,
+    run: (name, values) => run(pool, name, values),
+    async transaction(work) {
+      const client = await pool.connect();
+      client.on('error', onError);
+      let broken: Error | undefined;
+      try {
+        await client.query('begin');
+        const result = await work({ run: (name, values) => run(client, name, values) });
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        await client.query('rollback').catch((e: Error) => {
+          broken = e;
+        });
+        throw error;
+      } finally {
+        client.off('error', onError);
+        client.release(broken);
+      }
+    },
+    end: () => pool.end(),
+  };
+}
+
+async function run<T extends object>(on: pg.Pool | pg.PoolClient, name: string, values: unknown[] = []): Promise<T[]> {
+  const text = statements.get(name);
+  if (text === undefined) throw new Error(`no statement named ${name} in db/queries`);
+  const result = await on.query({ name, text, values });
+  return result.rows as T[];
+}
+
+/** Each `-- name: x` in db/queries/*.sql starts a statement that reaches to the next one. */
+function loadStatements(): Map<string, string> {
+  const folder = fileURLToPath(new URL('queries/', import.meta.url));
+  const found = new Map<string, string>();
+  for (const file of readdirSync(folder).filter((f) => f.endsWith('.sql'))) {
+    const [, ...parts] = readFileSync(folder + file, 'utf8').split(/^-- name: /m);
+    for (const part of parts) {
+      const name = part.slice(0, part.indexOf('\n')).trim();
+      if (found.has(name)) throw new Error(`two statements are named ${name}`);
+      found.set(name, part.slice(part.indexOf('\n') + 1).trim().replace(/;$/, ''));
+    }
+  }
+  return found;
+}

@@ -1,0 +1,32 @@
+-- Verdict callbacks: what was sent, to whom, with what outcome (S0.10).
+
+-- name: open_delivery
+-- The one delivery of an item's outcome; a second run of the activity finds the first one's row.
+insert into delivery (kind, item_id, n, type, version, url, state)
+select i.kind, i.id, 1, $3, i.version, $4, 'pending' from item i where i.kind = $1 and i.id = $2 and i.telling
+on conflict (kind, item_id, n) do update set updated_at = clock_timestamp() where delivery.state = 'pending'
+returning *;
+
+-- name: reopen_delivery
+update delivery set state = 'pending', updated_at = clock_timestamp()
+ where kind = $1 and item_id = $2 and n = $3 and state <> 'pending' returning *;
+
+-- name: get_delivery
+select * from delivery where kind = $1 and item_id = $2 and n = $3;
+
+-- name: attempt_delivery
+update delivery set attempts = attempts + 1, status = $4, error = $5, state = $6, updated_at = clock_timestamp()
+ where kind = $1 and item_id = $2 and n = $3 returning *;
+
+-- name: told
+-- The outcome is with whom it concerns, or will never be: the item's last log line.
+update item set telling = false, event_seq = event_seq + 1, last_event = $3, last_actor = 'system',
+       last_data = $4::json, updated_at = clock_timestamp()
+ where kind = $1 and id = $2 returning *;
+
+-- name: list_deliveries
+select * from delivery where kind = $1 and item_id = $2 and n > $3 order by n limit $4;
+
+-- name: fail_delivery
+update delivery set state = 'failed', updated_at = clock_timestamp()
+ where kind = $1 and item_id = $2 and n = $3 and state = 'pending' returning *;

@@ -1,0 +1,87 @@
+-- The link to Temporal and between processes: outbox, nodes, clocks, notices.
+
+-- name: tick
+select * from tick($1);
+
+-- name: tick_item
+select * from tick_item($1, $2);
+
+-- name: next_due
+-- The earliest wake time, parked items aside, as seconds from now (negative: overdue).
+select extract(epoch from min(wake_at) - clock_timestamp())::double precision as seconds from (
+  select i.wake_at from item i
+   where i.wake_at is not null
+     and not exists (select 1 from parked p where p.kind = i.kind and p.item_id = i.id and p.until > clock_timestamp())
+   order by i.wake_at limit 1) s;
+
+-- name: unpark
+delete from parked where until < clock_timestamp() - interval '10 minutes';
+
+-- name: parked_count
+select count(*)::integer as n from parked where until > clock_timestamp();
+
+-- name: beat
+insert into node (id, url, role) values ($1, $2, $3)
+on conflict (id) do update set seen_at = clock_timestamp(), url = excluded.url;
+
+-- name: leave
+delete from node where id = $1;
+
+-- name: forget_nodes
+delete from node where seen_at < clock_timestamp() - interval '1 hour';
+
+-- name: live_nodes
+select id, url, seen_at from node where seen_at > clock_timestamp() - interval '15 seconds' order by id;
+
+-- name: acknowledge
+delete from outbox where version = any ($1::bigint[]);
+
+-- name: adopt_outbox
+-- Rows of processes that have been silent for 15 s become this process's own; never those of a
+-- living one, however busy it is.
+with orphan as (
+  select version from outbox o
+   where not exists (select 1 from node n where n.id = o.node and n.seen_at > clock_timestamp() - interval '15 seconds')
+   order by version limit $2 for update skip locked
+), adopted as (
+  update outbox o set node = $1 from orphan where o.version = orphan.version returning o.version, o.kind, o.item_id
+)
+select a.version as told_version, i.* from adopted a join item i on i.kind = a.kind and i.id = a.item_id;
+
+-- name: own_outbox
+-- What this process put aside when it had too much in memory.
+select o.version as told_version, i.* from outbox o join item i on i.kind = o.kind and i.id = o.item_id
+ where o.node = $1 and o.version > $2 order by o.version limit $3;
+
+-- name: outbox_lag
+select count(*)::integer as waiting, coalesce(extract(epoch from clock_timestamp() - min(at)), 0)::double precision as oldest_seconds
+  from outbox;
+
+-- name: notices
+-- Twice-read on purpose: numbers are given before the commit, so a reader goes back 15 s and drops
+-- what it has seen.
+select seq, at, kind, item_id, queue, person, type, data from notice
+ where at > clock_timestamp() - interval '15 seconds' order by seq;
+
+-- name: notices_after
+select seq, at, kind, item_id, queue, person, type, data from notice where seq > $1 and person = $2 order by seq limit 1000;
+
+-- name: forget_notices
+delete from notice where at < clock_timestamp() - interval '10 minutes';
+
+-- name: compact_tally
+-- Sums up the signed rows, one process at a time.
+with leader as materialized (select pg_try_advisory_xact_lock(7236001) as mine),
+gone as (delete from tally using leader where leader.mine returning tally.kind, tally.queue, tally.what, tally.n)
+insert into tally (kind, queue, what, n)
+select kind, queue, what, sum(n) from gone group by kind, queue, what having sum(n) <> 0;
+
+-- name: command_once
+insert into operator_command (key, kind, item_id) values ($1, $2, $3) on conflict do nothing returning key;
+
+-- name: read_item
+select i.*, clock_timestamp() as now from item i where kind = $1 and id = $2;
+
+-- name: notify
+-- Outside of any transaction of ours: inside one, NOTIFY takes a lock of the whole server at commit.
+select pg_notify('docket', $1);

@@ -1,0 +1,92 @@
+-- Queues and their settings.
+
+-- name: ensure_queue
+-- A queue exists with the defaults from its first item or claim on.
+insert into queue (kind, name) values ($1, $2) on conflict do nothing;
+
+-- name: get_queue
+select * from queue where kind = $1 and name = $2;
+
+-- name: list_queues
+select * from queue where kind = $1 and name > $2 order by name limit $3;
+
+-- name: put_queue
+-- Replaces all settings. refresh_pending says that what waits must be reckoned anew (ageing,
+-- escalations, deadlines are stored with the item); it stays true until that is done, also over a crash.
+insert into queue as q (kind, name, lease_seconds, level_seconds, escalations, reclaimed_first, max_held,
+                        max_attempts, deadline_seconds, callback, form)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+on conflict (kind, name) do update
+   set lease_seconds = excluded.lease_seconds, level_seconds = excluded.level_seconds,
+       escalations = excluded.escalations, reclaimed_first = excluded.reclaimed_first,
+       max_held = excluded.max_held, max_attempts = excluded.max_attempts,
+       deadline_seconds = excluded.deadline_seconds, callback = excluded.callback, form = excluded.form,
+       settings_version = nextval('item_version'), updated_at = clock_timestamp(),
+       refresh_pending = q.refresh_pending
+         or (q.level_seconds, q.escalations, q.deadline_seconds)
+            is distinct from (excluded.level_seconds, excluded.escalations, excluded.deadline_seconds)
+returning *;
+
+-- name: pause_queue
+update queue set paused = $3, updated_at = clock_timestamp() where kind = $1 and name = $2 returning *;
+
+-- name: queues_to_refresh
+select kind, name from queue where refresh_pending;
+
+-- name: refresh_items
+-- One batch of open items of a queue reckoned anew after its settings changed: place, deadline and
+-- wake time; steps already reached apply again as `greatest(current, step)`. Walks in the order of
+-- creation from ($3, $4); the answer is the last row of the batch, or no row at the end.
+with batch as materialized (
+  select i.kind, i.id, i.created_at, i.seq from item i
+   where i.kind = $1 and i.queue = $2 and (i.created_at, i.seq) > ($3::timestamptz, $4::bigint)
+   order by i.created_at, i.seq limit $5
+), reckoned as materialized (
+  select i.kind, i.id, d.deadline_at,
+         item_rank(i.kind, i.priority, i.first_available_at, q.level_seconds, i.front) as rank,
+         item_wake(i.state, i.available_at, i.expires_at, d.deadline_at,
+           next_escalation(q.escalations, i.first_available_at, -1)) as wake_at
+    from batch b
+    join item i on i.kind = b.kind and i.id = b.id and i.queue = $2 and i.ended_at is null
+    join queue q on q.kind = i.kind and q.name = i.queue
+   cross join lateral (
+     select case when i.own_deadline then i.deadline_at
+                 else i.created_at + make_interval(secs => q.deadline_seconds) end as deadline_at) d
+   order by i.id for update of i
+), refreshed as (
+  update item i
+     set rank = r.rank, deadline_at = r.deadline_at, wake_at = r.wake_at, escalated_seconds = -1,
+         version = case when r.wake_at is distinct from i.wake_at then nextval('item_version') else i.version end
+    from reckoned r
+   where i.kind = r.kind and i.id = r.id
+     and (i.rank, i.deadline_at, i.wake_at, i.escalated_seconds) is distinct from (r.rank, r.deadline_at, r.wake_at, -1)
+)
+select created_at::text as created_at, seq from batch order by batch.created_at desc, batch.seq desc limit 1;
+
+-- name: refresh_done
+-- Only if the settings are still those that were applied.
+update queue set refresh_pending = false where kind = $1 and name = $2 and settings_version = $3;
+
+-- name: queue_stats
+-- Exact as of one snapshot: sums of the tally, not counts over the items.
+select
+  (select coalesce(json_object_agg(what, n), '{}') from (
+     select what, sum(n) as n from tally where kind = $1 and queue = $2 group by what) t) as counts,
+  (select extract(epoch from clock_timestamp() - min(first_available_at))::double precision
+     from item where kind = $1 and queue = $2 and state = 'ready') as oldest_waiting_seconds,
+  (select count(*)::integer from lease
+    where kind = $1 and queue = $2 and granted_at > clock_timestamp() - interval '1 minute') as claims_per_minute;
+
+-- name: claim_reasons
+select * from claim_reasons($1, $2, $3, $4);
+
+-- name: claim
+select * from claim_items($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- name: items_ahead
+-- How many would be handed to this person before the item, counted up to 1,000.
+select count(*)::integer as n from (
+  select 1 from item i, (select rank, seq from item where kind = $1 and id = $3) mine
+   where i.kind = $1 and i.queue = $2 and i.state = 'ready' and (i.rank, i.seq) < (mine.rank, mine.seq)
+     and i.requires <@ $5::text[] and not ($4 = any (i.exclude) or $4 = any (i.skipped))
+   limit 1000) s;

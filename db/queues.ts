@@ -1,0 +1,156 @@
+import type { Item, Kind } from './items.ts';
+import type { Queryable } from './pool.ts';
+
+export interface Escalation {
+  afterSeconds: number;
+  priority: number;
+}
+
+/** A row of `queue`. */
+export interface Queue {
+  kind: Kind;
+  name: string;
+  paused: boolean;
+  lease_seconds: number;
+  level_seconds: number | null;
+  escalations: Escalation[];
+  reclaimed_first: boolean;
+  max_held: number;
+  max_attempts: number | null;
+  deadline_seconds: number | null;
+  callback: { url: string; secret: string } | null;
+  form: object | null;
+  settings_version: number;
+  refresh_pending: boolean;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export type QueueSettings = Pick<
+  Queue,
+  | 'lease_seconds'
+  | 'level_seconds'
+  | 'escalations'
+  | 'reclaimed_first'
+  | 'max_held'
+  | 'max_attempts'
+  | 'deadline_seconds'
+  | 'callback'
+  | 'form'
+>;
+
+export interface QueueStats {
+  counts: Record<string, number>;
+  oldest_waiting_seconds: number | null;
+  claims_per_minute: number;
+}
+
+export interface ClaimReasons {
+  delayed: number;
+  held: number;
+  excluded: number;
+  skills: number;
+  skipped: number;
+  paused: number;
+  max_held: number;
+  /** Seconds until something may become free by itself; null: nothing will. */
+  retry_after: number | null;
+}
+
+export interface Claim {
+  kind: Kind;
+  queue: string;
+  /** Distinct; with more than one, `count` is 1 and `skills` empty. */
+  persons: string[];
+  /** `count` for each person, in their order. */
+  tokens: string[];
+  count: number;
+  skills: string[];
+  resume: boolean;
+  follows: string | null;
+}
+
+const REFRESH_BATCH = 2000;
+
+export const ensureQueue = (db: Queryable, kind: Kind, name: string) => db.run('ensure_queue', [kind, name]);
+
+export async function getQueue(db: Queryable, kind: Kind, name: string): Promise<Queue | undefined> {
+  return (await db.run<Queue>('get_queue', [kind, name]))[0];
+}
+
+export const listQueues = (db: Queryable, kind: Kind, after: string, limit: number) =>
+  db.run<Queue>('list_queues', [kind, after, limit]);
+
+export async function putQueue(db: Queryable, kind: Kind, name: string, s: QueueSettings): Promise<Queue> {
+  const [queue] = await db.run<Queue>('put_queue', [
+    kind,
+    name,
+    s.lease_seconds,
+    s.level_seconds,
+    JSON.stringify(s.escalations),
+    s.reclaimed_first,
+    s.max_held,
+    s.max_attempts,
+    s.deadline_seconds,
+    s.callback && JSON.stringify(s.callback),
+    s.form && JSON.stringify(s.form),
+  ]);
+  if (!queue) throw new Error('put_queue returned no row');
+  return queue;
+}
+
+export async function pauseQueue(db: Queryable, kind: Kind, name: string, paused: boolean): Promise<Queue | undefined> {
+  return (await db.run<Queue>('pause_queue', [kind, name, paused]))[0];
+}
+
+/** See db/functions/claim.sql. */
+export const claimItems = (db: Queryable, c: Claim) =>
+  db.run<Item>('claim', [c.kind, c.queue, c.persons, c.tokens, c.count, c.skills, c.resume, c.follows]);
+
+export async function claimReasons(
+  db: Queryable,
+  kind: Kind,
+  queue: string,
+  person: string,
+  skills: string[],
+): Promise<ClaimReasons> {
+  const [row] = await db.run<ClaimReasons>('claim_reasons', [kind, queue, person, skills]);
+  if (!row) throw new Error('claim_reasons returned no row');
+  return row;
+}
+
+export async function itemsAhead(db: Queryable, item: Item, person: string, skills: string[]): Promise<number> {
+  // rank leaves the range of a double, so it is read again by the database instead of being passed
+  const [row] = await db.run<{ n: number }>('items_ahead', [item.kind, item.queue, item.id, person, skills]);
+  return row?.n ?? 0;
+}
+
+export async function queueStats(db: Queryable, kind: Kind, name: string): Promise<QueueStats> {
+  const [row] = await db.run<QueueStats>('queue_stats', [kind, name]);
+  if (!row) throw new Error('queue_stats returned no row');
+  return row;
+}
+
+export const queuesToRefresh = (db: Queryable) => db.run<{ kind: Kind; name: string }>('queues_to_refresh');
+
+/**
+ * Reckons everything open in a queue anew after its settings changed, in batches that each commit.
+ * Safe to repeat and to run twice at once; a crash in between leaves `refresh_pending` true.
+ */
+export async function refreshQueue(db: Queryable, kind: Kind, name: string): Promise<void> {
+  const queue = await getQueue(db, kind, name);
+  if (!queue?.refresh_pending) return;
+  let last = { created_at: '-infinity', seq: 0 };
+  for (;;) {
+    const [end] = await db.run<{ created_at: string; seq: number }>('refresh_items', [
+      kind,
+      name,
+      last.created_at,
+      last.seq,
+      REFRESH_BATCH,
+    ]);
+    if (!end) break;
+    last = end;
+  }
+  await db.run('refresh_done', [kind, name, queue.settings_version]);
+}

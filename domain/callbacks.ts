@@ -1,0 +1,36 @@
+import ipaddr from 'ipaddr.js';
+import type { Item } from '../contract/items.ts';
+import { stateWord } from './items.ts';
+import { ticketView } from './tickets.ts';
+
+/** Names that mean this machine or this network, whatever a resolver says. */
+const PRIVATE_NAMES = /^(localhost|.*\.(localhost|local|internal|home\.arpa))\.?$/i;
+
+/** Whether an address is one of the public internet: not loopback, private, link-local, mapped or reserved. */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  return ipaddr.process(address).range() === 'unicast';
+}
+
+/**
+ * Why a callback may not go to this URL, as far as the URL alone tells; null if it may. Names are
+ * resolved and checked again at each send. WHATWG parsing has already made `0x7f.1` and the like
+ * into plain addresses.
+ */
+export function refuseUrl(text: string, allowPrivate: boolean): string | null {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null) return 'is not a URL';
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must be http or https';
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
+  if (allowPrivate) return null;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (PRIVATE_NAMES.test(host)) return 'leads to a private address';
+  if (ipaddr.isValid(host) && !isPublicAddress(host)) return 'leads to a private address';
+  return null;
+}
+
+/** `{type, version, …item}` of an item's outcome; the item under its own name. */
+export function outcomeMessage(item: Item): { type: string; version: number; [kind: string]: unknown } {
+  const type = `${item.kind}.${stateWord(item.kind, item.state)}`;
+  return { type, version: item.version, [item.kind]: ticketView(item) };
+}

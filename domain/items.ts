@@ -1,0 +1,58 @@
+import type { CoreState, EventLine, Kind, Snapshot } from '../contract/snapshot.ts';
+
+/** Final is final: none of these is ever left. */
+const FINAL: Record<CoreState, boolean> = {
+  delayed: false,
+  ready: false,
+  held: false,
+  buried: false,
+  settled: true,
+  invalidated: true,
+  expired: true,
+  dead: true,
+};
+
+const KEPT_EVENTS = 20;
+
+export const isFinal = (state: CoreState) => FINAL[state];
+
+/** Each design's own words for the states of the core. */
+const WORDS: Record<Kind, Partial<Record<CoreState, string>>> = {
+  ticket: { ready: 'waiting', settled: 'decided' },
+  job: { held: 'reserved', settled: 'finished', invalidated: 'deleted' },
+  case: { ready: 'open', settled: 'decided', expired: 'hung' },
+  task: {},
+};
+
+/** The word that a design's users know a state by. */
+export const stateWord = (kind: Kind, state: CoreState): string => WORDS[kind][state] ?? state;
+
+/** The state of the core that a design's word stands for, or undefined. */
+export function coreState(kind: Kind, word: string): CoreState | undefined {
+  return (Object.keys(FINAL) as CoreState[]).find((state) => stateWord(kind, state) === word);
+}
+
+/**
+ * Snapshots may come late, twice or out of order: the higher version wins, and between equal ones
+ * the one that came last, because a renewed lease moves the wake time without a new version.
+ */
+export function newest(known: Snapshot | undefined, other: Snapshot): Snapshot {
+  return known === undefined || other.version >= known.version ? other : known;
+}
+
+/** The last few events in order, each once. */
+export function lastEvents(known: EventLine[], more: EventLine[]): EventLine[] {
+  const bySeq = new Map([...known, ...more].map((e) => [e.seq, e]));
+  return [...bySeq.values()].sort((a, b) => a.seq - b.seq).slice(-KEPT_EVENTS);
+}
+
+/**
+ * How long a durable timer waits after its wake time, in milliseconds, so that the pacemaker, which is
+ * prompt, has normally done the work: 5 s and up to 10 s more by a hash of the id, so that a herd
+ * of items due together doesn't wake together.
+ */
+export function grace(id: string): number {
+  let hash = 0;
+  for (let i = 0; i < id.length; i++) hash = (hash * 31 + id.charCodeAt(i)) | 0;
+  return 5_000 + (Math.abs(hash) % 10_000);
+}

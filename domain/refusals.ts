@@ -1,0 +1,48 @@
+import type { Item } from '../contract/items.ts';
+import { isFinal, stateWord } from './items.ts';
+
+/** The item as it is, with the lease that the refused call named. */
+export interface Attempted extends Item {
+  named_holder: string | null;
+  named_ended_at: Date | null;
+  named_why: string | null;
+}
+
+export type Refusal =
+  | { code: 'not_open'; detail: string; state: string; by: string | null; at: string | null; reason: string | null }
+  | { code: 'lease_lost'; detail: string; holder: string | null; endedAt: string | null; reason: string };
+
+/** What a lease's end is called outside. An item that was ended under its holder is final, so `closed` shows as revoked only after a repair by hand. */
+const LEASE_REASONS: Record<string, string> = {
+  expired: 'expired',
+  released: 'released',
+  transferred: 'transferred',
+  revoked: 'revoked',
+  settled: 'settled',
+  closed: 'revoked',
+};
+
+/** Why a call with a lease token, or one that needs an open item, changed nothing: who, when, why (S0.7). */
+export function refusalOf(item: Attempted): Refusal {
+  if (isFinal(item.state)) {
+    const state = stateWord(item.kind, item.state);
+    const settled = item.named_why === 'settled' ? 'settled' : null;
+    return {
+      code: 'not_open',
+      detail: `it is ${state} by ${item.ended_by}`,
+      state,
+      by: item.ended_by,
+      at: item.ended_at?.toISOString() ?? null,
+      reason: item.end_reason ?? settled,
+    };
+  }
+  const reason = LEASE_REASONS[item.named_why ?? ''] ?? 'unknown';
+  const ended = item.named_ended_at?.toISOString() ?? null;
+  return {
+    code: 'lease_lost',
+    detail: ended === null ? 'the token is of no live lease of this item' : `the lease ended (${reason}) at ${ended}`,
+    holder: item.holder,
+    endedAt: ended,
+    reason,
+  };
+}

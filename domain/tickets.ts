@@ -1,0 +1,41 @@
+import type { Item } from '../contract/items.ts';
+import { stateWord } from './items.ts';
+
+/**
+ * A ticket as the API shows it.
+ * @param token the lease's token: only for its holder
+ */
+export function ticketView(item: Item, token: string | null = null) {
+  return {
+    id: item.id,
+    queue: item.queue,
+    state: stateWord('ticket', item.state),
+    priority: item.priority,
+    body: item.body,
+    requires: item.requires,
+    exclude: item.exclude,
+    attempts: item.attempts,
+    version: item.version,
+    createdAt: item.created_at.toISOString(),
+    availableAt: item.available_at.toISOString(),
+    deadlineAt: item.deadline_at?.toISOString() ?? null,
+    lease:
+      item.holder !== null && item.granted_at && item.expires_at
+        ? {
+            reviewer: item.holder,
+            grantedAt: item.granted_at.toISOString(),
+            expiresAt: item.expires_at.toISOString(),
+            token,
+          }
+        : null,
+    decision: item.state === 'settled' ? item.result : null,
+    decidedBy: item.state === 'settled' ? item.ended_by : null,
+    decidedAt: item.state === 'settled' ? (item.ended_at?.toISOString() ?? null) : null,
+    invalidation:
+      item.state === 'invalidated'
+        ? { reason: item.end_reason, by: item.ended_by, at: item.ended_at?.toISOString() ?? null }
+        : null,
+  };
+}
+
+export type TicketView = ReturnType<typeof ticketView>;

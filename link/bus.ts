@@ -1,0 +1,107 @@
+import pg from 'pg';
+import type { Log } from './log.ts';
+
+/** What processes tell each other after a commit: hints, each with a slow poll beside it. */
+export interface Hint {
+  node: string;
+  /** Items that became free, per queue key. */
+  ready?: Record<string, number>;
+  /** Something is due in so many milliseconds. */
+  dueInMs?: number;
+  /** Somebody's lease was ended, or what he holds was changed. */
+  notices?: true;
+}
+
+export interface BusOptions {
+  url: string;
+  node: string;
+  log: Log;
+  onHint: (hint: Hint) => void;
+  /** After LISTEN was lost and is there again: hints may have been missed. */
+  onGap: () => void;
+  publish: (payload: string) => Promise<unknown>;
+}
+
+const CHANNEL = 'docket';
+const GATHER_MS = 5;
+const MAX_PAYLOAD = 7_000;
+
+/**
+ * LISTEN/NOTIFY between processes. One notification per few milliseconds, outside of transactions
+ * (inside, every commit would take one lock of the whole server), and none at all while this is the
+ * only process.
+ */
+export class Bus {
+  readonly #o: BusOptions;
+  #client: pg.Client | undefined;
+  #next: Hint | undefined;
+  #stopped = false;
+  /** Whether other processes live; kept by the keeper. */
+  hasPeers = true;
+
+  constructor(options: BusOptions) {
+    this.#o = options;
+  }
+
+  async start(): Promise<void> {
+    await this.#listen();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#client?.end().catch(() => {});
+  }
+
+  hint(add: { ready?: [queue: string, n: number]; dueInMs?: number; notices?: true }): void {
+    if (!this.hasPeers || this.#stopped) return;
+    if (!this.#next) {
+      this.#next = { node: this.#o.node };
+      setTimeout(() => this.#send(), GATHER_MS).unref();
+    }
+    const hint = this.#next;
+    if (add.ready) {
+      hint.ready ??= {};
+      hint.ready[add.ready[0]] = (hint.ready[add.ready[0]] ?? 0) + add.ready[1];
+    }
+    if (add.dueInMs !== undefined) hint.dueInMs = Math.min(hint.dueInMs ?? Number.POSITIVE_INFINITY, add.dueInMs);
+    if (add.notices) hint.notices = true;
+  }
+
+  #send(): void {
+    const hint = this.#next;
+    this.#next = undefined;
+    if (!hint) return;
+    const payload = JSON.stringify(hint);
+    // too many queues for one notification: the slow polls serve them
+    const fits = payload.length < MAX_PAYLOAD ? payload : JSON.stringify({ ...hint, ready: {} });
+    this.#o.publish(fits).catch((error: Error) => this.#o.log.warn({ err: error.message }, 'notify failed'));
+  }
+
+  async #listen(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#o.url,
+      keepAlive: true,
+      connectionTimeoutMillis: 5_000,
+      application_name: `docket ${this.#o.node} listen`,
+    });
+    this.#client = client;
+    client.on('notification', ({ payload }) => {
+      const hint = JSON.parse(payload ?? '{}') as Hint;
+      if (hint.node !== this.#o.node) this.#o.onHint(hint);
+    });
+    client.on('error', () => {});
+    await client.connect();
+    client.on('end', () => this.#reconnect());
+    await client.query(`listen ${CHANNEL}`);
+  }
+
+  #reconnect(): void {
+    if (this.#stopped) return;
+    setTimeout(() => {
+      this.#listen().then(
+        () => this.#o.onGap(),
+        () => this.#reconnect(),
+      );
+    }, 1_000).unref();
+  }
+}

@@ -1,0 +1,152 @@
+import type { Client } from '@temporalio/client';
+import type { Item } from '../contract/items.ts';
+import { type Db, openDb } from '../db/pool.ts';
+import { Bus, type Hint } from './bus.ts';
+import { Keeper } from './keeper.ts';
+import type { Log } from './log.ts';
+import { Notices } from './notices.ts';
+import { Pacemaker } from './pacemaker.ts';
+import { Relay } from './relay.ts';
+import type { AfterCommit } from './told.ts';
+import { Waiters } from './waiters.ts';
+
+export interface EngineOptions {
+  databaseUrl: string;
+  client: Client;
+  /** Unique per process. */
+  node: string;
+  /** Where other processes and clients reach this one; null for a worker. */
+  url: string | null;
+  role: 'api' | 'worker' | 'all';
+  log: Log;
+  pacemaker: boolean;
+  relayConcurrency: number;
+  relayIdlePerSecond: number;
+  poolSize: number;
+}
+
+/** What every process of Docket carries: the database, and what has to happen after a commit. */
+export interface Engine {
+  readonly db: Db;
+  readonly client: Client;
+  readonly node: string;
+  readonly log: Log;
+  readonly relay: Relay;
+  readonly waiters: Waiters;
+  readonly notices: Notices;
+  readonly after: AfterCommit;
+  /** Calls being worked on, long polls that only wait aside. The relay yields to them. */
+  readonly load: { calls: number };
+  /** Something may be due earlier than the pacemaker knows. */
+  rearm(): void;
+  /** Everybody who waits for a queue looks again. */
+  wakeAll(queue: string): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Events that no holder has to hear of. */
+const QUIET = new Set(['created', 'available', 'claimed']);
+const EVERYBODY = 100_000;
+const SLOW_POLL_MS = 5_000;
+
+export function createEngine(o: EngineOptions): Engine {
+  const { node, log, client } = o;
+  const onError = (error: Error) => log.warn({ err: error.message }, 'a database connection was lost');
+  const db = openDb({ url: o.databaseUrl, node, max: o.poolSize, onError });
+  const load = { calls: 0 };
+  const waiters = new Waiters();
+  const notices = new Notices(db, log);
+  const relay = new Relay({
+    db,
+    client,
+    node,
+    log,
+    concurrency: o.relayConcurrency,
+    idlePerSecond: o.relayIdlePerSecond,
+    calls: () => load.calls,
+  });
+
+  const onHint = (hint: Hint) => {
+    for (const [queue, n] of Object.entries(hint.ready ?? {})) waiters.ready(queue, n);
+    if (hint.dueInMs !== undefined && o.pacemaker) pacemaker.arm(hint.dueInMs);
+    if (hint.notices) notices.look();
+  };
+  const bus = new Bus({
+    url: o.databaseUrl,
+    node,
+    log,
+    onHint,
+    onGap: () => waiters.poll(),
+    publish: (payload) => db.run('notify', [payload]),
+  });
+
+  const after: AfterCommit = (rows, { toldBy, byTick = false } = {}) => {
+    if (rows.length === 0) return;
+    relay.settle(rows.filter((r) => r.id === toldBy));
+    relay.tell(
+      rows.filter((r) => r.id !== toldBy),
+      byTick,
+    );
+    const free = new Map<string, number>();
+    let dueInMs = Number.POSITIVE_INFINITY;
+    for (const row of rows) {
+      if (row.state === 'ready') free.set(queueKey(row), (free.get(queueKey(row)) ?? 0) + 1);
+      if (row.wake_at) dueInMs = Math.min(dueInMs, row.wake_at.getTime() - row.updated_at.getTime() + 1);
+    }
+    for (const [queue, n] of free) {
+      waiters.ready(queue, n);
+      bus.hint({ ready: [queue, n] });
+    }
+    if (dueInMs < SLOW_POLL_MS) {
+      if (o.pacemaker) pacemaker.arm(dueInMs);
+      bus.hint({ dueInMs });
+    }
+    if (rows.some((r) => !QUIET.has(r.last_event) && r.settled_token === null)) {
+      notices.look();
+      bus.hint({ notices: true });
+    }
+  };
+
+  const pacemaker = new Pacemaker({ db, after, log });
+  const keeper = new Keeper({ db, node, url: o.url, role: o.role, relay, bus, log });
+  let slowPoll: NodeJS.Timeout | undefined;
+  return {
+    db,
+    client,
+    node,
+    log,
+    relay,
+    waiters,
+    notices,
+    after,
+    load,
+    rearm() {
+      if (o.pacemaker) pacemaker.arm(0);
+      bus.hint({ dueInMs: 0 });
+    },
+    wakeAll(queue) {
+      waiters.ready(queue, EVERYBODY);
+      bus.hint({ ready: [queue, EVERYBODY] });
+    },
+    async start() {
+      await bus.start();
+      await keeper.start();
+      if (o.pacemaker) pacemaker.start();
+      slowPoll = setInterval(() => waiters.poll(), SLOW_POLL_MS);
+      slowPoll.unref();
+    },
+    async stop() {
+      clearInterval(slowPoll);
+      notices.stop();
+      await pacemaker.stop();
+      await relay.stop();
+      await keeper.stop();
+      await bus.stop();
+      await db.end();
+    },
+  };
+}
+
+/** The name under which callers wait for a queue. */
+export const queueKey = (row: Pick<Item, 'kind' | 'queue'>) => `${row.kind}/${row.queue}`;

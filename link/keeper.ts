@@ -1,0 +1,69 @@
+import { adoptOutbox, beat, leave, liveNodes, tidy } from '../db/link.ts';
+import type { Db } from '../db/pool.ts';
+import { queuesToRefresh, refreshQueue } from '../db/queues.ts';
+import type { Bus } from './bus.ts';
+import type { Log } from './log.ts';
+import type { Relay } from './relay.ts';
+
+const BEAT_MS = 5_000;
+const SWEEP = 1_000;
+
+export interface KeeperOptions {
+  db: Db;
+  node: string;
+  url: string | null;
+  role: string;
+  relay: Relay;
+  bus: Bus;
+  log: Log;
+}
+
+/**
+ * What a process does every 5 s beside its work: says that it lives, takes over the outbox of those
+ * that don't, ends what a crash left half done, and tidies.
+ */
+export class Keeper {
+  readonly #o: KeeperOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(options: KeeperOptions) {
+    this.#o = options;
+  }
+
+  async start(): Promise<void> {
+    await this.#round();
+  }
+
+  /** Leaves for good: others may take over at once what is still in the outbox. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+    await leave(this.#o.db, this.#o.node).catch(() => {});
+  }
+
+  async #round(): Promise<void> {
+    this.#running = this.#keep().catch((error: Error) => {
+      this.#o.log.warn({ err: error.message }, 'upkeep failed, trying again');
+    });
+    await this.#running;
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => void this.#round(), BEAT_MS);
+    this.#timer.unref();
+  }
+
+  async #keep(): Promise<void> {
+    const { db, node, url, role, relay, bus } = this.#o;
+    await beat(db, node, url, role);
+    bus.hasPeers = (await liveNodes(db)).length > 1;
+    while (!this.#stopped) {
+      const orphans = await adoptOutbox(db, node, SWEEP);
+      relay.tell(orphans);
+      if (orphans.length < SWEEP) break;
+    }
+    for (const queue of await queuesToRefresh(db)) await refreshQueue(db, queue.kind, queue.name);
+    await tidy(db);
+  }
+}

@@ -1,0 +1,77 @@
+import { type Notice, noticesAfter, recentNotices } from '../db/link.ts';
+import type { Db } from '../db/pool.ts';
+import type { Log } from './log.ts';
+
+const POLL_MS = 500;
+const REMEMBER = 5_000;
+
+/**
+ * Tails what holders must hear at once (`notice`): by hint from the process that caused it, and by a
+ * look every half second. Runs only while somebody listens.
+ */
+export class Notices {
+  readonly #db: Db;
+  readonly #log: Log;
+  readonly #listeners = new Set<(notice: Notice) => void>();
+  readonly #seen = new Set<number>();
+  #timer: NodeJS.Timeout | undefined;
+  #looking = false;
+
+  constructor(db: Db, log: Log) {
+    this.#db = db;
+    this.#log = log;
+  }
+
+  /** @returns a function that ends the subscription */
+  async listen(listener: (notice: Notice) => void): Promise<() => void> {
+    if (this.#listeners.size === 0) for (const old of await recentNotices(this.#db)) this.#seen.add(old.seq);
+    this.#listeners.add(listener);
+    if (!this.#timer) this.#schedule();
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  /** What one person missed since the notice he last saw. */
+  missed(seq: number, person: string): Promise<Notice[]> {
+    return noticesAfter(this.#db, seq, person);
+  }
+
+  /** There is something new. */
+  look(): void {
+    if (this.#listeners.size > 0) void this.#look();
+  }
+
+  stop(): void {
+    this.#listeners.clear();
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #schedule(): void {
+    this.#timer = setTimeout(async () => {
+      await this.#look();
+      if (this.#listeners.size > 0) this.#schedule();
+      else this.stop();
+    }, POLL_MS);
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      for (const notice of await recentNotices(this.#db)) {
+        if (this.#seen.has(notice.seq)) continue;
+        this.#seen.add(notice.seq);
+        for (const listener of this.#listeners) listener(notice);
+      }
+      const surplus = this.#seen.size - REMEMBER;
+      if (surplus > 0) for (const seq of [...this.#seen].slice(0, surplus)) this.#seen.delete(seq);
+    } catch (error) {
+      this.#log.warn({ err: (error as Error).message }, 'notices could not be read, trying again');
+    } finally {
+      this.#looking = false;
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { Item } from '../contract/items.ts';
+import type { ItemInput, Told } from '../contract/snapshot.ts';
+import { acknowledge, ownOutbox, type ToldItem } from '../db/link.ts';
+import type { Db } from '../db/pool.ts';
+import { isFinal } from '../domain/items.ts';
+import type { Log } from './log.ts';
+import { Backlog, type Entry } from './backlog.ts';
+import { eventOf, snapshotOf } from './told.ts';
+
+export interface RelayOptions {
+  db: Db;
+  client: Client;
+  node: string;
+  log: Log;
+  /** Signals in flight while nobody calls the API. */
+  concurrency: number;
+  /** Items with nothing due that are told per second. */
+  idlePerSecond: number;
+  /** Calls the API is working on right now. */
+  calls: () => number;
+}
+
+const BUSY_CALLS = 4;
+const BUSY_CONCURRENCY = 2;
+const REFILL = 1_000;
+const FLUSH_MS = 20;
+const MAX_PROBE_MS = 5_000;
+
+export const TASK_QUEUE = 'docket';
+export const DELIVERY_TASK_QUEUE = 'docket-deliver';
+export const QUEUE_ATTRIBUTE = 'docketQueue';
+const queueAttribute = defineSearchAttributeKey(QUEUE_ATTRIBUTE, SearchAttributeType.KEYWORD);
+
+/**
+ * From the outbox to the workflows: after each commit the changed items are told here, merged per item,
+ * and sent as signals, one at a time per item. An acknowledged row is deleted; "not found" is an
+ * acknowledgement too (nobody there), every other error keeps it. While Temporal is down one probe is
+ * sent, not a retry per item.
+ */
+export class Relay {
+  readonly #o: RelayOptions;
+  readonly #backlog: Backlog;
+  readonly #sending = new Map<string, Entry>();
+  #acknowledged: number[] = [];
+  #flushing: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #probeMs = 0;
+  #spilled = false;
+  #refilling = false;
+  #attributes = true;
+  #stopped = false;
+
+  constructor(options: RelayOptions) {
+    this.#o = options;
+    this.#backlog = new Backlog(options.idlePerSecond);
+  }
+
+  /** Items not told yet, in memory. */
+  get pending(): number {
+    return this.#backlog.size + this.#sending.size;
+  }
+
+  /** Whether the last attempt to reach Temporal failed. */
+  get down(): boolean {
+    return this.#probeMs > 0;
+  }
+
+  /** Takes over rows of the outbox, each with its item as of now. */
+  tell(rows: (Item | ToldItem)[], byTick = false): void {
+    for (const row of rows) {
+      const adopted = 'told_version' in row;
+      const version = adopted ? row.told_version : row.version;
+      const fresh = !adopted && row.last_event === 'created' && !this.#sending.has(keyOf(row));
+      const kept = this.#backlog.add(keyOf(row), { row, version, event: eventOf(row), fresh, byTick });
+      if (!kept) this.#spilled = true;
+    }
+    this.#pump();
+  }
+
+  /** The workflow itself made the change and knows: nothing to send. */
+  settle(rows: Item[]): void {
+    this.#acknowledge(rows.map((r) => r.version));
+  }
+
+  /** Sends no more, and waits for what is under way; the rest stays in the outbox. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    while (this.#sending.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await this.#flush();
+  }
+
+  #pump(): void {
+    if (this.#stopped) return;
+    const limit = this.down ? 1 : this.#o.calls() > BUSY_CALLS ? BUSY_CONCURRENCY : this.#o.concurrency;
+    while (this.#sending.size < limit && !(this.down && this.#timer)) {
+      const entry = this.#backlog.next((key) => this.#sending.has(key));
+      if (!entry) break;
+      // it began and ended before anybody was told: there is no workflow, and none is needed
+      if (entry.fresh && isFinal(entry.row.state) && !entry.row.telling) this.#acknowledge(entry.versions);
+      else void this.#send(entry);
+    }
+    if (this.#backlog.waitMs > 0 && !this.#timer) this.#later(this.#backlog.waitMs);
+    if (this.#spilled && this.#backlog.roomy && !this.#refilling) void this.#refill();
+  }
+
+  async #send(entry: Entry): Promise<void> {
+    this.#sending.set(entry.key, entry);
+    try {
+      await this.#signal(entry);
+      this.#probeMs = 0;
+      this.#acknowledge(entry.versions);
+    } catch (error) {
+      this.#backlog.putBack(entry);
+      this.#failed(entry, error as Error);
+    } finally {
+      this.#sending.delete(entry.key);
+      this.#pump();
+    }
+  }
+
+  async #signal({ key, row, events, heardAt }: Entry): Promise<void> {
+    const sinceMs = Math.max(0, performance.now() - heardAt);
+    const told: Told = {
+      snapshot: snapshotOf(row, new Date(row.updated_at.getTime() + sinceMs)),
+      events,
+    };
+    const name = events.at(-1)?.type ?? 'changed';
+    const { workflow } = this.#o.client;
+    try {
+      if (isFinal(row.state) && !row.telling) await workflow.getHandle(key).signal(name, told);
+      else {
+        const input: ItemInput = { id: row.id };
+        await workflow.signalWithStart<(input: ItemInput) => Promise<void>, [Told]>(row.kind, {
+          workflowId: key,
+          taskQueue: TASK_QUEUE,
+          args: [input],
+          signal: name,
+          signalArgs: [told],
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+          staticSummary: `${row.kind} in ${row.queue}`,
+          ...(this.#attributes && { typedSearchAttributes: [{ key: queueAttribute, value: row.queue }] }),
+        });
+      }
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+  }
+
+  #failed(entry: Entry, error: Error): void {
+    const cause = `${error.message} ${(error.cause as Error | undefined)?.message ?? ''}`;
+    if (this.#attributes && cause.includes(QUEUE_ATTRIBUTE)) {
+      this.#attributes = false;
+      this.#o.log.warn({ attribute: QUEUE_ATTRIBUTE }, 'search attribute is not registered, going on without it');
+      return;
+    }
+    if (!this.down) this.#o.log.warn({ item: entry.key, err: cause }, 'Temporal cannot be told, trying again');
+    this.#probeMs = Math.min(MAX_PROBE_MS, this.#probeMs * 2 || 100);
+    clearTimeout(this.#timer);
+    this.#later(this.#probeMs);
+  }
+
+  #later(ms: number): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#pump();
+    }, ms);
+    this.#timer.unref();
+  }
+
+  #acknowledge(versions: number[]): void {
+    this.#acknowledged.push(...versions);
+    this.#flushing ??= new Promise((resolve) => {
+      setTimeout(() => {
+        this.#flushing = undefined;
+        void this.#flush().finally(resolve);
+      }, FLUSH_MS);
+    });
+  }
+
+  async #flush(): Promise<void> {
+    const versions = this.#acknowledged;
+    if (versions.length === 0) return;
+    this.#acknowledged = [];
+    try {
+      await acknowledge(this.#o.db, versions);
+    } catch (error) {
+      this.#o.log.warn({ err: (error as Error).message }, 'outbox rows could not be deleted, trying again');
+      if (!this.#stopped) setTimeout(() => this.#acknowledge(versions), 1000).unref();
+    }
+  }
+
+  /** Takes back what was left in the outbox because too much was in memory. */
+  async #refill(): Promise<void> {
+    this.#refilling = true;
+    try {
+      for (let after = 0; ; ) {
+        const rows = await ownOutbox(this.#o.db, this.#o.node, after, REFILL);
+        const last = rows.at(-1);
+        if (!last) break;
+        after = last.told_version;
+        const unknown = rows.filter((r) => !this.#backlog.has(keyOf(r)) && !this.#sending.has(keyOf(r)));
+        this.tell(unknown);
+        if (!this.#backlog.roomy) return;
+      }
+      this.#spilled = false;
+    } catch (error) {
+      this.#o.log.warn({ err: (error as Error).message }, 'the outbox could not be read, trying again');
+    } finally {
+      setTimeout(() => {
+        this.#refilling = false;
+        this.#pump();
+      }, 200).unref();
+    }
+  }
+}
+
+export const keyOf = (row: Pick<Item, 'kind' | 'id'>) => `${row.kind}/${row.id}`;
+

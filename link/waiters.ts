@@ -1,0 +1,113 @@
+/** A caller's place among those who wait for a queue. Taken before the first claim, so that no wake-up falls between. */
+export interface Seat {
+  /** Resolves true when there may be something, false at the deadline or when the caller has gone. */
+  woken(untilMs: number, signal: AbortSignal): Promise<boolean>;
+  /** What came of the wake-up: in vain for this caller, the next one may be luckier. */
+  pass(found: boolean): void;
+  leave(): void;
+}
+
+interface Place {
+  tried: number;
+  called: boolean;
+  /** Called by the slow poll, not because something became free. */
+  polled: boolean;
+  wake: (() => void) | undefined;
+}
+
+interface Line {
+  round: number;
+  places: Set<Place>;
+}
+
+/**
+ * Long polls. `ready(n)` wakes n of those who wait, not all; who finds nothing for himself (skills,
+ * exclusions) passes the wake-up on, so that in each round everybody is asked at most once.
+ */
+export class Waiters {
+  readonly #lines = new Map<string, Line>();
+  readonly #watchers = new Set<(queue: string) => void>();
+
+  get size(): number {
+    let n = 0;
+    for (const line of this.#lines.values()) n += line.places.size;
+    return n;
+  }
+
+  take(queue: string): Seat {
+    const line = this.#lines.get(queue) ?? { round: 0, places: new Set() };
+    this.#lines.set(queue, line);
+    const place: Place = { tried: line.round, called: false, polled: false, wake: undefined };
+    line.places.add(place);
+    return {
+      woken: (untilMs, signal) => wait(place, untilMs, signal),
+      // a slow poll that found something looks for more; one that found nothing ends there
+      pass: (found) => {
+        if (found === place.polled) this.#call(line, 1, place.polled);
+      },
+      leave: () => {
+        line.places.delete(place);
+        // called but gone: somebody else must come in its stead
+        if (place.called) this.#call(line, 1, place.polled);
+        if (line.places.size === 0) this.#lines.delete(queue);
+      },
+    };
+  }
+
+  /** `n` items of a queue have become free. */
+  ready(queue: string, n: number): void {
+    for (const watch of this.#watchers) watch(queue);
+    const line = this.#lines.get(queue);
+    if (!line) return;
+    line.round++;
+    this.#call(line, n, false);
+  }
+
+  /** The slow poll beside the wake-ups: one of those who wait has a look. */
+  poll(): void {
+    for (const line of this.#lines.values()) {
+      line.round++;
+      this.#call(line, 1, true);
+    }
+  }
+
+  /** Calls back for every queue that gets something to hand out. */
+  watch(callback: (queue: string) => void): () => void {
+    this.#watchers.add(callback);
+    return () => this.#watchers.delete(callback);
+  }
+
+  #call(line: Line, n: number, polled: boolean): void {
+    let left = n;
+    for (const place of [...line.places]) {
+      if (left === 0) return;
+      if (place.called || place.tried >= line.round) continue;
+      place.tried = line.round;
+      place.called = true;
+      place.polled = polled;
+      // to the end of the line, so that the next call asks somebody else first
+      line.places.delete(place);
+      line.places.add(place);
+      place.wake?.();
+      left--;
+    }
+  }
+}
+
+function wait(place: Place, untilMs: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => done(false), Math.max(0, untilMs - performance.now()));
+    const gone = () => done(false);
+    const done = (woken: boolean) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', gone);
+      place.wake = undefined;
+      if (woken) place.called = false;
+      resolve(woken);
+    };
+    place.wake = () => done(true);
+    signal.addEventListener('abort', gone, { once: true });
+    if (signal.aborted) gone();
+    else if (place.called) done(true);
+  });
+}

@@ -1,0 +1,89 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+
+const Port = z.coerce.number().int().min(0).max(65_535);
+const OnOff = z.enum(['on', 'off']);
+
+const Environment = z.object({
+  PORT: Port.default(3000),
+  HOST: z.string().default('127.0.0.1'),
+  DOCKET_DATA: z.string().min(1).default('.docket'),
+  DOCKET_CACHE: z.string().min(1).default(join(homedir(), '.cache', 'docket')),
+  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL').optional(),
+  TEMPORAL_ADDRESS: z.string().min(1).optional(),
+  TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  TEMPORAL_PORT: Port.default(7233),
+  TEMPORAL_UI_PORT: Port.default(8233),
+  TEMPORAL_UI_URL: z.url().optional(),
+  TEMPORAL_CLI: z.string().min(1).optional(),
+  DOCKET_ALLOW_PRIVATE_CALLBACKS: z.enum(['0', '1']).default('0'),
+  DOCKET_AUTH: z.enum(['open', 'keys']).optional(),
+  DOCKET_PACEMAKER: OnOff.default('on'),
+  DOCKET_RELAY_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(16),
+  DOCKET_RELAY_IDLE_PER_SECOND: z.coerce.number().min(0.1).max(10_000).default(50),
+  DOCKET_MAX_CALLS: z.coerce.number().int().min(1).default(5000),
+  DOCKET_POOL: z.coerce.number().int().min(4).max(200).default(20),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('warn'),
+});
+
+export interface Config {
+  port: number;
+  host: string;
+  dataDir: string;
+  cacheDir: string;
+  databaseUrl: string | undefined;
+  temporalAddress: string | undefined;
+  temporalNamespace: string;
+  temporalPort: number;
+  temporalUiPort: number;
+  temporalUiUrl: string | undefined;
+  temporalCli: string | undefined;
+  allowPrivateCallbacks: boolean;
+  /** No keys asked for; on loopback only. */
+  open: boolean;
+  pacemaker: boolean;
+  relayConcurrency: number;
+  relayIdlePerSecond: number;
+  maxCalls: number;
+  poolSize: number;
+  logLevel: string;
+}
+
+const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
+
+/**
+ * Reads and checks the environment.
+ * @throws Error that names every wrong variable, or an open server that others could reach
+ */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = Environment.safeParse(set);
+  if (!parsed.success)
+    throw new Error(parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('\n'));
+  const e = parsed.data;
+  const loopback = LOOPBACK.has(e.HOST);
+  const open = (e.DOCKET_AUTH ?? (loopback ? 'open' : 'keys')) === 'open';
+  if (open && !loopback) throw new Error('DOCKET_AUTH=open is for 127.0.0.1 only: a server that listens elsewhere asks for keys');
+  return {
+    port: e.PORT,
+    host: e.HOST,
+    dataDir: resolve(e.DOCKET_DATA),
+    cacheDir: resolve(e.DOCKET_CACHE),
+    databaseUrl: e.DATABASE_URL,
+    temporalAddress: e.TEMPORAL_ADDRESS,
+    temporalNamespace: e.TEMPORAL_NAMESPACE,
+    temporalPort: e.TEMPORAL_PORT,
+    temporalUiPort: e.TEMPORAL_UI_PORT,
+    temporalUiUrl: e.TEMPORAL_UI_URL,
+    temporalCli: e.TEMPORAL_CLI,
+    allowPrivateCallbacks: e.DOCKET_ALLOW_PRIVATE_CALLBACKS === '1',
+    open,
+    pacemaker: e.DOCKET_PACEMAKER === 'on',
+    relayConcurrency: e.DOCKET_RELAY_CONCURRENCY,
+    relayIdlePerSecond: e.DOCKET_RELAY_IDLE_PER_SECOND,
+    maxCalls: e.DOCKET_MAX_CALLS,
+    poolSize: e.DOCKET_POOL,
+    logLevel: e.LOG_LEVEL,
+  };
+}

@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { serve } from '@hono/node-server';
+import { Client, Connection } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection } from '@temporalio/worker';
+import { destination, pino } from 'pino';
+import { createApp } from '../api/app.ts';
+import { Authenticator } from '../api/auth.ts';
+import { type Api, createApi } from '../api/context.ts';
+import { createMetrics } from '../api/metrics.ts';
+import { openStreams } from '../api/streams/sse.ts';
+import { createEngine, type Engine } from '../link/engine.ts';
+import { installRuntime, startWorker } from '../worker/worker.ts';
+import type { Config } from './config.ts';
+
+export interface Stores {
+  databaseUrl: string;
+  temporalAddress: string | undefined;
+  temporalUiUrl: string | null;
+}
+
+export interface RunningProcess {
+  /** Where the API listens; null for a worker. */
+  url: string | null;
+  engine: Engine;
+  /** Fails when the process cannot go on. */
+  done: Promise<void>;
+  stop(): Promise<void>;
+}
+
+type Role = 'api' | 'worker' | 'all';
+
+const DRAIN_MS = 8_000;
+
+/** Runs the API, the worker, or both, on stores that are there already. */
+export async function startProcess(role: Role, config: Config, stores: Stores): Promise<RunningProcess> {
+  const log = pino({ level: config.logLevel, base: { role } }, destination({ dest: 2, sync: false }));
+  if (role !== 'api') installRuntime(log);
+  const temporal = temporalOptions(config, stores);
+  const connection = Connection.lazy(temporal.connection);
+  const client = new Client({ connection, namespace: temporal.namespace });
+  const node = `${hostname().replaceAll(/[^A-Za-z0-9.-]/g, '-').slice(0, 40)}-${randomBytes(4).toString('hex')}`;
+  const listening = role === 'worker' ? null : await reservePort(config);
+  const url = listening && `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${listening.port}`;
+  const engine = createEngine({ ...config, databaseUrl: stores.databaseUrl, client, node, url, role, log });
+  await engine.start();
+  const api = listening && openApi(engine, config, stores, temporal.namespace);
+  if (listening && api) listening.open(createApp(api).fetch);
+  const worker = role === 'api' ? null : await workerOf(engine, config, temporal);
+  return {
+    url,
+    engine,
+    done: worker?.done ?? new Promise(() => {}),
+    async stop() {
+      for (const stream of [...openStreams]) stream.close();
+      await listening?.close();
+      await worker?.stop();
+      await engine.stop();
+      await connection.close();
+    },
+  };
+}
+
+/** `TEMPORAL_*` as every Temporal program reads it, with the address of the server of our own. */
+function temporalOptions(config: Config, stores: Stores) {
+  const { connectionOptions, namespace } = loadClientConnectConfig();
+  return {
+    connection: { ...connectionOptions, ...(stores.temporalAddress && { address: stores.temporalAddress }) },
+    namespace: namespace ?? config.temporalNamespace,
+  };
+}
+
+async function workerOf(engine: Engine, config: Config, temporal: ReturnType<typeof temporalOptions>) {
+  const connection = await NativeConnection.connect(temporal.connection);
+  const worker = await startWorker({ ...config, engine, connection, namespace: temporal.namespace });
+  return {
+    done: worker.done,
+    async stop() {
+      await worker.stop();
+      await connection.close();
+    },
+  };
+}
+
+function openApi(engine: Engine, config: Config, stores: Stores, temporalNamespace: string): Api {
+  return createApi({
+    engine,
+    config: { ...config, temporalUiUrl: stores.temporalUiUrl, temporalNamespace },
+    auth: new Authenticator(engine.db, config.open),
+    metrics: createMetrics(engine),
+  });
+}
+
+/** Binds the port before anything else is done with it, so that a taken one is said at once. */
+function reservePort(config: Config) {
+  type Fetch = (request: Request, env: object) => Response | Promise<Response>;
+  let fetch: Fetch = () => new Response('starting', { status: 503, headers: { 'retry-after': '1' } });
+  return new Promise<{ port: number; open(f: Fetch): void; close(): Promise<void> }>((resolve, reject) => {
+    const options = { fetch: (request: Request, env: object) => fetch(request, env), port: config.port, hostname: config.host };
+    const server = serve(options, ({ port }) => resolve({ port, open: (f) => void (fetch = f), close }));
+    server.on('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'EADDRINUSE' ? new Error(`port ${config.port} is taken; set PORT to another, or to 0 for any`) : error),
+    );
+    /** In-flight calls finish; long polls end when their connection does. */
+    const close = () =>
+      new Promise<void>((closed) => {
+        server.close(() => closed());
+        const drop = () => 'closeAllConnections' in server && server.closeAllConnections();
+        setTimeout(drop, DRAIN_MS).unref();
+        if ('closeIdleConnections' in server) server.closeIdleConnections();
+      });
+  });
+}

@@ -1,0 +1,79 @@
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { QUEUE_ATTRIBUTE } from '../link/relay.ts';
+import { endLeftover, spawnServer, stopServer } from './children.ts';
+import { freePort, isFree } from './ports.ts';
+
+export interface TemporalServer {
+  address: string;
+  uiUrl: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+export interface TemporalServerOptions {
+  cli: string;
+  /** Its database and pid file live here. */
+  dir: string;
+  /** 0: any free one. */
+  port: number;
+  uiPort: number;
+  namespace: string;
+}
+
+/**
+ * Runs Temporal's development server on a SQLite file in `dir`, with the durability of a real one
+ * (WAL, synchronous). It keeps its workflows over a restart.
+ * @throws with a message for the terminal when a port is taken or the server doesn't come up
+ */
+export async function startTemporal(o: TemporalServerOptions): Promise<TemporalServer> {
+  const dir = resolve(o.dir);
+  mkdirSync(dir, { recursive: true });
+  const file = join(dir, 'temporal.db');
+  const pidFile = join(dir, 'temporal.pid');
+  await endLeftover(pidFile, file, 'SIGTERM');
+  const port = o.port || (await freePort());
+  const uiPort = o.uiPort || (await freePort());
+  await needFree(port, 'TEMPORAL_PORT');
+  await needFree(uiPort, 'TEMPORAL_UI_PORT');
+  const lines: string[] = [];
+  const child = spawnServer(
+    o.cli,
+    [
+      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)],
+      ...['--ui-ip', '127.0.0.1', '--ui-port', String(uiPort), '--db-filename', file],
+      ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=2'],
+      ...['--search-attribute', `${QUEUE_ATTRIBUTE}=Keyword`, '--namespace', o.namespace, '--log-level', 'error'],
+      // workflow tasks come in bursts; the defaults make a small machine wait
+      ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
+      ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
+    ],
+    { pidFile, onLine: (line) => lines.push(line) },
+  );
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`could not run ${o.cli}`);
+  const address = `127.0.0.1:${port}`;
+  await ready(address, o.namespace, () => (child.exitCode === null ? undefined : lines.slice(-5).join('\n')));
+  return { address, uiUrl: `http://127.0.0.1:${uiPort}`, pid, stop: () => stopServer(pid, 'SIGTERM', 15_000) };
+}
+
+async function needFree(port: number, variable: string): Promise<void> {
+  if (!(await isFree(port))) throw new Error(`Temporal: port ${port} is taken; set ${variable} to another, or to 0 for any`);
+}
+
+async function ready(address: string, namespace: string, failed: () => string | undefined): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const why = failed();
+    if (why !== undefined) throw new Error(`Temporal did not start:\n${why}`);
+    try {
+      const connection = await Connection.connect({ address, connectTimeout: '2s' });
+      await connection.workflowService.describeNamespace({ namespace }).finally(() => connection.close());
+      return;
+    } catch (error) {
+      if (tries > 300) throw error;
+      await sleep(100);
+    }
+  }
+}

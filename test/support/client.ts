@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field in the tests
+export type Json = any;
+
+export interface Reply {
+  status: number;
+  body: Json;
+  headers: Headers;
+}
+
+export interface Client {
+  url: string;
+  get(path: string): Promise<Reply>;
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+  put(path: string, body?: unknown): Promise<Reply>;
+  patch(path: string, body?: unknown): Promise<Reply>;
+  /** The same server with an API key. */
+  as(key: string): Client;
+  raw(method: string, path: string, init?: RequestInit): Promise<Reply>;
+}
+
+/** A client as a user would write it: fetch and JSON, nothing else. */
+export function api(url: string, key?: string): Client {
+  const raw = async (method: string, path: string, init: RequestInit = {}): Promise<Reply> => {
+    const headers = new Headers(init.headers);
+    if (key) headers.set('authorization', `Bearer ${key}`);
+    const response = await fetch(url + path, { ...init, method, headers });
+    const text = await response.text();
+    const isJson = (response.headers.get('content-type') ?? '').includes('json');
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  };
+  const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    raw(method, path, {
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  return {
+    url,
+    raw,
+    get: (path) => send('GET', path),
+    post: (path, body, headers) => send('POST', path, body, headers),
+    put: (path, body) => send('PUT', path, body),
+    patch: (path, body) => send('PATCH', path, body),
+    as: (other) => api(url, other),
+  };
+}
+
+/** The only ticket of a claim's answer. */
+export async function claimOne(client: Client, queue: string, reviewer: string, more: object = {}): Promise<Json> {
+  const { status, body } = await client.post(`/v1/queues/${queue}/claim`, { reviewer, ...more });
+  if (status !== 200 || body.tickets.length !== 1) throw new Error(`claim: ${status} ${JSON.stringify(body)}`);
+  return body.tickets[0];
+}
+
+/** Polls until `check` gives something truthy; throws its last answer when the time is over. */
+export async function eventually<T>(check: () => Promise<T>, ms = 20_000): Promise<NonNullable<T>> {
+  const until = Date.now() + ms;
+  for (let last: unknown; ; await sleep(50)) {
+    try {
+      const value = await check();
+      if (value) return value as NonNullable<T>;
+      last = value;
+    } catch (error) {
+      last = error;
+    }
+    if (Date.now() > until) throw new Error(`not within ${ms} ms; last: ${last instanceof Error ? last.stack : JSON.stringify(last)}`);
+  }
+}
+
+/** Types of a ticket's events, in order. */
+export async function eventTypes(client: Client, id: string): Promise<string[]> {
+  const { body } = await client.get(`/v1/tickets/${id}/events?limit=500`);
+  return body.items.map((e: Json) => e.type);
+}

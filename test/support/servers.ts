@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { migrate } from '../../db/migrate.ts';
+import { findTemporalCli } from '../../runtime/cli.ts';
+import { freePort } from '../../runtime/ports.ts';
+import { startPostgres } from '../../runtime/postgres.ts';
+import { workflowBundle } from '../../worker/worker.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** URL of a server whose database `docket` is migrated and empty: the template of all others. */
+    postgres: string;
+    temporal: string;
+    temporalCli: string;
+    cacheDir: string;
+  }
+}
+
+export const NAMESPACES = 60;
+
+/** One PostgreSQL and one Temporal for the whole run, on free ports and in a folder of their own. */
+export default async function servers(project: TestProject) {
+  const dir = mkdtempSync(join(tmpdir(), 'docket-test-'));
+  chmodSync(dir, 0o755); // as root the database runs as another user
+  mkdirSync(join(dir, 'pg'));
+  const cacheDir = process.env.DOCKET_CACHE || join(homedir(), '.cache', 'docket');
+  const say = (line: string) => console.log(line);
+  // fsync is off here: what a crash of the machine would lose is not what these tests ask
+  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' };
+  const [postgres, cli] = await Promise.all([
+    startPostgres(join(dir, 'pg', 'postgres'), settings),
+    findTemporalCli({ given: process.env.TEMPORAL_CLI, cacheDir, say }),
+    workflowBundle(cacheDir),
+  ]);
+  await migrate(postgres.url);
+  const admin = new pg.Client({ connectionString: new URL('/postgres', postgres.url).href });
+  await admin.connect();
+  await admin.query('create sequence if not exists test_file');
+  await admin.end();
+  const temporal = await startTestTemporal(cli);
+  project.provide('postgres', postgres.url);
+  project.provide('temporal', temporal.address);
+  project.provide('temporalCli', cli);
+  project.provide('cacheDir', cacheDir);
+  return async () => {
+    temporal.kill();
+    await postgres.stop();
+    rmSync(dir, { recursive: true, force: true });
+  };
+}
+
+/** In memory, with a namespace for each test file: workers of one file must not take tasks of another. */
+async function startTestTemporal(cli: string) {
+  const port = await freePort();
+  const namespaces = Array.from({ length: NAMESPACES }, (_, n) => ['--namespace', `test-${n}`]).flat();
+  const child = spawn(
+    cli,
+    [
+      ...['server', 'start-dev', '--headless', '--port', String(port), '--log-level', 'error'],
+      ...['--search-attribute', 'docketQueue=Keyword', ...namespaces],
+      ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
+      ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
+    ],
+    { stdio: 'ignore' },
+  );
+  const address = `127.0.0.1:${port}`;
+  for (let tries = 0; ; tries++) {
+    try {
+      const connection = await Connection.connect({ address, connectTimeout: '2s' });
+      await connection.workflowService.describeNamespace({ namespace: `test-${NAMESPACES - 1}` });
+      await connection.close();
+      return { address, kill: () => child.kill('SIGKILL') };
+    } catch (error) {
+      if (tries > 300) throw error;
+      await sleep(100);
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { deliveryActivities } from '../activities/deliveries.ts';
+import { itemActivities } from '../activities/items.ts';
+import type { Engine } from '../link/engine.ts';
+import type { Log } from '../link/log.ts';
+import { DELIVERY_TASK_QUEUE, TASK_QUEUE } from '../link/relay.ts';
+
+export interface WorkerOptions {
+  engine: Engine;
+  connection: NativeConnection;
+  namespace: string;
+  /** Where bundled workflow code is kept from one start to the next. */
+  cacheDir: string;
+  allowPrivateCallbacks: boolean;
+  pacemaker: boolean;
+}
+
+export interface RunningWorker {
+  /** Fails when a worker dies. */
+  done: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * The Temporal workers of this process: one for workflows and their database activities, one for
+ * deliveries, so that slow receivers hold up nothing else.
+ */
+export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
+  const { engine, connection, namespace } = o;
+  const items = itemActivities({ db: engine.db, after: engine.after, pacemaker: o.pacemaker });
+  const deliveries = deliveryActivities({ db: engine.db, allowPrivate: o.allowPrivateCallbacks });
+  const main = await Worker.create({
+    connection,
+    namespace,
+    taskQueue: TASK_QUEUE,
+    workflowBundle: await workflowBundle(o.cacheDir),
+    activities: { ...items, giveUpDelivery: deliveries.giveUpDelivery },
+    maxCachedWorkflows: 500,
+    maxConcurrentActivityTaskExecutions: 20,
+    maxConcurrentLocalActivityExecutions: 20,
+    shutdownGraceTime: '5s',
+    shutdownForceTime: '10s',
+  });
+  const outside = await Worker.create({
+    connection,
+    namespace,
+    taskQueue: DELIVERY_TASK_QUEUE,
+    activities: { deliver: deliveries.deliver, deliverOutcome: deliveries.deliverOutcome },
+    maxConcurrentActivityTaskExecutions: 50,
+    shutdownGraceTime: '12s',
+    shutdownForceTime: '15s',
+  });
+  const done = Promise.all([main.run(), outside.run()]).then(() => {});
+  // a worker that dies while nobody looks must not be an unhandled rejection
+  done.catch(() => {});
+  return {
+    done,
+    async stop() {
+      for (const worker of [main, outside]) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await done.catch(() => {});
+    },
+  };
+}
+
+let installed = false;
+
+/** The SDK's own log goes into ours, from warnings on. Once per process, before the first connection. */
+export function installRuntime(log: Log): void {
+  if (installed) return;
+  installed = true;
+  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
+    if (message.startsWith('No workflows registered')) return;
+    if (level === 'ERROR') log.error({ ...meta }, message);
+    else log.warn({ ...meta }, message);
+  });
+  Runtime.install({ logger, telemetryOptions: { logging: { filter: 'WARN', forward: {} } }, shutdownSignals: [] });
+}
+
+/** Bundles workflow code, or takes the bundle of the same sources from the cache: it takes seconds each time. */
+export async function workflowBundle(cacheDir: string): Promise<{ code: string }> {
+  const file = join(cacheDir, `workflows-${sourceHash()}.cjs`);
+  if (existsSync(file)) return { code: readFileSync(file, 'utf8') };
+  const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
+  const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error };
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger: quiet });
+  mkdirSync(cacheDir, { recursive: true });
+  writeFileSync(file, code);
+  return { code };
+}
+
+/** Everything that can get into the bundle: the folders that workflow code may import, and the SDK's version. */
+function sourceHash(): string {
+  const hash = createHash('sha256');
+  for (const folder of ['workflows', 'domain', 'contract']) {
+    const path = fileURLToPath(new URL(`../${folder}/`, import.meta.url));
+    for (const file of readdirSync(path).sort()) hash.update(file).update(readFileSync(path + file));
+  }
+  const lock = fileURLToPath(new URL('../package-lock.json', import.meta.url));
+  if (existsSync(lock)) hash.update(readFileSync(lock));
+  return hash.digest('hex').slice(0, 16);
+}

@@ -1,0 +1,26 @@
+import { ActivityFailure, proxyActivities } from '@temporalio/workflow';
+import type { DeliveryActivities } from '../activities/deliveries.ts';
+import type { Kind } from '../contract/snapshot.ts';
+
+/** Calls to the outside: on a task queue of their own, so that slow receivers hold up nothing else. */
+export const receivers = proxyActivities<DeliveryActivities>({
+  taskQueue: 'docket-deliver',
+  startToCloseTimeout: '20s',
+  scheduleToCloseTimeout: '3d',
+  retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '3h' },
+});
+/** What is written down about them. */
+export const bookkeeping = proxyActivities<DeliveryActivities>({
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '1s', maximumInterval: '1m' },
+});
+
+/** Sends one delivery again because somebody asked for it (S0.10). Id `delivery/<kind>/<id>/<n>`. */
+export async function redelivery(kind: Kind, id: string, n: number): Promise<void> {
+  try {
+    await receivers.deliver(kind, id, n);
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    await bookkeeping.giveUpDelivery(kind, id, n);
+  }
+}

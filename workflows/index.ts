@@ -1,0 +1,2 @@
+export { redelivery } from './deliveries.ts';
+export { ticket } from './tickets.ts';
