@@ -19,7 +19,7 @@ export function createApp(api: Api): OpenAPIHono {
     const requestId = c.req.header('x-request-id')?.match(/^[\w.-]{1,100}$/)?.[0] ?? randomUUID();
     c.set('requestId' as never, requestId as never);
     const start = performance.now();
-    const { load, log } = api.engine;
+    const { load } = api.engine;
     load.calls++;
     try {
       if (load.calls > api.config.maxCalls) throw new Problem('rate_limited', 'too many calls at once', { retryAfter: 1 });
@@ -36,7 +36,6 @@ export function createApp(api: Api): OpenAPIHono {
     const { method } = c.req;
     const route = routePath(c, -1);
     api.metrics.calls.observe({ method, route, status: String(c.res.status) }, seconds);
-    if (c.res.status >= 500) log.error({ requestId, method, route, status: c.res.status }, 'call failed');
   });
   app.onError((error, c) => answerError(api, error, c));
   app.notFound((c) => answerError(api, new Problem('not_found', `there is no ${c.req.path}`), c));

@@ -30,6 +30,8 @@ export interface Api {
   config: ApiConfig;
   auth: Authenticator;
   metrics: Metrics;
+  /** What has answered at least once since this process began. */
+  reached: { postgres: boolean; temporal: boolean };
   /** Makes sure that a queue exists; known ones cost nothing. */
   ensureQueue(kind: Kind, name: string): Promise<void>;
   /** Adds one item; undefined when the id exists. */
@@ -98,6 +100,7 @@ export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metric
 
   return {
     ...base,
+    reached: { postgres: false, temporal: false },
     add,
     settle,
     renew,

@@ -27,6 +27,8 @@ const BUSY_CONCURRENCY = 2;
 const REFILL = 1_000;
 const FLUSH_MS = 20;
 const MAX_PROBE_MS = 5_000;
+/** How long one signal may take before Temporal counts as down. */
+const PATIENCE_MS = 5_000;
 
 export const TASK_QUEUE = 'docket';
 export const DELIVERY_TASK_QUEUE = 'docket-deliver';
@@ -109,7 +111,7 @@ export class Relay {
   async #send(entry: Entry): Promise<void> {
     this.#sending.set(entry.key, entry);
     try {
-      await this.#signal(entry);
+      await this.#o.client.withDeadline(Date.now() + PATIENCE_MS, () => this.#signal(entry));
       this.#probeMs = 0;
       this.#acknowledge(entry.versions);
     } catch (error) {

@@ -10,6 +10,7 @@ import { Authenticator } from '../api/auth.ts';
 import { type Api, createApi } from '../api/context.ts';
 import { createMetrics } from '../api/metrics.ts';
 import { openStreams } from '../api/streams/sse.ts';
+import { reachStores } from '../api/system/health.ts';
 import { createEngine, type Engine } from '../link/engine.ts';
 import { installRuntime, startWorker } from '../worker/worker.ts';
 import type { Config } from './config.ts';
@@ -46,7 +47,10 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   const engine = createEngine({ ...config, databaseUrl: stores.databaseUrl, client, node, url, role, log });
   await engine.start();
   const api = listening && openApi(engine, config, stores, temporal.namespace);
-  if (listening && api) listening.open(createApp(api).fetch);
+  if (listening && api) {
+    listening.open(createApp(api).fetch);
+    reachStores(api);
+  }
   const worker = role === 'api' ? null : await workerOf(engine, config, temporal);
   return {
     url,

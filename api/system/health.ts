@@ -17,8 +17,6 @@ export const livez = endpoint({
   handle: async () => ok({ status: 'ok' }),
 });
 
-const reached = { postgres: false, temporal: false };
-
 export const readyz = endpoint({
   method: 'get',
   path: '/readyz',
@@ -32,14 +30,24 @@ export const readyz = endpoint({
   async handle({ api }) {
     const [schema, temporal] = await Promise.all([checkSchema(api), checkTemporal(api)]);
     const postgres = schema === 'unreachable' ? 'unreachable' : 'ok';
-    reached.postgres ||= postgres === 'ok';
-    reached.temporal ||= temporal === 'ok';
+    api.reached.temporal ||= temporal === 'ok';
     const words = { postgres, schema: postgres === 'ok' ? schema : 'unknown', temporal };
-    const ready = postgres === 'ok' && schema === 'ok' && reached.temporal;
+    const ready = postgres === 'ok' && schema === 'ok' && api.reached.temporal;
     const status = !ready ? 'unavailable' : temporal === 'ok' ? 'ok' : 'degraded';
     return Response.json({ status, ...words }, { status: ready ? 200 : 503, headers: ready ? {} : { 'retry-after': '1' } });
   },
 });
+
+/** Asks both stores until each has answered once, so that readiness doesn't depend on who asks when. */
+export function reachStores(api: Api): void {
+  const { reached } = api;
+  const ask = async () => {
+    reached.postgres ||= (await checkSchema(api)) !== 'unreachable';
+    reached.temporal ||= (await checkTemporal(api)) === 'ok';
+    if (!(reached.postgres && reached.temporal)) setTimeout(ask, 1_000).unref();
+  };
+  void ask();
+}
 
 async function checkSchema(api: Api): Promise<'ok' | 'outdated' | 'unreachable'> {
   const check = schemaIsCurrent(api.engine.db.pool).then(

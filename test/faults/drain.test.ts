@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { claimOne, eventually, type Json } from '../support/client.ts';
+import { startTestSystem } from '../support/system.ts';
+
+const QUICK = 5_000;
+const CALLERS = 32;
+const { api, running, sql } = await startTestSystem({ DOCKET_RELAY_IDLE_PER_SECOND: '200' });
+
+/** Ids of the workflows that Temporal says are open. */
+async function openWorkflows(): Promise<string[]> {
+  const ids: string[] = [];
+  const { workflow } = running.engine.client;
+  for await (const w of workflow.list({ query: `WorkflowType = 'ticket' AND ExecutionStatus = 'Running'` })) ids.push(w.workflowId);
+  return ids.sort();
+}
+
+async function work(reviewer: string): Promise<void> {
+  for (;;) {
+    const { body } = await api.post('/v1/queues/drain/claim', { reviewer });
+    let ticket: Json = body.tickets[0];
+    while (ticket) {
+      const { token } = ticket.lease;
+      ticket = (await api.post(`/v1/tickets/${ticket.id}/decide`, { token, decision: 1, next: true })).body.next;
+    }
+    if (body.tickets.length === 0) return;
+  }
+}
+
+test('S0.9 5,000 quick tickets: no workflow stays open for what is over, none is missing for what is not', async () => {
+  for (let at = 0; at < QUICK; at += 500) {
+    const tickets = Array.from({ length: 500 }, (_, n) => ({ id: `quick-${at + n}`, body: { n } }));
+    await api.post('/v1/queues/drain/tickets/batch', { tickets });
+  }
+  await Promise.all(Array.from({ length: CALLERS }, (_, n) => work(`r${n}`)));
+  const { body: stats } = await api.get('/v1/queues/drain/stats');
+  expect(stats).toMatchObject({ decided: QUICK, waiting: 0, held: 0 });
+
+  for (let n = 0; n < 40; n++)
+    await api.post('/v1/queues/open/tickets', { id: `open-${n}`, body: {}, delaySeconds: n % 2 ? 3600 : 0 });
+  for (let n = 0; n < 10; n++) await claimOne(api, 'open', `holder-${n}`);
+
+  await eventually(async () => running.engine.relay.pending === 0 && (await sql('select 1 from outbox')).length === 0, 90_000);
+  const open = (await sql<{ id: string }>(`select id from item where ended_at is null`)).map((r) => `ticket/${r.id}`).sort();
+  expect(open).toHaveLength(40);
+  await eventually(async () => JSON.stringify(await openWorkflows()) === JSON.stringify(open), 60_000);
+}, 240_000);

@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, inject, test } from 'vitest';
+import { isAlive } from '../../runtime/children.ts';
+import { type DocketChild, startChild } from '../support/child.ts';
+import { claimOne, eventTypes, eventually } from '../support/client.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
+
+const processesWith = (mark: string) =>
+  execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes(mark) && !line.includes('ps -eo'));
+
+describe('npm start', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'docket-start-'));
+  chmodSync(dir, 0o755);
+  const data = join(dir, 'data');
+  const env = { DOCKET_DATA: data, TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0', DOCKET_CACHE: inject('cacheDir') };
+  let docket: DocketChild;
+
+  test('S0.9 killed with -9 and started again: nothing is lost, and no second server is left', async () => {
+    docket = await startChild('start', env);
+    await docket.api.put('/v1/queues/kill', { leaseSeconds: 600 });
+    for (let n = 0; n < 20; n++) await docket.api.post('/v1/queues/kill/tickets', { id: `k${n}`, body: { n } });
+    await docket.api.post('/v1/queues/kill/tickets', { id: 'due', body: {}, delaySeconds: 2 });
+    const held = await claimOne(docket.api, 'kill', 'anna');
+    const decided = await claimOne(docket.api, 'kill', 'ben');
+    await docket.api.post(`/v1/tickets/${decided.id}/decide`, { token: decided.lease.token, decision: 'x' });
+    const old = ['postgres.pid', 'temporal/temporal.pid'].map((f) => Number(readFileSync(join(data, f), 'utf8')));
+    await docket.end('SIGKILL');
+    expect(old.every(isAlive)).toBe(true); // a killed parent ends nobody
+
+    docket = await startChild('start', env);
+    expect(old.some(isAlive)).toBe(false);
+    const { body: stats } = await docket.api.get('/v1/queues/kill/stats');
+    expect(stats.waiting + stats.delayed).toBe(19);
+    expect(stats).toMatchObject({ held: 1, decided: 1 });
+    expect(await claimOne(docket.api, 'kill', 'anna')).toMatchObject({ id: held.id, resumed: true, lease: { token: held.lease.token } });
+    await eventually(async () => (await eventTypes(docket.api, 'due')).includes('available'));
+    for (const id of [held.id, 'due'])
+      await eventually(async () => (await docket.api.get(`/v1/tickets/${id}/workflow`)).body.status === 'running', 40_000);
+  }, 120_000);
+
+  test('S0.9 a second start on the same data folder is refused', async () => {
+    await expect(startChild('start', env)).rejects.toThrow(/another Docket/);
+  });
+
+  test('SIGTERM ends everything, and a restart finds everything as it was', async () => {
+    const { body: before } = await docket.api.get('/v1/queues/kill/stats');
+    expect(await docket.end('SIGTERM')).toBe(0);
+    expect(processesWith(data)).toEqual([]);
+    docket = await startChild('start', env);
+    const { body: after } = await docket.api.get('/v1/queues/kill/stats');
+    expect({ ...after, oldestWaitingSeconds: 0, claimsPerMinute: 0 }).toEqual({ ...before, oldestWaitingSeconds: 0, claimsPerMinute: 0 });
+    expect(await docket.end('SIGTERM')).toBe(0);
+    expect(processesWith(data)).toEqual([]);
+  }, 120_000);
+});
+
+test('S0.9 an API process killed before it told anybody: another takes over its outbox', async () => {
+  const stores = await testStores();
+  const { api, sql, running } = await startTestSystem({}, { stores });
+  // this one never reaches Temporal, so all that it commits is in the outbox when it dies
+  const lonely = await startChild('api', { DATABASE_URL: stores.databaseUrl, TEMPORAL_ADDRESS: '127.0.0.1:9' });
+  for (let n = 0; n < 30; n++) await lonely.api.post('/v1/queues/sweep/tickets', { id: `s${n}`, body: {} });
+  const [mine] = await sql<{ n: string }>('select count(*) as n from outbox where node <> $1', [running.engine.node]);
+  expect(Number(mine?.n)).toBe(30);
+  await lonely.end('SIGKILL');
+  await eventually(async () => (await sql('select 1 from outbox')).length === 0, 40_000);
+  for (let n = 0; n < 30; n += 7)
+    await eventually(async () => (await api.get(`/v1/tickets/s${n}/workflow`)).body.status === 'running');
+}, 90_000);

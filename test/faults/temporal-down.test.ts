@@ -1,0 +1,52 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, inject, test } from 'vitest';
+import { freePort } from '../../runtime/ports.ts';
+import { startTemporal, type TemporalServer } from '../../runtime/temporal.ts';
+import { claimOne, eventTypes, eventually } from '../support/client.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'docket-down-'));
+const port = await freePort();
+const uiPort = await freePort();
+const serve = (): Promise<TemporalServer> =>
+  startTemporal({ cli: inject('temporalCli'), dir, port, uiPort, namespace: 'default' });
+
+let temporal = await serve();
+afterAll(() => temporal.stop());
+const stores = { ...(await testStores()), namespace: 'default', temporalAddress: temporal.address };
+const { api, running, sql } = await startTestSystem({}, { stores });
+
+test('S0.9 Temporal down: claims, decisions, delays and expiries go on, and the workflows agree when it is back', async () => {
+  await api.put('/v1/queues/down', { leaseSeconds: 1 });
+  for (const id of ['before', 'before-open']) await api.post('/v1/queues/down/tickets', { id, priority: 9, body: {} });
+  await eventually(async () => (await api.get('/v1/tickets/before-open/workflow')).body.status === 'running');
+
+  process.kill(temporal.pid, 'SIGKILL');
+  await eventually(async () => (await api.get('/readyz')).body.temporal === 'unreachable');
+  expect((await api.get('/readyz'))).toMatchObject({ status: 200, body: { status: 'degraded', postgres: 'ok' } });
+  expect((await api.get('/v1/tickets/before/workflow')).status).toBe(503);
+
+  const first = await claimOne(api, 'down', 'anna');
+  expect(first.id).toBe('before');
+  expect((await api.post('/v1/tickets/before/decide', { token: first.lease.token, decision: 1 })).status).toBe(200);
+  await api.post('/v1/queues/down/tickets', { id: 'delayed', body: {}, delaySeconds: 0.5 });
+  await api.post('/v1/queues/down/tickets', { id: 'later', body: {}, delaySeconds: 3600 });
+  await claimOne(api, 'down', 'ben'); // before-open, and its lease runs out
+  await eventually(async () => (await eventTypes(api, 'before-open')).includes('reclaimed'));
+  await eventually(async () => (await eventTypes(api, 'delayed')).includes('available'));
+  await eventually(async () => running.engine.relay.down);
+  expect((await sql('select 1 from outbox')).length).toBeGreaterThan(0);
+
+  temporal = await serve();
+  await eventually(async () => (await sql('select 1 from outbox')).length === 0, 40_000);
+  await eventually(async () => (await api.get('/v1/tickets/before/workflow')).body.status === 'completed', 40_000);
+  for (const id of ['before-open', 'delayed', 'later'])
+    await eventually(async () => {
+      const { version, state } = (await api.get(`/v1/tickets/${id}`)).body;
+      const { body } = await api.get(`/v1/tickets/${id}/workflow`);
+      return body.status === 'running' && body.snapshot.version === version && body.snapshot.state === state;
+    }, 40_000);
+  expect((await api.get('/readyz')).body.status).toBe('ok');
+}, 150_000);

@@ -1,0 +1,40 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+import { api, type Client } from './client.ts';
+
+export interface DocketChild {
+  process: ChildProcess;
+  api: Client;
+  /** What it has printed so far. */
+  output(): string;
+  /** Resolves with the exit code, null after a signal. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+const bin = fileURLToPath(new URL('../../bin/docket.mjs', import.meta.url));
+
+/** Runs `docket start|api|worker` as a process of its own, and waits until it says that it is ready. */
+export async function startChild(command: string, env: Record<string, string>): Promise<DocketChild> {
+  const child = spawn(process.execPath, [bin, command], { env: { ...process.env, PORT: '0', ...env }, stdio: 'pipe' });
+  let text = '';
+  const exited = new Promise<number | null>((resolve) => child.on('exit', (code) => resolve(code)));
+  const url = await new Promise<string>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => {
+        text += chunk;
+        if (/is ready[\s\S]*\n/.test(text)) resolve(/http:\/\/[\d.]+:\d+/.exec(text)?.[0] ?? '');
+      });
+    exited.then((code) => reject(new Error(`docket ${command} ended with ${code}:\n${text}`)));
+  });
+  afterAll(() => void child.kill('SIGKILL'));
+  return {
+    process: child,
+    api: api(url),
+    output: () => text,
+    end(signal) {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { expect } from 'vitest';
+import { PROBLEMS } from '../../contract/problems.ts';
+import type { Reply } from './client.ts';
+import type { TestSystem } from './system.ts';
+
+export interface Expected {
+  status?: number;
+  code?: string;
+}
+
+/** What every answer that is an error looks like, whatever was sent. `what` names the call in a failure. */
+export function expectProblem(reply: Reply, what: string, { status, code }: Expected = {}): void {
+  const said = `${what} → ${reply.status} ${JSON.stringify(reply.body).slice(0, 300)}`;
+  expect(reply.status, said).toBeGreaterThanOrEqual(400);
+  expect(reply.status, said).toBeLessThan(500);
+  if (status !== undefined) expect(reply.status, said).toBe(status);
+  if (code !== undefined) expect(reply.body.code, said).toBe(code);
+  expect(reply.headers.get('content-type'), said).toContain('application/problem+json');
+  expect(Object.keys(PROBLEMS), said).toContain(reply.body.code);
+  expect(reply.body, said).toMatchObject({ type: expect.any(String), title: expect.any(String), status: reply.status });
+  expect(reply.body.detail, said).toEqual(expect.any(String));
+  expect(reply.body.requestId, said).toBe(reply.headers.get('x-request-id'));
+  if (reply.body.code !== 'invalid_request') return;
+  expect(reply.body.errors?.length, said).toBeGreaterThan(0);
+  for (const error of reply.body.errors) expect(error, said).toEqual({ path: expect.any(String), message: expect.any(String) });
+}
+
+/** Everything that a refused call must leave alone; the outbox drains by itself. */
+const TABLES = ['item', 'lease', 'event', 'queue', 'notice', 'parked', 'delivery', 'operator_command', 'api_key', 'stream_ticket'];
+
+/** One hash per table, and the sums of the counts (their rows are compacted by themselves). */
+export async function digestOf(sql: TestSystem['sql']): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const table of TABLES) {
+    const [row] = await sql<{ hash: string }>(
+      `select md5(coalesce(string_agg(t::text, '|' order by t::text), '')) as hash from ${table} t`,
+    );
+    found[table] = row?.hash ?? '';
+  }
+  const sums = await sql('select kind, queue, what, sum(n) as n from tally group by 1, 2, 3 having sum(n) <> 0 order by 1, 2, 3');
+  return { ...found, tally: JSON.stringify(sums) };
+}

@@ -1,0 +1,40 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export const SECRET = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
+
+export interface Received {
+  headers: IncomingHttpHeaders;
+  body: string;
+  /** `performance.now()` at its arrival. */
+  at: number;
+}
+
+export interface Receiver {
+  url: string;
+  /** What a queue or a ticket is given. */
+  callback: { url: string; secret: string };
+  received: Received[];
+}
+
+/** Somebody who takes callbacks; `answer` is given the number of the call, from 1. */
+export async function startReceiver(answer: (n: number) => number | Promise<number> = () => 204): Promise<Receiver> {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    const at = performance.now();
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', async () => {
+      received.push({ headers: request.headers, body: Buffer.concat(chunks).toString(), at });
+      response.writeHead(await answer(received.length)).end();
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/verdicts`;
+  return { url, callback: { url, secret: SECRET }, received };
+}

@@ -1,0 +1,137 @@
+import { endpoints } from '../../api/endpoints.ts';
+import type { AnyEndpoint } from '../../api/endpoint.ts';
+
+/** What a field of a body takes; test/api/bad-input.test.ts has the wrong values for each. */
+export type FieldKind =
+  | 'name'
+  | 'names'
+  | 'requires'
+  | 'priority'
+  | 'seconds'
+  | 'positiveSeconds'
+  | 'waitSeconds'
+  | 'time'
+  | 'flag'
+  | 'count'
+  | 'positiveCount'
+  | 'callback'
+  | 'object'
+  | 'list'
+  | 'form'
+  | 'token'
+  | 'reason'
+  | 'text'
+  | 'json';
+
+interface Field {
+  kind: FieldKind;
+  value: unknown;
+  required?: boolean;
+  /** null means something here. */
+  nullable?: boolean;
+}
+
+export type Sample = Record<string, Field>;
+
+export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const callback = { url: 'https://example.com/hook', secret: SECRET };
+const skills: Field = { kind: 'names', value: ['de'] };
+const reason: Field = { kind: 'reason', value: 'because', required: true };
+const json = { kind: 'json', required: true } as const;
+
+/** A valid body for every endpoint that takes one, by method and path. */
+export const SAMPLES: Record<string, Sample> = {
+  'put /v1/queues/{queue}': {
+    leaseSeconds: { kind: 'positiveSeconds', value: 300 },
+    ageing: { kind: 'object', value: { secondsPerLevel: 60 }, nullable: true },
+    escalations: { kind: 'list', value: [{ afterSeconds: 60, priority: 5 }] },
+    reclaimedFirst: { kind: 'flag', value: true },
+    maxHeld: { kind: 'positiveCount', value: 2 },
+    maxAttempts: { kind: 'positiveCount', value: 3, nullable: true },
+    deadlineSeconds: { kind: 'seconds', value: 86_400, nullable: true },
+    callback: { kind: 'callback', value: callback, nullable: true },
+    form: { kind: 'form', value: { type: 'object' }, nullable: true },
+  },
+  'post /v1/queues/{queue}/tickets': {
+    id: { kind: 'name', value: 'sample-1' },
+    priority: { kind: 'priority', value: 3 },
+    body: { ...json, value: { text: 'hello' } },
+    requires: { kind: 'requires', value: ['de'] },
+    exclude: { kind: 'names', value: ['eve'] },
+    delaySeconds: { kind: 'seconds', value: 3600 },
+    deadlineSeconds: { kind: 'seconds', value: 7200 },
+    createdAt: { kind: 'time', value: '2026-01-02T03:04:05.678Z' },
+    callback: { kind: 'callback', value: callback },
+  },
+  'post /v1/queues/{queue}/tickets/batch': {
+    tickets: { kind: 'list', value: [{ id: 'sample-2', body: 1 }], required: true },
+  },
+  'post /v1/queues/{queue}/claim': {
+    reviewer: { kind: 'name', value: 'rita' },
+    skills,
+    count: { kind: 'positiveCount', value: 1 },
+    waitSeconds: { kind: 'waitSeconds', value: 0 },
+  },
+  'post /v1/tickets/{id}/decide': {
+    token: { kind: 'token', value: 'lt_sample', required: true },
+    decision: { ...json, value: { verdict: 'keep' } },
+    next: { kind: 'flag', value: false },
+    skills,
+  },
+  'post /v1/tickets/{id}/renew': { token: { kind: 'token', value: 'lt_sample', required: true } },
+  'post /v1/tickets/{id}/release': {
+    token: { kind: 'token', value: 'lt_sample' },
+    delaySeconds: { kind: 'seconds', value: 60 },
+    reason: { kind: 'text', value: 'lunch' },
+    skip: { kind: 'flag', value: true },
+  },
+  'post /v1/tickets/{id}/transfer': {
+    queue: { kind: 'name', value: 'elsewhere', required: true },
+    token: { kind: 'token', value: 'lt_sample' },
+    reason: { kind: 'text', value: 'not ours' },
+  },
+  'post /v1/tickets/resolve': {
+    items: { kind: 'list', value: [{ id: 'sample-3', decision: 1 }], required: true },
+    reason,
+  },
+  'post /v1/tickets/{id}/resolve': { decision: { ...json, value: 'gone' }, reason },
+  'post /v1/tickets/{id}/invalidate': { reason },
+  'post /v1/queues/{queue}/invalidate': {
+    ids: { kind: 'requires', value: ['sample-4'], required: true },
+    reason,
+    dryRun: { kind: 'flag', value: true },
+  },
+  'patch /v1/tickets/{id}': {
+    priority: { kind: 'priority', value: 9 },
+    body: { kind: 'json', value: [1, 2] },
+    requires: { kind: 'requires', value: ['de'] },
+    exclude: { kind: 'names', value: ['eve'] },
+    deadlineAt: { kind: 'time', value: '2099-01-02T03:04:05.678Z', nullable: true },
+  },
+  'post /v1/queues/{queue}/explain': {
+    reviewer: { kind: 'name', value: 'rita' },
+    skills,
+    ticket: { kind: 'name', value: 'sample-5' },
+  },
+};
+
+export const nameOf = (e: AnyEndpoint) => `${e.method} ${e.path}`;
+
+/** The fields of an endpoint's body; empty where it takes none. An endpoint without a sample fails the file. */
+export function sampleOf(e: AnyEndpoint): Sample {
+  const sample = SAMPLES[nameOf(e)];
+  if (e.body && !sample) throw new Error(`test/support/samples.ts has no body for ${nameOf(e)}`);
+  return sample ?? {};
+}
+
+export const bodyOf = (sample: Sample): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(sample).map(([name, { value }]) => [name, value]));
+
+/** A valid body, or undefined where none is taken. */
+export const sampleBody = (e: AnyEndpoint) => (e.body ? bodyOf(sampleOf(e)) : undefined);
+
+/** The endpoint's path with these parameters. */
+export const pathOf = (e: AnyEndpoint, params: Record<string, string> = {}) =>
+  e.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => params[name] ?? (name === 'n' ? '1' : `some-${name}`));
+
+export const withBody = endpoints.filter((e) => e.body !== undefined);
