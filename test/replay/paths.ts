@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { WorkflowHandle } from '@temporalio/client';
+import { claimOne, eventTypes, eventually } from '../support/client.ts';
+import type { TestSystem } from '../support/system.ts';
+
+/** Ways a ticket's workflow can go. Each leads a ticket along one and returns when its workflow has closed. */
+export interface Path {
+  name: string;
+  /** The durable timers are the only clock. */
+  pacemaker: 'on' | 'off';
+  walk(system: TestSystem, id: string): Promise<void>;
+  /** Whose history it is; the ticket's own where left out. */
+  workflowId?(id: string): string;
+}
+
+const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+
+const add = (s: TestSystem, id: string, more: object = {}) =>
+  s.api.post(`/v1/queues/${id}/tickets`, { id, body: {}, ...more });
+
+const handle = (s: TestSystem, id: string): WorkflowHandle => s.running.engine.client.workflow.getHandle(`ticket/${id}`);
+
+const running = (s: TestSystem, id: string) =>
+  eventually(async () => (await s.api.get(`/v1/tickets/${id}/workflow`)).body.status === 'running');
+
+const closed = (s: TestSystem, id: string) =>
+  eventually(async () => (await s.api.get(`/v1/tickets/${id}/workflow`)).body.status === 'completed', 40_000);
+
+async function decide(s: TestSystem, id: string): Promise<void> {
+  const { lease } = await claimOne(s.api, id, 'anna');
+  await eventually(async () => (await s.api.get(`/v1/tickets/${id}/workflow`)).body.snapshot?.state === 'held');
+  await s.api.post(`/v1/tickets/${id}/decide`, { token: lease.token, decision: 'ok' });
+}
+
+const untilEvent = (s: TestSystem, id: string, type: string) =>
+  eventually(async () => (await eventTypes(s.api, id)).includes(type), 40_000);
+
+export const paths: Path[] = [
+  {
+    name: 'ticket-decided',
+    pacemaker: 'on',
+    async walk(s, id) {
+      await add(s, id);
+      await running(s, id);
+      await decide(s, id);
+      await closed(s, id);
+    },
+  },
+  {
+    name: 'ticket-durable-timers',
+    pacemaker: 'off',
+    async walk(s, id) {
+      await s.api.put(`/v1/queues/${id}`, { leaseSeconds: 1, escalations: [{ afterSeconds: 2, priority: 5 }] });
+      await add(s, id, { delaySeconds: 0.5, deadlineSeconds: 6 });
+      await untilEvent(s, id, 'available');
+      await claimOne(s.api, id, 'anna');
+      for (const type of ['reclaimed', 'escalated', 'expired']) await untilEvent(s, id, type);
+      await closed(s, id);
+    },
+  },
+  {
+    name: 'ticket-operator',
+    pacemaker: 'on',
+    async walk(s, id) {
+      await add(s, id);
+      await running(s, id);
+      await claimOne(s.api, id, 'anna');
+      await handle(s, id).signal('release', { by: 'olga' });
+      await untilEvent(s, id, 'released');
+      await handle(s, id).signal('reprioritize', { priority: 7, by: 'olga' });
+      await untilEvent(s, id, 'changed');
+      await handle(s, id).signal('invalidate', { reason: 'spam wave', by: 'olga' });
+      await closed(s, id);
+    },
+  },
+  {
+    name: 'ticket-cancelled',
+    pacemaker: 'on',
+    async walk(s, id) {
+      await add(s, id);
+      await running(s, id);
+      await handle(s, id).cancel();
+      await closed(s, id);
+    },
+  },
+  {
+    name: 'ticket-undelivered',
+    pacemaker: 'on',
+    async walk(s, id) {
+      // nobody listens there; the operator's command comes while the delivery is still tried
+      await add(s, id, { callback: { url: 'http://127.0.0.1:9/', secret } });
+      await running(s, id);
+      await decide(s, id);
+      await eventually(async () => (await s.api.get(`/v1/tickets/${id}/deliveries`)).body.items[0]?.attempts > 1);
+      await handle(s, id).signal('invalidate', { reason: 'too late', by: 'olga' });
+      await handle(s, id).terminate('recorded far enough');
+    },
+  },
+  {
+    name: 'ticket-continued',
+    pacemaker: 'on',
+    async walk(s, id) {
+      await add(s, id);
+      await running(s, id);
+      const { runId } = await handle(s, id).describe();
+      for (let n = 0; n < 500; n += 50)
+        await Promise.all(Array.from({ length: 50 }, () => handle(s, id).signal('changed')));
+      await eventually(async () => (await handle(s, id).describe()).runId !== runId);
+      await decide(s, id);
+      await closed(s, id);
+    },
+  },
+  {
+    name: 'redelivery',
+    pacemaker: 'on',
+    workflowId: (id) => `delivery/ticket/${id}/1`,
+    async walk(s, id) {
+      let status = 410;
+      const server = createServer((_, answer) => answer.writeHead(status).end());
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const { port } = server.address() as AddressInfo;
+      await add(s, id, { callback: { url: `http://127.0.0.1:${port}/`, secret } });
+      await running(s, id);
+      await decide(s, id);
+      await untilEvent(s, id, 'delivery_failed');
+      status = 200;
+      await s.api.post(`/v1/tickets/${id}/deliveries/1/redeliver`);
+      await untilEvent(s, id, 'delivered');
+      await s.running.engine.client.workflow.getHandle(`delivery/ticket/${id}/1`).result();
+      server.close();
+    },
+  },
+];
