@@ -1,8 +1,9 @@
 import type { Command, Kind, Snapshot } from '../contract/snapshot.ts';
-import { isFinal } from '../domain/items.ts';
 import * as items from '../db/items.ts';
+import { kickJob } from '../db/jobs.ts';
 import { commandOnce, readItem, tickItem } from '../db/link.ts';
 import type { Db, Queryable } from '../db/pool.ts';
+import { isFinal } from '../domain/items.ts';
 import { type AfterCommit, snapshotOf } from '../link/told.ts';
 
 /** What item workflows ask of the database. */
@@ -70,6 +71,8 @@ function change(tx: Queryable, kind: Kind, id: string, command: Command): Promis
       return items.closeItems(tx, kind, { state: 'invalidated', items: [{ id }], reason: command.reason, actor: by });
     case 'reprioritize':
       return items.changeItem(tx, kind, id, { priority: command.priority }, by);
+    case 'kick':
+      return kickJob(tx, id, by);
     case 'release':
       return items.releaseItem(tx, kind, {
         id,

@@ -6,6 +6,7 @@ import type { LookupFunction } from 'node:net';
 import { isPublicAddress, refuseUrl } from '../domain/callbacks.ts';
 
 const TIMEOUT_MS = 10_000;
+const MAX_PATIENCE_MS = 30_000;
 
 export interface Message {
   url: string;
@@ -26,9 +27,10 @@ export interface Answer {
  * POSTs one message with Standard Webhooks headers. Redirects are not followed, the answer's body is
  * not read. The address that was checked is the one connected to, so that a name cannot change its
  * mind in between.
- * @throws Error when there is no answer within 10 s or the address is refused
+ * @param patienceMs how long to wait for the answer; 30 s at most
+ * @throws Error when there is none in that time or the address is refused
  */
-export function post(message: Message, allowPrivate: boolean): Promise<Answer> {
+export function post(message: Message, allowPrivate: boolean, patienceMs = TIMEOUT_MS): Promise<Answer> {
   const refused = refuseUrl(message.url, allowPrivate);
   if (refused !== null) return Promise.reject(new Error(`the URL ${refused}`));
   const { request } = message.url.startsWith('https:') ? https : http;
@@ -39,7 +41,7 @@ export function post(message: Message, allowPrivate: boolean): Promise<Answer> {
         method: 'POST',
         headers: { ...signedHeaders(message, Math.floor(Date.now() / 1000)) },
         lookup: allowPrivate ? undefined : publicLookup,
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.timeout(Math.min(patienceMs, MAX_PATIENCE_MS)),
         agent: false,
       },
       (response) => {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { secureHeaders } from 'hono/secure-headers';
 import { routePath } from 'hono/route';
+import { secureHeaders } from 'hono/secure-headers';
 import type { Api } from './context.ts';
 import { docs } from './docs.ts';
 import { type AnyEndpoint, register } from './endpoint.ts';
 import { endpoints } from './endpoints.ts';
-import { isUnavailable, Problem } from './problems.ts';
+import { Problem, problemFrom } from './problems.ts';
 
 const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 
@@ -20,18 +20,21 @@ export function createApp(api: Api): OpenAPIHono {
     c.set('requestId' as never, requestId as never);
     const start = performance.now();
     const { load } = api.engine;
-    load.calls++;
+    load.enter();
     try {
-      if (load.calls > api.config.maxCalls) throw new Problem('rate_limited', 'too many calls at once', { retryAfter: 1 });
+      if (load.calls > api.config.maxCalls)
+        throw new Problem('rate_limited', 'too many calls at once', { retryAfter: 1 });
       // a page of another site must not reach an open server through a name of its own (DNS rebinding)
       if (api.config.open && !LOOPBACK_HOST.test(c.req.header('host') ?? 'localhost'))
         throw new Problem('forbidden', 'this server is open to this machine only');
       await next();
     } finally {
-      load.calls--;
+      load.leave();
     }
-    c.header('x-request-id', requestId);
-    if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
+    // set on the answer itself: `c.header` would make a new one around its body, as a stream
+    const { headers } = c.res;
+    headers.set('x-request-id', requestId);
+    if (!headers.has('cache-control')) headers.set('cache-control', 'no-store');
     const seconds = (performance.now() - start) / 1000;
     const { method } = c.req;
     const route = routePath(c, -1);
@@ -55,7 +58,8 @@ export function openApi(app: OpenAPIHono) {
     info: {
       title: 'Docket',
       version: '1.0.0',
-      description: 'Puts people and programs to work on a stream of items. Errors are RFC 9457 problems with a stable `code`.',
+      description:
+        'Puts people and programs to work on a stream of items. Errors are RFC 9457 problems with a stable `code`.',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
   });
@@ -66,8 +70,11 @@ function refuseOtherMethods(app: OpenAPIHono, all: AnyEndpoint[]): void {
   const methods = new Map<string, string[]>();
   for (const e of all) {
     const path = e.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    methods.set(path, [...(methods.get(path) ?? []), e.method.toUpperCase()]);
+    // a fixed path is also one of those with a parameter in its place
+    const same = all.filter((o) => new RegExp(`^${o.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(e.path));
+    methods.set(path, [...new Set(same.map((o) => o.method.toUpperCase()))]);
   }
+  for (const path of ['/', '/docs', '/openapi.json']) methods.set(path, ['GET']);
   for (const [path, allowed] of methods)
     app.all(path, (c) => {
       c.header('allow', allowed.join(', '));
@@ -77,9 +84,8 @@ function refuseOtherMethods(app: OpenAPIHono, all: AnyEndpoint[]): void {
 
 function answerError(api: Api, error: unknown, c: Context): Response {
   const requestId = (c.get('requestId' as never) as string | undefined) ?? randomUUID();
-  const problem = toProblem(error);
-  if (problem.status >= 500)
-    api.engine.log.error({ requestId, path: c.req.path, ...described(error) }, problem.code);
+  const problem = problemFrom(error);
+  if (problem.status >= 500) api.engine.log.error({ requestId, path: c.req.path, ...described(error) }, problem.code);
   api.metrics.refused.inc({ code: problem.code });
   c.header('x-request-id', requestId);
   if (problem.status === 503 || problem.status === 429) c.header('retry-after', '1');
@@ -93,10 +99,4 @@ function answerError(api: Api, error: unknown, c: Context): Response {
 function described(error: unknown) {
   const { message, code, stack } = error as Error & { code?: string };
   return { err: message, code, stack };
-}
-
-function toProblem(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  if (isUnavailable(error)) return new Problem('unavailable', 'the database cannot be reached, try again');
-  return new Problem('internal', 'this is a bug; the request id helps to find it');
 }

@@ -3,10 +3,11 @@ import type { Kind } from '../contract/snapshot.ts';
 import * as items from '../db/items.ts';
 import { claimItems, ensureQueue } from '../db/queues.ts';
 import type { Engine } from '../link/engine.ts';
+import { newToken } from '../link/tokens.ts';
 import type { Authenticator } from './auth.ts';
+import { type JobService, jobService } from './jobs/service.ts';
 import type { Metrics } from './metrics.ts';
 import { share } from './sharing.ts';
-import { newToken } from './tokens.ts';
 
 export interface ApiConfig {
   allowPrivateCallbacks: boolean;
@@ -32,6 +33,8 @@ export interface Api {
   metrics: Metrics;
   /** What has answered at least once since this process began. */
   reached: { postgres: boolean; temporal: boolean };
+  /** Whether this process has made sure of it already. */
+  knowsQueue(kind: Kind, name: string): boolean;
   /** Makes sure that a queue exists; known ones cost nothing. */
   ensureQueue(kind: Kind, name: string): Promise<void>;
   /** Adds one item; undefined when the id exists. */
@@ -40,29 +43,22 @@ export interface Api {
   claim(kind: Kind, queue: string, person: string): Promise<{ rows: Item[]; token: string }>;
   settle(input: { kind: Kind; settlement: items.Settlement }): Promise<Item | undefined>;
   renew(input: { kind: Kind; hold: items.Hold }): Promise<Item | undefined>;
+  jobs: JobService;
 }
 
 export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metrics'>): Api {
   const { db, after } = base.engine;
   const known = new Set<string>();
-  const claims = new Map<string, (c: PlainClaim) => Promise<Item[]>>();
 
-  const add = share<{ kind: Kind; item: items.NewItem; actor: string }, Item | undefined>(
-    (inputs) =>
-      byKind(inputs, async (kind, group) => {
-        const rows: Item[] = [];
-        for (const [actor, same] of groups(group, (g) => g.actor))
-          rows.push(...(await items.addItems(db, kind, same.map((g) => g.item), actor)));
-        after(rows);
-        return group.map((g) => rows.find((r) => r.id === g.item.id));
-      }),
-    { keys: ({ kind, item }) => [`${kind}/${item.id}`] },
-  );
-
+  const add = sharedAdd(base.engine);
   const settle = share<{ kind: Kind; settlement: items.Settlement }, Item | undefined>(
     (inputs) =>
       byKind(inputs, async (kind, group) => {
-        const rows = await items.settleItems(db, kind, group.map((g) => g.settlement));
+        const rows = await items.settleItems(
+          db,
+          kind,
+          group.map((g) => g.settlement),
+        );
         after(rows);
         return group.map((g) => rows.find((r) => r.settled_token === g.settlement.token));
       }),
@@ -72,38 +68,25 @@ export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metric
   const renew = share<{ kind: Kind; hold: items.Hold }, Item | undefined>(
     (inputs) =>
       byKind(inputs, async (kind, group) => {
-        const rows = await items.renewItems(db, kind, group.map((g) => g.hold));
+        const rows = await items.renewItems(
+          db,
+          kind,
+          group.map((g) => g.hold),
+        );
         return group.map((g) => rows.find((r) => r.lease_id === g.hold.token));
       }),
     { keys: ({ kind, hold }) => [`${kind}/${hold.id}`, hold.token] },
   );
 
-  const claimAt = (kind: Kind, queue: string) => {
-    const key = `${kind}/${queue}`;
-    const existing = claims.get(key);
-    if (existing) return existing;
-    const shared = share<PlainClaim, Item[]>(
-      async (batch) => {
-        const tokens = batch.map((c) => c.token);
-        const persons = batch.map((c) => c.person);
-        const claim = { kind, queue, persons, tokens, count: 1, skills: [], resume: true, follows: null };
-        const rows = await claimItems(db, claim);
-        const given = new Set(tokens);
-        after(rows.filter((r) => r.lease_id !== null && given.has(r.lease_id)));
-        return batch.map((c) => rows.filter((r) => r.holder === c.person));
-      },
-      { keys: (c) => [c.person] },
-    );
-    claims.set(key, shared);
-    return shared;
-  };
+  const claimAt = sharedClaims(base.engine);
 
-  return {
+  const api: Omit<Api, 'jobs'> = {
     ...base,
     reached: { postgres: false, temporal: false },
     add,
     settle,
     renew,
+    knowsQueue: (kind, name) => known.has(`${kind}/${name}`),
     async ensureQueue(kind, name) {
       const key = `${kind}/${name}`;
       if (known.has(key)) return;
@@ -114,6 +97,56 @@ export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metric
       const token = newToken();
       return { rows: await claimAt(kind, queue)({ person, token }), token };
     },
+  };
+  return Object.assign(api, { jobs: jobService(api) });
+}
+
+/** An item that the database has named is found by its hash, which is then drawn at random. */
+const isSame = (row: Item, item: items.NewItem) =>
+  item.id === null ? Buffer.from(row.content_hash).toString('hex') === item.hash : row.id === item.id;
+
+function sharedAdd({ db, after }: Engine) {
+  return share<{ kind: Kind; item: items.NewItem; actor: string }, Item | undefined>(
+    (inputs) =>
+      byKind(inputs, async (kind, group) => {
+        const rows: Item[] = [];
+        for (const [actor, same] of groups(group, (g) => g.actor))
+          rows.push(
+            ...(await items.addItems(
+              db,
+              kind,
+              same.map((g) => g.item),
+              actor,
+            )),
+          );
+        after(rows);
+        return group.map((g) => rows.find((r) => isSame(r, g.item)));
+      }),
+    { keys: ({ kind, item }) => [`${kind}/${item.id ?? item.hash}`] },
+  );
+}
+
+/** Per queue, because a statement hands out items of one queue only. */
+function sharedClaims({ db, after }: Engine) {
+  const claims = new Map<string, (c: PlainClaim) => Promise<Item[]>>();
+  return (kind: Kind, queue: string) => {
+    const key = `${kind}/${queue}`;
+    const existing = claims.get(key);
+    if (existing) return existing;
+    const shared = share<PlainClaim, Item[]>(
+      async (batch) => {
+        const tokens = batch.map((c) => c.token);
+        const persons = batch.map((c) => c.person);
+        const claim = { kind, queue, persons, tokens, count: 1, skills: [], resume: true };
+        const rows = await claimItems(db, claim);
+        const given = new Set(tokens);
+        after(rows.filter((r) => r.lease_id !== null && given.has(r.lease_id)));
+        return batch.map((c) => rows.filter((r) => r.holder === c.person));
+      },
+      { keys: (c) => [c.person] },
+    );
+    claims.set(key, shared);
+    return shared;
   };
 }
 

@@ -1,12 +1,11 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
-import { z } from '@hono/zod-openapi';
+import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { PROBLEMS, type ProblemCode, ProblemSchema } from '../contract/problems.ts';
 import type { Role } from '../db/keys.ts';
 import type { Caller } from './auth.ts';
-import { readJson } from './body.ts';
+import { checkValues, readJson, type Sent } from './body.ts';
 import type { Api } from './context.ts';
-import { Problem } from './problems.ts';
+import { Problem, problemFrom } from './problems.ts';
 
 export const SMALL_BODY = 256 * 1024;
 export const LARGE_BODY = 8 * 1024 * 1024;
@@ -22,6 +21,8 @@ export interface Call<P, Q, B> {
   body: B;
   /** Fires when the caller has gone. */
   signal: AbortSignal;
+  /** The body as it was sent, for endpoints that check it themselves. */
+  raw(): Promise<Sent>;
   header(name: string): string | undefined;
 }
 
@@ -46,11 +47,17 @@ export interface Endpoint<P extends Schema | undefined, Q extends Schema | undef
   params?: P;
   query?: Q;
   body?: B;
+  /** The body's schema in the document only; the handler reads `raw()`. */
+  document?: Schema;
   /** Bytes. */
   bodyLimit?: number;
+  /** The handler looks at the values of each entry itself, so that a bad one doesn't harm the others. */
+  checksEntries?: boolean;
   answers: Partial<Record<200 | 201 | 202, Schema>>;
   /** Beyond those every endpoint can answer. */
   problems?: ProblemCode[];
+  /** An answer of its own in place of problem+json. */
+  problemAnswer?(problem: Problem): { status: number; body: object };
   handle(call: Call<Out<P>, Out<Q>, Out<B>>): Promise<Answer | Response>;
 }
 
@@ -68,16 +75,42 @@ export type AnyEndpoint = Endpoint<Schema | undefined, Schema | undefined, Schem
 export function register(app: OpenAPIHono, api: Api, e: AnyEndpoint): void {
   document(app, e);
   app.on(e.method.toUpperCase(), e.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
-    const caller = await authorise(api, e, c);
-    const params = check(e.params, c.req.param(), 'path');
-    const query = check(e.query, c.req.query(), 'query');
-    const sent = e.body ? ((await readJson(c.req.raw, e.bodyLimit ?? SMALL_BODY)) ?? {}) : undefined;
-    const body = check(e.body, sent, 'body');
-    const { signal } = c.req.raw;
-    const header = (name: string) => c.req.header(name);
-    const answer = await e.handle({ api, caller, params, query, body, signal, header });
-    return answer instanceof Response ? answer : c.json(answer.body as object, answer.status);
+    try {
+      const answer = await answerOf(api, e, c);
+      return answer instanceof Response ? answer : c.json(answer.body as object, answer.status);
+    } catch (error) {
+      const problem = e.problemAnswer && problemFrom(error);
+      if (!problem || problem.status === 500) throw error;
+      const { status, body } = e.problemAnswer?.(problem) ?? { status: 500, body: {} };
+      if (problem.status === 503 || problem.status === 429) c.header('retry-after', '1');
+      if (problem.status === 401) c.header('www-authenticate', 'Bearer');
+      return c.json(body, status as 400);
+    }
   });
+}
+
+async function answerOf(api: Api, e: AnyEndpoint, c: Context): Promise<Answer | Response> {
+  const caller = await authorise(api, e, c);
+  const params = check(e.params, c.req.param(), 'path');
+  const query = check(e.query, c.req.query(), 'query');
+  const raw = () => readJson(c.req.raw, e.bodyLimit ?? SMALL_BODY);
+  const body = e.body && check(e.body, await bodyOf(e, c.req.raw), 'body');
+  const header = (name: string) => c.req.header(name);
+  return e.handle({
+    ...{ api, caller, params, query, body, raw, header },
+    // made when somebody asks for it: most calls never wait
+    get signal() {
+      return c.req.raw.signal;
+    },
+  });
+}
+
+/** A call without a body is one that leaves out every field. */
+async function bodyOf(e: AnyEndpoint, request: Request): Promise<unknown> {
+  const { value } = await readJson(request, e.bodyLimit ?? SMALL_BODY);
+  if (value === undefined) return {};
+  if (!e.checksEntries) checkValues(value);
+  return value;
 }
 
 async function authorise(api: Api, e: AnyEndpoint, c: Context): Promise<Caller> {
@@ -100,11 +133,19 @@ function check(schema: Schema | undefined, value: unknown, where: string): undef
 export function problemOf(error: z.ZodError, where: string): Problem {
   const errors = error.issues.slice(0, 50).map((i) => ({ path: i.path.join('.'), message: i.message }));
   const first = errors[0];
-  return new Problem('invalid_request', `${where}: ${first?.path ? `${first.path}: ` : ''}${first?.message}`, { errors });
+  return new Problem('invalid_request', `${where}: ${first?.path ? `${first.path}: ` : ''}${first?.message}`, {
+    errors,
+  });
 }
 
 function document(app: OpenAPIHono, e: AnyEndpoint): void {
-  const problems: ProblemCode[] = ['invalid_request', 'unauthenticated', 'forbidden', ...(e.problems ?? []), 'unavailable'];
+  const problems: ProblemCode[] = [
+    'invalid_request',
+    'unauthenticated',
+    'forbidden',
+    ...(e.problems ?? []),
+    'unavailable',
+  ];
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of problems) {
     const { status } = PROBLEMS[code];
@@ -120,7 +161,9 @@ function document(app: OpenAPIHono, e: AnyEndpoint): void {
     request: {
       ...(e.params && { params: e.params as z.ZodObject }),
       ...(e.query && { query: e.query as z.ZodObject }),
-      ...(e.body && { body: { content: { 'application/json': { schema: e.body } }, required: true } }),
+      ...((e.body ?? e.document) && {
+        body: { content: { 'application/json': { schema: (e.body ?? e.document) as Schema } }, required: true },
+      }),
     },
     responses: {
       ...Object.fromEntries(

@@ -1,4 +1,13 @@
 import type { AnyEndpoint } from './endpoint.ts';
+import { jobCommand } from './jobs/command.ts';
+import { getJob, jobWorkflow, listJobEvents, listTopicJobs } from './jobs/get.ts';
+import {
+  deleteScheduleEndpoint,
+  getScheduleEndpoint,
+  listSchedulesEndpoint,
+  putScheduleEndpoint,
+} from './jobs/schedules.ts';
+import { listTopics, putTopicEndpoint, topicStatsEndpoint } from './jobs/topics.ts';
 import {
   getQueueEndpoint,
   listQueuesEndpoint,
@@ -47,6 +56,18 @@ export const endpoints = [
   ticketDeliveries,
   redeliverTicket,
   explain,
+  jobCommand,
+  getJob,
+  listJobEvents,
+  jobWorkflow,
+  putTopicEndpoint,
+  listTopics,
+  topicStatsEndpoint,
+  listTopicJobs,
+  putScheduleEndpoint,
+  getScheduleEndpoint,
+  listSchedulesEndpoint,
+  deleteScheduleEndpoint,
   streamEndpoint,
   streamTicketEndpoint,
   livez,

@@ -15,6 +15,33 @@ export function createMetrics(engine: Engine): Metrics {
   registry.setDefaultLabels({ node: engine.node });
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  addGauges(engine, registers);
+  return {
+    registry,
+    calls: new Histogram({
+      name: 'docket_http_seconds',
+      help: 'Duration of API calls, waiting included',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60],
+      registers,
+    }),
+    handedOut: new Counter({
+      name: 'docket_handed_out_total',
+      help: 'Items newly handed out by this process',
+      labelNames: ['queue'],
+      registers,
+    }),
+    refused: new Counter({
+      name: 'docket_refused_total',
+      help: 'Problems answered, by code',
+      labelNames: ['code'],
+      registers,
+    }),
+  };
+}
+
+/** What is read at the moment somebody asks. */
+function addGauges(engine: Engine, registers: Registry[]): void {
   new Gauge({
     name: 'docket_outbox_rows',
     help: 'Transitions that no workflow has heard of yet',
@@ -63,26 +90,4 @@ export function createMetrics(engine: Engine): Metrics {
       this.set(engine.waiters.size);
     },
   });
-  return {
-    registry,
-    calls: new Histogram({
-      name: 'docket_http_seconds',
-      help: 'Duration of API calls, waiting included',
-      labelNames: ['method', 'route', 'status'],
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60],
-      registers,
-    }),
-    handedOut: new Counter({
-      name: 'docket_handed_out_total',
-      help: 'Items newly handed out by this process',
-      labelNames: ['queue'],
-      registers,
-    }),
-    refused: new Counter({
-      name: 'docket_refused_total',
-      help: 'Problems answered, by code',
-      labelNames: ['code'],
-      registers,
-    }),
-  };
 }

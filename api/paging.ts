@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { invalid } from './problems.ts';
 
 /** A page's last position, opaque to callers. */
@@ -18,6 +19,11 @@ export function positionOf<T>(cursor: string | undefined, isPosition: (value: un
 
 export const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value);
 export const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');
+
+const Creation = z.tuple([z.iso.datetime({ precision: 3 }).refine((t) => Date.parse(t) >= 0), z.number().int()]);
+
+/** Time of creation and number: the place of an item in lists that begin with the newest. */
+export const isCreation = (value: unknown): value is [string, number] => Creation.safeParse(value).success;
 
 /** One row more than the page was read: if it is there, there is a next page. */
 export function page<T, U>(rows: T[], limit: number, view: (row: T) => U, position: (row: T) => unknown) {

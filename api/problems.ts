@@ -45,8 +45,18 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseError) return STORE_STATES.test(error.code ?? '');
   const { code, message } = error as NodeJS.ErrnoException;
   if (code !== undefined && NETWORK.has(code)) return true;
-  return /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Cannot use a pool after/i.test(message ?? '');
+  return /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Cannot use a pool after/i.test(
+    message ?? '',
+  );
 }
 
 /** Deadlock or serialization failure: worth one more try. */
-export const isConflict = (error: unknown) => error instanceof DatabaseError && /^(40P01|40001)$/.test(error.code ?? '');
+export const isConflict = (error: unknown) =>
+  error instanceof DatabaseError && /^(40P01|40001)$/.test(error.code ?? '');
+
+/** What any error is to the caller. */
+export function problemFrom(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isUnavailable(error)) return new Problem('unavailable', 'the database cannot be reached, try again');
+  return new Problem('internal', 'this is a bug; the request id helps to find it');
+}

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { type Config, readConfig } from '../runtime/config.ts';
 import { keyCommand } from './keys.ts';
-import { run } from './run.ts';
 import { migrateCommand } from './migrate.ts';
+import { run } from './run.ts';
 
 const USAGE = `docket start                 everything on this machine: PostgreSQL, Temporal, worker, API
 docket api                   the API only    (DATABASE_URL, TEMPORAL_ADDRESS)

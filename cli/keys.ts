@@ -29,7 +29,8 @@ async function create(db: Db, values: { role?: string; subject?: string; name?: 
   if (!role) throw new Error(`--role must be one of ${ROLES.join(', ')}`);
   const subject = values.subject ?? null;
   if (role === 'reviewer' && subject === null) throw new Error('a reviewer key needs --subject: who it speaks for');
-  for (const given of [subject, values.name]) if (given && !Name.safeParse(given).success) throw new Error(`${given} is not a name`);
+  for (const given of [subject, values.name])
+    if (given && !Name.safeParse(given).success) throw new Error(`${given} is not a name`);
   const { id, key } = await createKey(db, { name: values.name ?? subject ?? role, role, subject });
   console.log(`${key}\n\nThis is the only time the key is shown. Its id is ${id}.`);
 }

@@ -17,10 +17,15 @@ export async function migrateCommand(config: Config): Promise<void> {
   try {
     const known = await connection.operatorService.listSearchAttributes({ namespace });
     if (known.customAttributes?.[QUEUE_ATTRIBUTE] === undefined)
-      await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: { [QUEUE_ATTRIBUTE]: KEYWORD } });
+      await connection.operatorService.addSearchAttributes({
+        namespace,
+        searchAttributes: { [QUEUE_ATTRIBUTE]: KEYWORD },
+      });
     console.log(`Temporal knows the search attribute ${QUEUE_ATTRIBUTE}`);
   } catch (error) {
-    console.log(`Temporal: ${QUEUE_ATTRIBUTE} could not be registered, workflows go without it: ${(error as Error).message}`);
+    console.log(
+      `Temporal: ${QUEUE_ATTRIBUTE} could not be registered, workflows go without it: ${(error as Error).message}`,
+    );
   } finally {
     await connection.close();
   }

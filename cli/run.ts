@@ -15,10 +15,7 @@ export async function run(what: 'start' | 'api' | 'worker', config: Config): Pro
     await starting.then((system) => system.stop()).catch(() => {});
     process.exit(0);
   }
-  const failure = await Promise.race([
-    stopping.then(() => undefined),
-    running.done.catch((error: Error) => error),
-  ]);
+  const failure = await Promise.race([stopping.then(() => undefined), running.done.catch((error: Error) => error)]);
   if (failure) console.error(`the worker died: ${failure.message}`);
   await running.stop();
   process.exit(failure ? 1 : 0);

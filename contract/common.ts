@@ -14,17 +14,28 @@ export const PositiveSeconds = z.number().min(0.001).max(TEN_YEARS);
 /** How long a call may wait for something to happen: 0…60 s. */
 export const WaitSeconds = z.number().min(0).max(60).default(0);
 export const Priority = z.number().int().min(-1000).max(1000);
+/** What PostgreSQL reads as well: nine digits of a fraction, zones that exist. */
+const COMMON_TIME = /:\d\d(\.\d{1,9})?(Z|[+-](0\d|1[0-5]):\d\d)$/;
 /** ISO 8601 with a time zone, from 1970 to 9999. */
 export const Time = z.iso
   .datetime({ offset: true })
+  .regex(COMMON_TIME, 'must have 9 digits after the point at most, and a zone from -15:59 to +15:59')
   .refine((t) => Date.parse(t) >= 0 && Date.parse(t) < Date.parse('9999-01-01T00:00:00Z'), 'must be a time after 1970')
   .openapi({ example: '2026-11-21T09:30:00.000Z' });
 export const Text = z.string().max(2000);
 export const Reason = z.string().min(1).max(2000);
 /** Any JSON value, null included; it has been parsed and checked by then, so nothing is left to walk. */
-export const Json = z.unknown().refine((value) => value !== undefined, 'is required').openapi({ type: ['object', 'array', 'string', 'number', 'boolean', 'null'] });
+export const Json = z
+  .unknown()
+  .refine((value) => value !== undefined, 'is required')
+  .openapi({ type: ['object', 'array', 'string', 'number', 'boolean', 'null'] });
 export const Names = z.array(Name).max(1000);
 export const Skills = z.array(Name).max(200);
+/** What a ticket asks for; together it is a key of the index that claims read, which bounds its length. */
+export const Requires = z
+  .array(Name)
+  .max(50)
+  .refine((names) => names.join().length <= 2000, 'may have 2,000 characters together');
 
 export const Callback = z
   .strictObject({
@@ -44,7 +55,8 @@ export const Page = z.object({
   cursor: z.string().max(500).optional(),
 });
 
-export const pageOf = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), nextCursor: z.string().nullable() });
+export const pageOf = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), nextCursor: z.string().nullable() });
 
 export const IdParam = z.object({ id: Name });
 export const QueueParam = z.object({ queue: Name });

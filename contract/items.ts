@@ -39,6 +39,9 @@ export interface Item {
   settled_token: string | null;
   next_wanted: boolean;
   telling: boolean;
+  lease_seconds: number | null;
+  delay_seconds: number;
+  body_bytes: number | null;
   event_seq: number;
   last_event: string;
   last_actor: string;

@@ -16,7 +16,11 @@ export const QueueSettings = z
     maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
     deadlineSeconds: Seconds.nullable().default(null),
     callback: Callback.nullable().default(null),
-    form: z.record(z.string(), z.unknown()).nullable().default(null).openapi({ description: 'JSON Schema of the decision' }),
+    form: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .default(null)
+      .openapi({ description: 'JSON Schema of the decision' }),
   })
   .openapi('QueueSettings');
 

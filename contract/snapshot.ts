@@ -37,7 +37,8 @@ export interface Told {
 export type Command =
   | { type: 'invalidate'; reason: string; by: string }
   | { type: 'reprioritize'; priority: number; by: string }
-  | { type: 'release'; by: string };
+  | { type: 'release'; by: string }
+  | { type: 'kick'; by: string };
 
 /** The argument of an item's workflow; more than `id` only where a run continues another. */
 export interface ItemInput {

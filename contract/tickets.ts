@@ -1,5 +1,19 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, Json, Name, Names, Page, Priority, Reason, Seconds, Skills, Text, Time, WaitSeconds } from './common.ts';
+import {
+  Callback,
+  Json,
+  Name,
+  Names,
+  Page,
+  Priority,
+  Reason,
+  Requires,
+  Seconds,
+  Skills,
+  Text,
+  Time,
+  WaitSeconds,
+} from './common.ts';
 
 export const TICKET_STATES = ['delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'] as const;
 export const TicketState = z.enum(TICKET_STATES).openapi('TicketState');
@@ -42,7 +56,7 @@ export const NewTicket = z
     id: Name.optional(),
     priority: Priority.default(0),
     body: Json,
-    requires: z.array(Name).max(50).default([]),
+    requires: Requires.default([]),
     exclude: Names.default([]),
     delaySeconds: Seconds.default(0),
     deadlineSeconds: Seconds.optional(),
@@ -116,7 +130,13 @@ export const Transfer = z
   .openapi('Transfer');
 export const Resolve = z.strictObject({ decision: Json, reason: Reason }).openapi('Resolve');
 export const ResolveMany = z
-  .strictObject({ items: z.array(z.strictObject({ id: Name, decision: Json })).min(1).max(1000), reason: Reason })
+  .strictObject({
+    items: z
+      .array(z.strictObject({ id: Name, decision: Json }))
+      .min(1)
+      .max(1000),
+    reason: Reason,
+  })
   .openapi('ResolveMany');
 export const Invalidate = z.strictObject({ reason: Reason }).openapi('Invalidate');
 
@@ -132,14 +152,17 @@ export const InvalidateMany = z
     reason: Reason,
     dryRun: z.boolean().default(false),
   })
-  .refine((b) => (b.ids === undefined) !== (b.filter === undefined), { message: 'give either ids or filter', path: ['ids'] })
+  .refine((b) => (b.ids === undefined) !== (b.filter === undefined), {
+    message: 'give either ids or filter',
+    path: ['ids'],
+  })
   .openapi('InvalidateMany');
 
 export const PatchTicket = z
   .strictObject({
     priority: Priority.optional(),
     body: Json.optional(),
-    requires: z.array(Name).max(50).optional(),
+    requires: Requires.optional(),
     exclude: Names.optional(),
     deadlineAt: Time.nullable().optional(),
   })

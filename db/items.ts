@@ -6,7 +6,8 @@ export type { CoreState, Item, Kind };
 
 /** What `add_items` reads; `hash` is hex. */
 export interface NewItem {
-  id: string;
+  /** null: named after its queue and number. */
+  id: string | null;
   queue: string;
   priority: number;
   body: unknown;
@@ -17,6 +18,10 @@ export interface NewItem {
   delaySeconds: number;
   deadlineSeconds: number | null;
   createdAt: string | null;
+  /** A lease time of its own; left out: the queue's. */
+  leaseSeconds?: number;
+  /** Jobs: length of the body on beanstalkd's wire. */
+  bodyBytes?: number;
 }
 
 export interface Settlement {
@@ -154,12 +159,6 @@ export async function findVerdict(
 
 export const refuseLease = (db: Queryable, kind: Kind, id: string, token: string) =>
   db.run<{ holder: string; why: string }>('refuse_lease', [token, kind, id]);
-
-/** The items handed out as the `next` of earlier decisions, by the token that decided. */
-export async function findFollowers(db: Queryable, tokens: string[]): Promise<Map<string, Item>> {
-  const rows = await db.run<Item & { follows: string }>('find_followers', [tokens]);
-  return new Map(rows.map((row) => [row.follows, row]));
-}
 
 export interface ItemEvent {
   seq: number;

@@ -20,6 +20,7 @@ export interface Queue {
   deadline_seconds: number | null;
   callback: { url: string; secret: string } | null;
   form: object | null;
+  push: { url: string; secret: string; concurrency: number } | null;
   settings_version: number;
   refresh_pending: boolean;
   created_at: Date;
@@ -67,7 +68,16 @@ export interface Claim {
   count: number;
   skills: string[];
   resume: boolean;
-  follows: string | null;
+}
+
+export interface NextClaim {
+  kind: Kind;
+  queue: string;
+  person: string;
+  token: string;
+  skills: string[];
+  /** The token whose decision asks for it. */
+  follows: string;
 }
 
 const REFRESH_BATCH = 2000;
@@ -105,7 +115,11 @@ export async function pauseQueue(db: Queryable, kind: Kind, name: string, paused
 
 /** See db/functions/claim.sql. */
 export const claimItems = (db: Queryable, c: Claim) =>
-  db.run<Item>('claim', [c.kind, c.queue, c.persons, c.tokens, c.count, c.skills, c.resume, c.follows]);
+  db.run<Item>('claim', [c.kind, c.queue, c.persons, c.tokens, c.count, c.skills, c.resume]);
+
+/** The one item that a decision asked for as its next, or nothing, however often it is asked. */
+export const claimNextItem = (db: Queryable, c: NextClaim) =>
+  db.run<Item>('claim_next', [c.kind, c.queue, c.person, c.token, c.skills, c.follows]);
 
 export async function claimReasons(
   db: Queryable,

@@ -6,10 +6,15 @@ import { ticketView } from './tickets.ts';
 /** Names that mean this machine or this network, whatever a resolver says. */
 const PRIVATE_NAMES = /^(localhost|.*\.(localhost|local|internal|home\.arpa))\.?$/i;
 
+const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
+
 /** Whether an address is one of the public internet: not loopback, private, link-local, mapped or reserved. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  return ipaddr.process(address).range() === 'unicast';
+  const plain = ipaddr.process(address);
+  if (plain.range() !== 'unicast') return false;
+  // the rest of IPv6's unicast is not given to anybody, or holds an IPv4 address (::127.0.0.1)
+  return plain.kind() === 'ipv4' || plain.match(GLOBAL_IPV6);
 }
 
 /**

@@ -1,12 +1,12 @@
 import TinyQueue from 'tinyqueue';
-import type { Item } from '../contract/items.ts';
 import type { EventLine } from '../contract/snapshot.ts';
 import { isFinal, lastEvents } from '../domain/items.ts';
+import type { ToldRow } from './told.ts';
 
 /** What one item's workflow has not been told: merged until it is sent. */
 export interface Entry {
   key: string;
-  row: Item;
+  row: ToldRow;
   events: EventLine[];
   /** The outbox rows that this takes care of. */
   versions: number[];
@@ -18,7 +18,7 @@ export interface Entry {
 }
 
 export interface Heard {
-  row: Item;
+  row: ToldRow;
   version: number;
   event: EventLine;
   fresh: boolean;
@@ -45,16 +45,19 @@ export class Backlog {
   readonly #entries = new Map<string, Entry>();
   readonly #tickets = new Map<string, Ticket>();
   readonly #order = new TinyQueue<Ticket>([], (a, b) => a.class - b.class || a.at - b.at || a.no - b.no);
-  readonly #perSecond: number;
-  #allowance: number;
-  #countedAt = performance.now();
+  readonly #idle: Allowance;
+  readonly #busy: Allowance;
   #no = 0;
-  /** Milliseconds until an idle item may be sent; 0: nothing waits for that. */
+  /** Milliseconds until a rate allows the next item; 0: nothing waits for that. */
   waitMs = 0;
 
-  constructor(idlePerSecond: number) {
-    this.#perSecond = idlePerSecond;
-    this.#allowance = idlePerSecond;
+  /**
+   * @param idlePerSecond items with nothing due
+   * @param busyPerSecond items of any sort while callers are busy, those with somebody to tell aside
+   */
+  constructor(idlePerSecond: number, busyPerSecond: number) {
+    this.#idle = new Allowance(idlePerSecond, idlePerSecond);
+    this.#busy = new Allowance(busyPerSecond, 1);
   }
 
   get size(): number {
@@ -105,9 +108,21 @@ export class Backlog {
     this.#enlist(since ?? entry);
   }
 
-  /** Takes out the entry worth most that is not being sent, or undefined. */
-  next(isBusy: (key: string) => boolean): Entry | undefined {
-    const busy: Ticket[] = [];
+  /**
+   * Takes out an item that began and ended before anybody was told: there is no workflow, and none is needed.
+   * @returns its outbox rows, or undefined when it is not like that
+   */
+  takeMoot(key: string): number[] | undefined {
+    const entry = this.#entries.get(key);
+    if (!entry?.fresh || !isFinal(entry.row.state) || entry.row.telling) return undefined;
+    this.#entries.delete(key);
+    this.#tickets.delete(key);
+    return entry.versions;
+  }
+
+  /** Takes out the entry worth most that is not being sent and that the rates allow, or undefined. */
+  next(isSending: (key: string) => boolean, callersBusy: boolean): Entry | undefined {
+    const sending: Ticket[] = [];
     let found: Entry | undefined;
     this.waitMs = 0;
     while (!found) {
@@ -117,12 +132,17 @@ export class Backlog {
         this.#order.pop();
         continue;
       }
-      if (ticket.class === CLASS.idle && !this.#allowed()) break;
+      const rates = this.#ratesOf(ticket, callersBusy);
+      this.waitMs = Math.max(0, ...rates.map((r) => r.waitMs()));
+      if (this.waitMs > 0) break;
       this.#order.pop();
-      if (isBusy(ticket.key)) busy.push(ticket);
-      else found = this.#take(ticket);
+      if (isSending(ticket.key)) sending.push(ticket);
+      else {
+        for (const rate of rates) rate.spend();
+        found = this.#take(ticket);
+      }
     }
-    for (const ticket of busy) this.#order.push(ticket);
+    for (const ticket of sending) this.#order.push(ticket);
     return found;
   }
 
@@ -144,19 +164,41 @@ export class Backlog {
   }
 
   #take(ticket: Ticket): Entry | undefined {
-    if (ticket.class === CLASS.idle) this.#allowance -= 1;
     const entry = this.#entries.get(ticket.key);
     this.#entries.delete(ticket.key);
     this.#tickets.delete(ticket.key);
     return entry;
   }
 
-  #allowed(): boolean {
+  #ratesOf(ticket: Ticket, callersBusy: boolean): Allowance[] {
+    const rates = ticket.class === CLASS.idle ? [this.#idle] : [];
+    if (callersBusy && ticket.class !== CLASS.telling) rates.push(this.#busy);
+    return rates;
+  }
+}
+
+/** So many a second, and at most `most` at once. */
+class Allowance {
+  readonly #perSecond: number;
+  readonly #most: number;
+  #left: number;
+  #at = performance.now();
+
+  constructor(perSecond: number, most: number) {
+    this.#perSecond = perSecond;
+    this.#most = Math.max(1, most);
+    this.#left = this.#most;
+  }
+
+  /** Until the next one is allowed. */
+  waitMs(): number {
     const now = performance.now();
-    this.#allowance = Math.min(this.#perSecond, this.#allowance + ((now - this.#countedAt) / 1000) * this.#perSecond);
-    this.#countedAt = now;
-    if (this.#allowance >= 1) return true;
-    this.waitMs = Math.ceil(((1 - this.#allowance) / this.#perSecond) * 1000);
-    return false;
+    this.#left = Math.min(this.#most, this.#left + ((now - this.#at) / 1000) * this.#perSecond);
+    this.#at = now;
+    return this.#left >= 1 ? 0 : Math.ceil(((1 - this.#left) / this.#perSecond) * 1000);
+  }
+
+  spend(): void {
+    this.#left -= 1;
   }
 }

@@ -3,6 +3,7 @@ import type { Item } from '../contract/items.ts';
 import { type Db, openDb } from '../db/pool.ts';
 import { Bus, type Hint } from './bus.ts';
 import { Keeper } from './keeper.ts';
+import { Load } from './load.ts';
 import type { Log } from './log.ts';
 import { Notices } from './notices.ts';
 import { Pacemaker } from './pacemaker.ts';
@@ -22,6 +23,7 @@ export interface EngineOptions {
   pacemaker: boolean;
   relayConcurrency: number;
   relayIdlePerSecond: number;
+  relayBusyPerSecond: number;
   poolSize: number;
 }
 
@@ -35,8 +37,8 @@ export interface Engine {
   readonly waiters: Waiters;
   readonly notices: Notices;
   readonly after: AfterCommit;
-  /** Calls being worked on, long polls that only wait aside. The relay yields to them. */
-  readonly load: { calls: number };
+  /** Calls being worked on. The relay yields to them. */
+  readonly load: Load;
   /** Something may be due earlier than the pacemaker knows. */
   rearm(): void;
   /** Everybody who waits for a queue looks again. */
@@ -46,7 +48,7 @@ export interface Engine {
 }
 
 /** Events that no holder has to hear of. */
-const QUIET = new Set(['created', 'available', 'claimed']);
+const QUIET = new Set(['created', 'available', 'claimed', 'reserved', 'kicked']);
 const EVERYBODY = 100_000;
 const SLOW_POLL_MS = 5_000;
 
@@ -54,22 +56,14 @@ export function createEngine(o: EngineOptions): Engine {
   const { node, log, client } = o;
   const onError = (error: Error) => log.warn({ err: error.message }, 'a database connection was lost');
   const db = openDb({ url: o.databaseUrl, node, max: o.poolSize, onError });
-  const load = { calls: 0 };
+  const load = new Load();
   const waiters = new Waiters();
   const notices = new Notices(db, log);
-  const relay = new Relay({
-    db,
-    client,
-    node,
-    log,
-    concurrency: o.relayConcurrency,
-    idlePerSecond: o.relayIdlePerSecond,
-    calls: () => load.calls,
-  });
+  const relay = new Relay({ db, client, node, log, ...ratesOf(o), busy: () => load.busy });
 
   const onHint = (hint: Hint) => {
     for (const [queue, n] of Object.entries(hint.ready ?? {})) waiters.ready(queue, n);
-    if (hint.dueInMs !== undefined && o.pacemaker) pacemaker.arm(hint.dueInMs);
+    if (hint.dueInMs !== undefined) arm(hint.dueInMs);
     if (hint.notices) notices.look();
   };
   const bus = new Bus({
@@ -81,33 +75,10 @@ export function createEngine(o: EngineOptions): Engine {
     publish: (payload) => db.run('notify', [payload]),
   });
 
-  const after: AfterCommit = (rows, { toldBy, byTick = false } = {}) => {
-    if (rows.length === 0) return;
-    relay.settle(rows.filter((r) => r.id === toldBy));
-    relay.tell(
-      rows.filter((r) => r.id !== toldBy),
-      byTick,
-    );
-    const free = new Map<string, number>();
-    let dueInMs = Number.POSITIVE_INFINITY;
-    for (const row of rows) {
-      if (row.state === 'ready') free.set(queueKey(row), (free.get(queueKey(row)) ?? 0) + 1);
-      if (row.wake_at) dueInMs = Math.min(dueInMs, row.wake_at.getTime() - row.updated_at.getTime() + 1);
-    }
-    for (const [queue, n] of free) {
-      waiters.ready(queue, n);
-      bus.hint({ ready: [queue, n] });
-    }
-    if (dueInMs < SLOW_POLL_MS) {
-      if (o.pacemaker) pacemaker.arm(dueInMs);
-      bus.hint({ dueInMs });
-    }
-    if (rows.some((r) => !QUIET.has(r.last_event) && r.settled_token === null)) {
-      notices.look();
-      bus.hint({ notices: true });
-    }
+  const arm = (ms: number) => {
+    if (o.pacemaker) pacemaker.arm(ms);
   };
-
+  const after = afterCommit({ relay, waiters, bus, notices, arm });
   const pacemaker = new Pacemaker({ db, after, log });
   const keeper = new Keeper({ db, node, url: o.url, role: o.role, relay, bus, log });
   let slowPoll: NodeJS.Timeout | undefined;
@@ -122,7 +93,7 @@ export function createEngine(o: EngineOptions): Engine {
     after,
     load,
     rearm() {
-      if (o.pacemaker) pacemaker.arm(0);
+      arm(0);
       bus.hint({ dueInMs: 0 });
     },
     wakeAll(queue) {
@@ -145,6 +116,50 @@ export function createEngine(o: EngineOptions): Engine {
       await bus.stop();
       await db.end();
     },
+  };
+}
+
+const ratesOf = (o: EngineOptions) => ({
+  concurrency: o.relayConcurrency,
+  idlePerSecond: o.relayIdlePerSecond,
+  busyPerSecond: o.relayBusyPerSecond,
+});
+
+interface Listeners {
+  relay: Relay;
+  waiters: Waiters;
+  bus: Bus;
+  notices: Notices;
+  /** Something is due in so many milliseconds. */
+  arm(ms: number): void;
+}
+
+function afterCommit({ relay, waiters, bus, notices, arm }: Listeners): AfterCommit {
+  return (rows, { toldBy, byTick = false } = {}) => {
+    if (rows.length === 0) return;
+    relay.settle(rows.filter((r) => r.id === toldBy));
+    relay.tell(
+      rows.filter((r) => r.id !== toldBy),
+      byTick,
+    );
+    const free = new Map<string, number>();
+    let dueInMs = Number.POSITIVE_INFINITY;
+    for (const row of rows) {
+      if (row.state === 'ready') free.set(queueKey(row), (free.get(queueKey(row)) ?? 0) + 1);
+      if (row.wake_at) dueInMs = Math.min(dueInMs, row.wake_at.getTime() - row.updated_at.getTime() + 1);
+    }
+    for (const [queue, n] of free) {
+      waiters.ready(queue, n);
+      bus.hint({ ready: [queue, n] });
+    }
+    if (dueInMs < SLOW_POLL_MS) {
+      arm(dueInMs);
+      bus.hint({ dueInMs });
+    }
+    if (rows.some((r) => !QUIET.has(r.last_event) && r.settled_token === null)) {
+      notices.look();
+      bus.hint({ notices: true });
+    }
   };
 }
 

@@ -1,7 +1,7 @@
-import type { AfterCommit } from './told.ts';
 import { nextDue, tick } from '../db/link.ts';
 import type { Db } from '../db/pool.ts';
 import type { Log } from './log.ts';
+import type { AfterCommit } from './told.ts';
 
 const BATCH = 1_000;
 const IDLE_MS = 5_000;

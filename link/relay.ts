@@ -5,9 +5,9 @@ import type { ItemInput, Told } from '../contract/snapshot.ts';
 import { acknowledge, ownOutbox, type ToldItem } from '../db/link.ts';
 import type { Db } from '../db/pool.ts';
 import { isFinal } from '../domain/items.ts';
-import type { Log } from './log.ts';
 import { Backlog, type Entry } from './backlog.ts';
-import { eventOf, snapshotOf } from './told.ts';
+import type { Log } from './log.ts';
+import { eventOf, snapshotOf, toldRow } from './told.ts';
 
 export interface RelayOptions {
   db: Db;
@@ -18,11 +18,12 @@ export interface RelayOptions {
   concurrency: number;
   /** Items with nothing due that are told per second. */
   idlePerSecond: number;
-  /** Calls the API is working on right now. */
-  calls: () => number;
+  /** Items told per second while callers are busy; those with somebody to tell go all the same. */
+  busyPerSecond: number;
+  /** Whether callers keep this process busy. */
+  busy: () => boolean;
 }
 
-const BUSY_CALLS = 4;
 const BUSY_CONCURRENCY = 2;
 const REFILL = 1_000;
 const FLUSH_MS = 20;
@@ -56,7 +57,7 @@ export class Relay {
 
   constructor(options: RelayOptions) {
     this.#o = options;
-    this.#backlog = new Backlog(options.idlePerSecond);
+    this.#backlog = new Backlog(options.idlePerSecond, options.busyPerSecond);
   }
 
   /** Items not told yet, in memory. */
@@ -75,8 +76,10 @@ export class Relay {
       const adopted = 'told_version' in row;
       const version = adopted ? row.told_version : row.version;
       const fresh = !adopted && row.last_event === 'created' && !this.#sending.has(keyOf(row));
-      const kept = this.#backlog.add(keyOf(row), { row, version, event: eventOf(row), fresh, byTick });
+      const kept = this.#backlog.add(keyOf(row), { row: toldRow(row), version, event: eventOf(row), fresh, byTick });
       if (!kept) this.#spilled = true;
+      const moot = this.#backlog.takeMoot(keyOf(row));
+      if (moot) this.#acknowledge(moot);
     }
     this.#pump();
   }
@@ -96,13 +99,12 @@ export class Relay {
 
   #pump(): void {
     if (this.#stopped) return;
-    const limit = this.down ? 1 : this.#o.calls() > BUSY_CALLS ? BUSY_CONCURRENCY : this.#o.concurrency;
+    const busy = this.#o.busy();
+    const limit = this.down ? 1 : busy ? BUSY_CONCURRENCY : this.#o.concurrency;
     while (this.#sending.size < limit && !(this.down && this.#timer)) {
-      const entry = this.#backlog.next((key) => this.#sending.has(key));
+      const entry = this.#backlog.next((key) => this.#sending.has(key), busy);
       if (!entry) break;
-      // it began and ended before anybody was told: there is no workflow, and none is needed
-      if (entry.fresh && isFinal(entry.row.state) && !entry.row.telling) this.#acknowledge(entry.versions);
-      else void this.#send(entry);
+      void this.#send(entry);
     }
     if (this.#backlog.waitMs > 0 && !this.#timer) this.#later(this.#backlog.waitMs);
     if (this.#spilled && this.#backlog.roomy && !this.#refilling) void this.#refill();
@@ -147,7 +149,8 @@ export class Relay {
         });
       }
     } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError))
+        throw error;
     }
   }
 
@@ -220,4 +223,3 @@ export class Relay {
 }
 
 export const keyOf = (row: Pick<Item, 'kind' | 'id'>) => `${row.kind}/${row.id}`;
-

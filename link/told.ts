@@ -8,8 +8,31 @@ import type { EventLine, Snapshot } from '../contract/snapshot.ts';
  */
 export type AfterCommit = (rows: Item[], options?: { toldBy?: string; byTick?: boolean }) => void;
 
+/** What a workflow is told of a row; kept while it waits to be sent, so without the body. */
+export type ToldRow = Pick<
+  Item,
+  | 'kind'
+  | 'id'
+  | 'queue'
+  | 'state'
+  | 'version'
+  | 'wake_at'
+  | 'holder'
+  | 'telling'
+  | 'event_seq'
+  | 'last_event'
+  | 'last_actor'
+  | 'updated_at'
+>;
+
+export function toldRow(row: ToldRow): ToldRow {
+  const { kind, id, queue, state, version, wake_at, holder, telling, event_seq, last_event, last_actor, updated_at } =
+    row;
+  return { kind, id, queue, state, version, wake_at, holder, telling, event_seq, last_event, last_actor, updated_at };
+}
+
 /** A row as its workflow sees it; `now` is the database's time, so no host's clock comes into it. */
-export function snapshotOf(row: Item, now: Date): Snapshot {
+export function snapshotOf(row: ToldRow, now: Date): Snapshot {
   return {
     version: row.version,
     state: row.state,
@@ -20,6 +43,6 @@ export function snapshotOf(row: Item, now: Date): Snapshot {
   };
 }
 
-export function eventOf(row: Item): EventLine {
+export function eventOf(row: ToldRow): EventLine {
   return { seq: row.event_seq, type: row.last_event, actor: row.last_actor, at: row.updated_at.toISOString() };
 }

@@ -13,6 +13,8 @@ interface Place {
   /** Called by the slow poll, not because something became free. */
   polled: boolean;
   wake: (() => void) | undefined;
+  /** Ends the wait with nothing. */
+  give: (() => void) | undefined;
 }
 
 interface Line {
@@ -26,6 +28,7 @@ interface Line {
  */
 export class Waiters {
   readonly #lines = new Map<string, Line>();
+  #closed = false;
   readonly #watchers = new Set<(queue: string) => void>();
 
   get size(): number {
@@ -37,10 +40,10 @@ export class Waiters {
   take(queue: string): Seat {
     const line = this.#lines.get(queue) ?? { round: 0, places: new Set() };
     this.#lines.set(queue, line);
-    const place: Place = { tried: line.round, called: false, polled: false, wake: undefined };
+    const place: Place = { tried: line.round, called: false, polled: false, wake: undefined, give: undefined };
     line.places.add(place);
     return {
-      woken: (untilMs, signal) => wait(place, untilMs, signal),
+      woken: (untilMs, signal) => (this.#closed ? Promise.resolve(false) : wait(place, untilMs, signal)),
       // a slow poll that found something looks for more; one that found nothing ends there
       pass: (found) => {
         if (found === place.polled) this.#call(line, 1, place.polled);
@@ -51,6 +54,30 @@ export class Waiters {
         if (place.called) this.#call(line, 1, place.polled);
         if (line.places.size === 0) this.#lines.delete(queue);
       },
+    };
+  }
+
+  /** A place in several lines at once: whichever is called first. */
+  takeAny(queues: string[]): Seat {
+    const seats = queues.map((queue) => this.take(queue));
+    let called: Seat[] = [];
+    return {
+      async woken(untilMs, signal) {
+        const others = new AbortController();
+        const either = AbortSignal.any([signal, others.signal]);
+        const answers = await Promise.all(
+          seats.map(async (seat) => {
+            const woken = await seat.woken(untilMs, either);
+            others.abort();
+            return woken;
+          }),
+        );
+        called = seats.filter((_, n) => answers[n]);
+        return called.length > 0;
+      },
+      // one look serves one call: what else was called meanwhile is for somebody else
+      pass: (found) => called.forEach((seat, n) => void seat.pass(found && n === 0)),
+      leave: () => seats.forEach((seat) => void seat.leave()),
     };
   }
 
@@ -69,6 +96,12 @@ export class Waiters {
       line.round++;
       this.#call(line, 1, true);
     }
+  }
+
+  /** Nobody waits any longer: the process is about to end. */
+  close(): void {
+    this.#closed = true;
+    for (const line of this.#lines.values()) for (const place of line.places) place.give?.();
   }
 
   /** Calls back for every queue that gets something to hand out. */
@@ -102,10 +135,12 @@ function wait(place: Place, untilMs: number, signal: AbortSignal): Promise<boole
       clearTimeout(timer);
       signal.removeEventListener('abort', gone);
       place.wake = undefined;
+      place.give = undefined;
       if (woken) place.called = false;
       resolve(woken);
     };
     place.wake = () => done(true);
+    place.give = gone;
     signal.addEventListener('abort', gone, { once: true });
     if (signal.aborted) gone();
     else if (place.called) done(true);

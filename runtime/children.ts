@@ -1,4 +1,4 @@
-import { execFileSync, type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -16,7 +16,9 @@ export function spawnServer(
   if (child.pid !== undefined) writeFileSync(pidFile, String(child.pid));
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8');
-    stream?.on('data', (text: string) => text.split('\n').forEach((line) => line && onLine?.(line)));
+    stream?.on('data', (text: string) => {
+      for (const line of text.split('\n')) if (line) onLine?.(line);
+    });
   }
   return child;
 }

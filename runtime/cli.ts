@@ -69,7 +69,10 @@ async function build(cacheDir: string, target: string, exe: string, say: (line: 
   }
   say('Temporal: building its development server with Go (3 to 5 minutes and 250 MB, once) …');
   const started = Date.now();
-  const clock = setInterval(() => say(`Temporal: still building, ${Math.round((Date.now() - started) / 1000)} s`), 20_000);
+  const clock = setInterval(
+    () => say(`Temporal: still building, ${Math.round((Date.now() - started) / 1000)} s`),
+    20_000,
+  );
   const bin = join(cacheDir, 'go-bin');
   try {
     const env = { ...process.env, GOBIN: bin, GOFLAGS: '-modcacherw -ldflags=-s' };

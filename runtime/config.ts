@@ -9,8 +9,14 @@ const Environment = z.object({
   PORT: Port.default(3000),
   HOST: z.string().default('127.0.0.1'),
   DOCKET_DATA: z.string().min(1).default('.docket'),
-  DOCKET_CACHE: z.string().min(1).default(join(homedir(), '.cache', 'docket')),
-  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL').optional(),
+  DOCKET_CACHE: z
+    .string()
+    .min(1)
+    .default(join(homedir(), '.cache', 'docket')),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
+    .optional(),
   TEMPORAL_ADDRESS: z.string().min(1).optional(),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   TEMPORAL_PORT: Port.default(7233),
@@ -22,6 +28,7 @@ const Environment = z.object({
   DOCKET_PACEMAKER: OnOff.default('on'),
   DOCKET_RELAY_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(16),
   DOCKET_RELAY_IDLE_PER_SECOND: z.coerce.number().min(0.1).max(10_000).default(50),
+  DOCKET_RELAY_BUSY_PER_SECOND: z.coerce.number().min(0.1).max(10_000).default(10),
   DOCKET_MAX_CALLS: z.coerce.number().int().min(1).default(5000),
   DOCKET_POOL: z.coerce.number().int().min(4).max(200).default(20),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('warn'),
@@ -45,6 +52,7 @@ export interface Config {
   pacemaker: boolean;
   relayConcurrency: number;
   relayIdlePerSecond: number;
+  relayBusyPerSecond: number;
   maxCalls: number;
   poolSize: number;
   logLevel: string;
@@ -59,12 +67,12 @@ const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = Environment.safeParse(set);
-  if (!parsed.success)
-    throw new Error(parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('\n'));
+  if (!parsed.success) throw new Error(parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('\n'));
   const e = parsed.data;
   const loopback = LOOPBACK.has(e.HOST);
   const open = (e.DOCKET_AUTH ?? (loopback ? 'open' : 'keys')) === 'open';
-  if (open && !loopback) throw new Error('DOCKET_AUTH=open is for 127.0.0.1 only: a server that listens elsewhere asks for keys');
+  if (open && !loopback)
+    throw new Error('DOCKET_AUTH=open is for 127.0.0.1 only: a server that listens elsewhere asks for keys');
   return {
     port: e.PORT,
     host: e.HOST,
@@ -82,6 +90,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     pacemaker: e.DOCKET_PACEMAKER === 'on',
     relayConcurrency: e.DOCKET_RELAY_CONCURRENCY,
     relayIdlePerSecond: e.DOCKET_RELAY_IDLE_PER_SECOND,
+    relayBusyPerSecond: e.DOCKET_RELAY_BUSY_PER_SECOND,
     maxCalls: e.DOCKET_MAX_CALLS,
     poolSize: e.DOCKET_POOL,
     logLevel: e.LOG_LEVEL,

@@ -41,7 +41,9 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   const temporal = temporalOptions(config, stores);
   const connection = Connection.lazy(temporal.connection);
   const client = new Client({ connection, namespace: temporal.namespace });
-  const node = `${hostname().replaceAll(/[^A-Za-z0-9.-]/g, '-').slice(0, 40)}-${randomBytes(4).toString('hex')}`;
+  const node = `${hostname()
+    .replaceAll(/[^A-Za-z0-9.-]/g, '-')
+    .slice(0, 40)}-${randomBytes(4).toString('hex')}`;
   const listening = role === 'worker' ? null : await reservePort(config);
   const url = listening && `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${listening.port}`;
   const engine = createEngine({ ...config, databaseUrl: stores.databaseUrl, client, node, url, role, log });
@@ -57,6 +59,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
     engine,
     done: worker?.done ?? new Promise(() => {}),
     async stop() {
+      engine.waiters.close();
       for (const stream of [...openStreams]) stream.close();
       await listening?.close();
       await worker?.stop();
@@ -101,10 +104,21 @@ function reservePort(config: Config) {
   type Fetch = (request: Request, env: object) => Response | Promise<Response>;
   let fetch: Fetch = () => new Response('starting', { status: 503, headers: { 'retry-after': '1' } });
   return new Promise<{ port: number; open(f: Fetch): void; close(): Promise<void> }>((resolve, reject) => {
-    const options = { fetch: (request: Request, env: object) => fetch(request, env), port: config.port, hostname: config.host };
-    const server = serve(options, ({ port }) => resolve({ port, open: (f) => void (fetch = f), close }));
+    const options = {
+      fetch: (request: Request, env: object) => fetch(request, env),
+      port: config.port,
+      hostname: config.host,
+    };
+    const open = (f: Fetch) => {
+      fetch = f;
+    };
+    const server = serve(options, ({ port }) => resolve({ port, open, close }));
     server.on('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'EADDRINUSE' ? new Error(`port ${config.port} is taken; set PORT to another, or to 0 for any`) : error),
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new Error(`port ${config.port} is taken; set PORT to another, or to 0 for any`)
+          : error,
+      ),
     );
     /** In-flight calls finish; long polls end when their connection does. */
     const close = () =>

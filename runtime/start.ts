@@ -73,7 +73,9 @@ function lock(dataDir: string): () => void {
   if (existsSync(file)) {
     const pid = Number(readFileSync(file, 'utf8'));
     if (pid !== process.pid && pid > 1 && isAlive(pid) && commandLine(pid).includes('docket'))
-      throw new Error(`another Docket (process ${pid}) runs on ${dataDir}: stop it, or set DOCKET_DATA to another folder`);
+      throw new Error(
+        `another Docket (process ${pid}) runs on ${dataDir}: stop it, or set DOCKET_DATA to another folder`,
+      );
   }
   writeFileSync(file, String(process.pid));
   return () => rmSync(file, { force: true });

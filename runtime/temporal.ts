@@ -60,7 +60,8 @@ export async function startTemporal(o: TemporalServerOptions): Promise<TemporalS
 }
 
 async function needFree(port: number, variable: string): Promise<void> {
-  if (!(await isFree(port))) throw new Error(`Temporal: port ${port} is taken; set ${variable} to another, or to 0 for any`);
+  if (!(await isFree(port)))
+    throw new Error(`Temporal: port ${port} is taken; set ${variable} to another, or to 0 for any`);
 }
 
 async function ready(address: string, namespace: string, failed: () => string | undefined): Promise<void> {

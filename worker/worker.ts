@@ -5,9 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { deliveryActivities } from '../activities/deliveries.ts';
 import { itemActivities } from '../activities/items.ts';
+import { scheduleActivities } from '../activities/schedules.ts';
 import type { Engine } from '../link/engine.ts';
 import type { Log } from '../link/log.ts';
 import { DELIVERY_TASK_QUEUE, TASK_QUEUE } from '../link/relay.ts';
+import { Pusher } from './pusher.ts';
 
 export interface WorkerOptions {
   engine: Engine;
@@ -38,7 +40,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     namespace,
     taskQueue: TASK_QUEUE,
     workflowBundle: await workflowBundle(o.cacheDir),
-    activities: { ...items, giveUpDelivery: deliveries.giveUpDelivery },
+    activities: { ...items, ...scheduleActivities(engine), giveUpDelivery: deliveries.giveUpDelivery },
     maxCachedWorkflows: 500,
     maxConcurrentActivityTaskExecutions: 20,
     maxConcurrentLocalActivityExecutions: 20,
@@ -54,12 +56,15 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     shutdownGraceTime: '12s',
     shutdownForceTime: '15s',
   });
+  const pusher = new Pusher(engine, o.allowPrivateCallbacks);
+  pusher.start();
   const done = Promise.all([main.run(), outside.run()]).then(() => {});
   // a worker that dies while nobody looks must not be an unhandled rejection
   done.catch(() => {});
   return {
     done,
     async stop() {
+      await pusher.stop();
       for (const worker of [main, outside]) if (worker.getState() === 'RUNNING') worker.shutdown();
       await done.catch(() => {});
     },
@@ -85,6 +90,7 @@ export async function workflowBundle(cacheDir: string): Promise<{ code: string }
   const file = join(cacheDir, `workflows-${sourceHash()}.cjs`);
   if (existsSync(file)) return { code: readFileSync(file, 'utf8') };
   const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
+  // biome-ignore lint/suspicious/noConsole: a bundle that cannot be made has no logger to tell
   const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error };
   const { code } = await bundleWorkflowCode({ workflowsPath, logger: quiet });
   mkdirSync(cacheDir, { recursive: true });

@@ -1,2 +1,4 @@
 export { redelivery } from './deliveries.ts';
+export { job } from './jobs.ts';
+export { periodic } from './schedules.ts';
 export { ticket } from './tickets.ts';

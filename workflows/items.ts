@@ -32,9 +32,18 @@ const operators = proxyActivities<ItemActivities>({
   retry: { initialInterval: '500ms', maximumInterval: '30s' },
 });
 export const stateQuery = defineQuery<ItemView>('state');
-const invalidate = defineSignal<[{ reason?: string; by?: string }?]>('invalidate');
-const reprioritize = defineSignal<[{ priority?: number; by?: string }?]>('reprioritize');
-const release = defineSignal<[{ by?: string }?]>('release');
+/** What an operator may send along with a signal. */
+export type SignalArg = { reason?: unknown; priority?: unknown; by?: unknown } | undefined;
+
+/** The signals that operators may send to items of a kind; undefined: what was sent makes no sense, drop it. */
+export type OperatorSignals = Record<string, (arg: SignalArg) => Command | undefined>;
+
+export const byOf = (arg: SignalArg) => String(arg?.by ?? 'operator');
+export const ending = (arg: SignalArg): Command => ({
+  type: 'invalidate',
+  reason: String(arg?.reason ?? 'by an operator'),
+  by: byOf(arg),
+});
 
 /** What one run knows; everything else is in Postgres. */
 interface Run {
@@ -54,7 +63,7 @@ interface Run {
  * that survives everything. It trusts no snapshot that it was started with, because a start may
  * land after the item's end (DESIGN §1).
  */
-export async function driveItem(kind: Kind, input: ItemInput): Promise<void> {
+export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorSignals): Promise<void> {
   const run: Run = {
     kind,
     id: input.id,
@@ -65,7 +74,7 @@ export async function driveItem(kind: Kind, input: ItemInput): Promise<void> {
     commandsDone: 0,
     signals: 0,
   };
-  listen(run);
+  listen(run, signals);
   await CancellationScope.nonCancellable(async () => {
     await refresh(run, () => db.readItem(kind, run.id));
     while (run.snapshot && !(isFinal(run.snapshot.state) && run.commands.length === 0)) {
@@ -73,13 +82,13 @@ export async function driveItem(kind: Kind, input: ItemInput): Promise<void> {
       if (run.commands.length > 0) await obey(run);
       else await rest(run, run.snapshot);
     }
-    if (run.snapshot?.telling) await tell(run);
+    if (run.snapshot?.telling) await meanwhile(run, tell(run));
     while (run.snapshot && run.commands.length > 0) await obey(run);
   });
 }
 
 /** Signals change what the run knows and nothing else; the loop acts. */
-function listen(run: Run): void {
+function listen(run: Run, signals: OperatorSignals): void {
   setDefaultSignalHandler((_name, ...args) => {
     const told = args[0] as Told | undefined;
     run.signals++;
@@ -92,18 +101,14 @@ function listen(run: Run): void {
     run.signals++;
     run.commands.push(command);
   };
-  setHandler(invalidate, (arg) =>
-    obeyLater({ type: 'invalidate', reason: String(arg?.reason ?? 'by an operator'), by: String(arg?.by ?? 'operator') }),
-  );
-  setHandler(release, (arg) => obeyLater({ type: 'release', by: String(arg?.by ?? 'operator') }));
-  setHandler(reprioritize, (arg) => {
-    const priority = Number(arg?.priority);
-    if (!Number.isInteger(priority) || Math.abs(priority) > 1_000) return;
-    obeyLater({ type: 'reprioritize', priority, by: String(arg?.by ?? 'operator') });
-  });
+  for (const [name, commandOf] of Object.entries(signals))
+    setHandler(defineSignal<[SignalArg]>(name), (arg) => {
+      const command = commandOf(arg);
+      if (command) obeyLater(command);
+    });
   setHandler(stateQuery, () => view(run));
   void CancellationScope.current().cancelRequested.catch((error) => {
-    if (isCancellation(error)) obeyLater({ type: 'invalidate', reason: 'workflow cancelled', by: 'operator' });
+    if (isCancellation(error)) obeyLater(ending({ reason: 'workflow cancelled' }));
   });
 }
 
@@ -144,6 +149,19 @@ async function refresh(run: Run, read: () => Promise<Read | null>): Promise<void
       await sleep(20_000 + Math.random() * 20_000);
     }
   }
+}
+
+/** Answers the commands that come while the outcome is being delivered: that may take days. */
+async function meanwhile(run: Run, telling: Promise<void>): Promise<void> {
+  let over = false;
+  const told = telling.finally(() => {
+    over = true;
+  });
+  while (!over) {
+    await condition(() => over || run.commands.length > 0);
+    await obey(run);
+  }
+  await told;
 }
 
 /** Delivers the outcome, for days if need be; what can't be delivered is put on record (S0.10). */

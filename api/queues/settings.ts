@@ -90,7 +90,14 @@ export const listQueuesEndpoint = endpoint({
   answers: { 200: pageOf(Queue) },
   async handle({ api, caller, query: { limit, cursor } }) {
     const rows = await listQueues(api.engine.db, 'ticket', positionOf(cursor, isText) ?? '', limit + 1);
-    return ok(page(rows, limit, (q) => readable(q, caller.role === 'admin'), (q) => q.name));
+    return ok(
+      page(
+        rows,
+        limit,
+        (q) => readable(q, caller.role === 'admin'),
+        (q) => q.name,
+      ),
+    );
   },
 });
 

@@ -34,7 +34,10 @@ export const readyz = endpoint({
     const words = { postgres, schema: postgres === 'ok' ? schema : 'unknown', temporal };
     const ready = postgres === 'ok' && schema === 'ok' && api.reached.temporal;
     const status = !ready ? 'unavailable' : temporal === 'ok' ? 'ok' : 'degraded';
-    return Response.json({ status, ...words }, { status: ready ? 200 : 503, headers: ready ? {} : { 'retry-after': '1' } });
+    return Response.json(
+      { status, ...words },
+      { status: ready ? 200 : 503, headers: ready ? {} : { 'retry-after': '1' } },
+    );
   },
 });
 
@@ -58,7 +61,9 @@ async function checkSchema(api: Api): Promise<'ok' | 'outdated' | 'unreachable'>
 }
 
 async function checkTemporal({ engine }: Api): Promise<'ok' | 'unreachable'> {
-  const ask = engine.client.withDeadline(Date.now() + PATIENCE_MS, () => engine.client.workflowService.getSystemInfo({}));
+  const ask = engine.client.withDeadline(Date.now() + PATIENCE_MS, () =>
+    engine.client.workflowService.getSystemInfo({}),
+  );
   return ask.then(
     () => 'ok' as const,
     () => 'unreachable' as const,
@@ -78,7 +83,9 @@ export const metricsEndpoint = endpoint({
   roles: null,
   answers: { 200: z.string() },
   async handle({ api: { metrics } }) {
-    return new Response(await metrics.registry.metrics(), { headers: { 'content-type': metrics.registry.contentType } });
+    return new Response(await metrics.registry.metrics(), {
+      headers: { 'content-type': metrics.registry.contentType },
+    });
   },
 });
 

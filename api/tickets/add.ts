@@ -2,9 +2,9 @@ import { z } from '@hono/zod-openapi';
 import { QueueParam } from '../../contract/common.ts';
 import { BatchResults, NewTicket, Ticket, TicketBatch } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
+import { idFromKey } from '../../link/tokens.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { invalid } from '../problems.ts';
-import { idFromKey } from '../tokens.ts';
 import { addOfBatch, addTicket } from './adding.ts';
 
 const IdempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/);
@@ -38,9 +38,15 @@ export const addTicketBatch = endpoint({
   params: QueueParam,
   body: TicketBatch,
   bodyLimit: LARGE_BODY,
+  checksEntries: true,
   answers: { 200: BatchResults },
   problems: ['payload_too_large', 'unsupported_media_type'],
   async handle({ api, caller, params: { queue }, body }) {
-    return ok({ results: await Promise.all(body.tickets.map((t) => addOfBatch(api, caller, queue, t))) });
+    const results = [];
+    // one by one until the queue exists, so that then none overtakes another on the way to the database
+    while (results.length < body.tickets.length && !api.knowsQueue('ticket', queue))
+      results.push(await addOfBatch(api, caller, queue, body.tickets[results.length]));
+    const rest = body.tickets.slice(results.length).map((t) => addOfBatch(api, caller, queue, t));
+    return ok({ results: [...results, ...(await Promise.all(rest))] });
   },
 });

@@ -1,11 +1,12 @@
 import { NewTicket } from '../../contract/tickets.ts';
 import { getItem, type Item } from '../../db/items.ts';
 import { refuseUrl } from '../../domain/callbacks.ts';
+import { contentHash, newId } from '../../link/tokens.ts';
 import type { Caller } from '../auth.ts';
+import { checkValues } from '../body.ts';
 import type { Api } from '../context.ts';
 import { problemOf } from '../endpoint.ts';
 import { invalid, Problem } from '../problems.ts';
-import { contentHash, newId } from '../tokens.ts';
 
 const MAX_AHEAD_MS = 60_000;
 
@@ -22,7 +23,6 @@ export async function addTicket(
   id = ticket.id ?? newId(),
 ): Promise<{ item: Item; created: boolean }> {
   checkTicket(api, ticket);
-  await api.ensureQueue('ticket', queue);
   const content = {
     queue,
     priority: ticket.priority,
@@ -35,18 +35,27 @@ export async function addTicket(
     createdAt: ticket.createdAt ?? null,
   };
   const hash = contentHash(content);
+  const same = (existing: Item | undefined) => {
+    if (!existing || Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
+      throw new Problem('id_conflict', `ticket ${id} exists with other content`);
+    return { item: existing, created: false };
+  };
+  if (!api.knowsQueue('ticket', queue)) {
+    // a queue comes with its first ticket, not with one that is refused
+    const existing = await getItem(api.engine.db, 'ticket', id);
+    if (existing) return same(existing);
+    await api.ensureQueue('ticket', queue);
+  }
   const item = await api.add({ kind: 'ticket', item: { id, hash, ...content }, actor: caller.actor });
   if (item) return { item, created: true };
-  const existing = await getItem(api.engine.db, 'ticket', id);
-  if (!existing || Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
-    throw new Problem('id_conflict', `ticket ${id} exists with other content`);
-  return { item: existing, created: false };
+  return same(await getItem(api.engine.db, 'ticket', id));
 }
 
 /** One ticket of a batch, whatever it is: a bad one doesn't harm the others. */
 export async function addOfBatch(api: Api, caller: Caller, queue: string, sent: unknown) {
   const id = idOf(sent);
   try {
+    checkValues(sent);
     const parsed = NewTicket.safeParse(sent);
     if (!parsed.success) throw problemOf(parsed.error, 'ticket');
     const { item, created } = await addTicket(api, caller, queue, parsed.data);

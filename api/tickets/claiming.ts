@@ -1,9 +1,9 @@
 import type { Item } from '../../contract/items.ts';
 import { releaseItem } from '../../db/items.ts';
-import { claimItems, claimReasons } from '../../db/queues.ts';
+import { claimItems, claimNextItem, claimReasons } from '../../db/queues.ts';
 import { ticketView } from '../../domain/tickets.ts';
+import { newToken } from '../../link/tokens.ts';
 import type { Api } from '../context.ts';
-import { newToken } from '../tokens.ts';
 
 export interface ClaimRequest {
   queue: string;
@@ -34,7 +34,7 @@ export async function claimTickets(api: Api, request: ClaimRequest) {
   const seat = request.waitSeconds > 0 ? api.engine.waiters.take(`ticket/${queue}`) : undefined;
   try {
     let handed = await take(api, request);
-    while (handed.length === 0 && seat && (await resting(api, () => seat.woken(until, signal)))) {
+    while (handed.length === 0 && seat && (await api.engine.load.resting(() => seat.woken(until, signal)))) {
       handed = await take(api, request);
       seat.pass(handed.length > 0);
     }
@@ -49,16 +49,20 @@ export async function claimTickets(api: Api, request: ClaimRequest) {
 
 /** The reviewer's next new ticket, asked for by a decision; asked again, the same (S0.8). */
 export async function claimNext(api: Api, queue: string, reviewer: string, skills: string[], follows: string) {
-  const claim = { kind: 'ticket' as const, queue, persons: [reviewer], count: 1, skills, resume: false, follows };
-  const rows = await claimItems(api.engine.db, { ...claim, tokens: [newToken()] });
-  api.engine.after(rows);
+  const token = newToken();
+  const rows = await claimNextItem(api.engine.db, { kind: 'ticket', queue, person: reviewer, token, skills, follows });
+  api.engine.after(rows.filter((r) => r.lease_id === token));
   const [item] = rows;
-  if (item) api.metrics.handedOut.inc({ queue });
-  return item ? { ...ticketView(item, item.lease_id), resumed: false } : null;
+  if (item?.lease_id === token) api.metrics.handedOut.inc({ queue });
+  // asked again later, somebody else may hold it by now, whose token is not for this caller
+  return item ? { ...ticketView(item, item.holder === reviewer ? item.lease_id : null), resumed: false } : null;
 }
 
 /** Counts and hints for somebody who got nothing. */
-export async function reasonsFor(api: Api, { queue, reviewer, skills }: Pick<ClaimRequest, 'queue' | 'reviewer' | 'skills'>) {
+export async function reasonsFor(
+  api: Api,
+  { queue, reviewer, skills }: Pick<ClaimRequest, 'queue' | 'reviewer' | 'skills'>,
+) {
   const { max_held, retry_after, ...counts } = await claimReasons(api.engine.db, 'ticket', queue, reviewer, skills);
   const retry = retry_after === null ? DEFAULT_RETRY_SECONDS : Math.ceil(Math.max(retry_after, 0.05) * 20) / 20;
   return { reasons: { ...counts, maxHeld: max_held }, retryAfterSeconds: Math.min(retry, MAX_RETRY_SECONDS) };
@@ -70,11 +74,14 @@ async function take(api: Api, { queue, reviewer, skills, count, signal }: ClaimR
     count === 1 && skills.length === 0
       ? await plain(api, queue, reviewer)
       : await filtered(api, queue, reviewer, skills, count);
-  const handed = rows.map((item) => ({ item, resumed: !tokens.includes(item.lease_id ?? '') }));
-  const fresh = handed.filter((h) => !h.resumed).length;
-  if (fresh > 0) api.metrics.handedOut.inc({ queue }, fresh);
-  // what is held comes first and in the order of the claims; new ones follow
-  return [...handed.filter((h) => h.resumed), ...handed.filter((h) => !h.resumed)].slice(0, count);
+  // what is held comes first and in the order of the claims; new ones follow in the order of the queue,
+  // which is that of their tokens: the update that grants them returns them in any order
+  const place = new Map(tokens.map((token, n) => [token, n]));
+  const placeOf = (item: Item) => place.get(item.lease_id ?? '') ?? -1;
+  const fresh = rows.filter((item) => placeOf(item) >= 0).sort((a, b) => placeOf(a) - placeOf(b));
+  if (fresh.length > 0) api.metrics.handedOut.inc({ queue }, fresh.length);
+  const resumed = rows.filter((item) => placeOf(item) < 0).map((item) => ({ item, resumed: true }));
+  return [...resumed, ...fresh.map((item) => ({ item, resumed: false }))].slice(0, count);
 }
 
 async function plain(api: Api, queue: string, reviewer: string) {
@@ -84,7 +91,7 @@ async function plain(api: Api, queue: string, reviewer: string) {
 
 async function filtered(api: Api, queue: string, reviewer: string, skills: string[], count: number) {
   const tokens = Array.from({ length: count }, newToken);
-  const claim = { kind: 'ticket' as const, queue, persons: [reviewer], tokens, count, skills, resume: true, follows: null };
+  const claim = { kind: 'ticket' as const, queue, persons: [reviewer], tokens, count, skills, resume: true };
   const rows = await claimItems(api.engine.db, claim);
   api.engine.after(rows.filter((r) => tokens.includes(r.lease_id ?? '')));
   return { rows, tokens };
@@ -102,15 +109,5 @@ async function giveBack(api: Api, handed: Handed[]): Promise<void> {
       undelivered: true,
     });
     api.engine.after(rows);
-  }
-}
-
-/** A call that only waits is no load. */
-async function resting<T>(api: Api, wait: () => Promise<T>): Promise<T> {
-  api.engine.load.calls--;
-  try {
-    return await wait();
-  } finally {
-    api.engine.load.calls++;
   }
 }

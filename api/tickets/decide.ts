@@ -1,12 +1,12 @@
 import { IdParam } from '../../contract/common.ts';
 import { Decide, DecideAnswer } from '../../contract/tickets.ts';
-import { findFollowers, type Item, type Verdict } from '../../db/items.ts';
+import type { Item, Verdict } from '../../db/items.ts';
 import { getQueue } from '../../db/queues.ts';
 import { ticketView } from '../../domain/tickets.ts';
+import { contentHash } from '../../link/tokens.ts';
 import { boundTo } from '../auth.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { contentHash } from '../tokens.ts';
 import { claimNext } from './claiming.ts';
 import { checkDecision } from './forms.ts';
 import { lookInto, refuse } from './refusing.ts';
@@ -24,7 +24,14 @@ export const decideTicket = endpoint({
   async handle({ api, caller, params: { id }, body }) {
     const { token, decision } = body;
     const hash = contentHash(decision);
-    const settlement = { id, token, result: JSON.stringify(decision), hash, subject: boundTo(caller), nextWanted: body.next };
+    const settlement = {
+      id,
+      token,
+      result: JSON.stringify(decision),
+      hash,
+      subject: boundTo(caller),
+      nextWanted: body.next,
+    };
     let formVersion: number | null = null;
     for (let tries = 0; ; tries++) {
       const item = await api.settle({ kind: 'ticket', settlement: { ...settlement, formVersion } });
@@ -33,7 +40,7 @@ export const decideTicket = endpoint({
         return ok({ ticket: ticketView(item), next });
       }
       const found = await lookInto(api, id, token, settlement.subject);
-      if (isRepeat(found, token, hash)) return ok(await firstAnswer(api, found, token));
+      if (isRepeat(found, token, hash)) return ok(await firstAnswer(api, found, token, body.skills));
       // live and mine, so only the queue's form is in the way; it may change while it is checked
       const live = found.state === 'held' && found.lease_id === token;
       if (!live || tries > 4) throw await refuse(api, found, token, 'decide');
@@ -47,10 +54,11 @@ const isRepeat = (item: Verdict, token: string, hash: string) =>
   item.result_hash !== null &&
   Buffer.compare(item.result_hash, Buffer.from(hash, 'hex')) === 0;
 
-/** The same answer as the first time, the next ticket included. */
-async function firstAnswer(api: Api, item: Item, token: string) {
-  const next = item.next_wanted ? (await findFollowers(api.engine.db, [token])).get(token) : undefined;
-  return { ticket: ticketView(item), next: next ? { ...ticketView(next, next.lease_id), resumed: false } : null };
+/** The same answer as the first time, the next ticket included; also when the first is still under way. */
+async function firstAnswer(api: Api, item: Item, token: string, skills: string[]) {
+  const next =
+    item.next_wanted && item.ended_by ? await claimNext(api, item.queue, item.ended_by, skills, token) : null;
+  return { ticket: ticketView(item), next };
 }
 
 async function checkForm(api: Api, item: Item, decision: unknown): Promise<number | null> {

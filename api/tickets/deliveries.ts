@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { IdParam, Name, Page, pageOf } from '../../contract/common.ts';
 import { Delivery } from '../../contract/tickets.ts';
-import { type Delivery as Row, getDelivery, listDeliveries, reopenDelivery } from '../../db/deliveries.ts';
+import { getDelivery, listDeliveries, type Delivery as Row, reopenDelivery } from '../../db/deliveries.ts';
 import { TASK_QUEUE } from '../../link/relay.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';

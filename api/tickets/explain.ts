@@ -21,8 +21,8 @@ export const explain = endpoint({
   problems: ['not_found'],
   async handle({ api, caller, params: { queue }, body: { reviewer, skills, ticket } }) {
     const person = personOf(caller, reviewer);
-    await api.ensureQueue('ticket', queue);
     if (ticket === undefined) {
+      await api.ensureQueue('ticket', queue);
       const { reasons } = await reasonsFor(api, { queue, reviewer: person, skills });
       return ok({ reasons });
     }

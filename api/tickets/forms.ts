@@ -18,7 +18,7 @@ export function checkDecision(queue: Queue, decision: unknown): void {
     if (compiled.size > 1_000) compiled.clear();
     compiled.set(queue.name, known);
   }
-  if (known.validate(decision)) return;
+  if (fits(known.validate, decision)) return;
   const errors = (known.validate.errors ?? []).slice(0, 50).map((e) => ({
     path: `decision${e.instancePath.replaceAll('/', '.')}`,
     message: e.message ?? 'is wrong',
@@ -26,9 +26,24 @@ export function checkDecision(queue: Queue, decision: unknown): void {
   throw new Problem('invalid_request', `the decision does not fit the queue's form: ${errors[0]?.message}`, { errors });
 }
 
+/** A form can refer to itself without end; that shows only when it is used. */
+function fits(validate: ValidateFunction, decision: unknown): boolean {
+  try {
+    return validate(decision);
+  } catch {
+    throw new Problem('invalid_request', "the queue's form cannot be applied to this decision", {
+      errors: [{ path: 'decision', message: "cannot be checked: the queue's form refers to itself without end" }],
+    });
+  }
+}
+
 function compile(form: object): ValidateFunction {
   try {
-    return new Ajv2020({ strict: false, allErrors: true, logger: false }).compile(form);
+    const validate = new Ajv2020({ strict: false, allErrors: true, logger: false }).compile(form);
+    // its answers would be promises, which are true whatever comes of them
+    if ('$async' in validate) throw new Error('$async is not supported');
+    validate(null);
+    return validate;
   } catch (error) {
     throw invalid('form', `is not a JSON Schema: ${(error as Error).message}`);
   }

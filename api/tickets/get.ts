@@ -1,4 +1,3 @@
-import { z } from '@hono/zod-openapi';
 import { IdParam, Page, pageOf } from '../../contract/common.ts';
 import { Ticket, TicketEvent, TicketFilter } from '../../contract/tickets.ts';
 import { getItem, type Item, listEvents, listItems } from '../../db/items.ts';
@@ -7,7 +6,7 @@ import { ticketView } from '../../domain/tickets.ts';
 import { type Caller, personOf } from '../auth.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { isNumber, page, positionOf } from '../paging.ts';
+import { isCreation, isNumber, page, positionOf } from '../paging.ts';
 import { Problem } from '../problems.ts';
 
 /** @throws Problem `not_found` */
@@ -52,13 +51,16 @@ export const listTicketEvents = endpoint({
     await findTicket(api, id);
     const after = positionOf(cursor, isNumber) ?? 0;
     const rows = await listEvents(api.engine.db, 'ticket', id, after, limit + 1);
-    return ok(page(rows, limit, (e) => ({ ...e, at: e.at.toISOString() }), (e) => e.seq));
+    return ok(
+      page(
+        rows,
+        limit,
+        (e) => ({ ...e, at: e.at.toISOString() }),
+        (e) => e.seq,
+      ),
+    );
   },
 });
-
-const Position = z.tuple([z.iso.datetime(), z.number().int()]);
-type Position = z.infer<typeof Position>;
-const isPosition = (value: unknown): value is Position => Position.safeParse(value).success;
 
 export const listTickets = endpoint({
   method: 'get',
@@ -70,7 +72,7 @@ export const listTickets = endpoint({
   answers: { 200: pageOf(Ticket) },
   async handle({ api, caller, query }) {
     const person = caller.role === 'reviewer' ? personOf(caller, query.reviewer) : query.reviewer;
-    const position = positionOf(query.cursor, isPosition);
+    const position = positionOf(query.cursor, isCreation);
     const filter = {
       queue: query.queue,
       state: query.state && coreState('ticket', query.state),
@@ -80,6 +82,13 @@ export const listTickets = endpoint({
       before: position && { createdAt: position[0], seq: position[1] },
     };
     const rows = await listItems(api.engine.db, 'ticket', filter, query.limit + 1);
-    return ok(page(rows, query.limit, (i) => readable(caller, i), (i) => [i.created_at.toISOString(), i.seq]));
+    return ok(
+      page(
+        rows,
+        query.limit,
+        (i) => readable(caller, i),
+        (i) => [i.created_at.toISOString(), i.seq],
+      ),
+    );
   },
 });

@@ -10,7 +10,8 @@ import { lookInto, refuse } from './refusing.ts';
 
 /** Without a token an operator acts, and takes the ticket from whoever holds it. */
 function needsToken(caller: Caller, token: string | undefined): string | null {
-  if (token === undefined && caller.role !== 'admin') throw new Problem('forbidden', 'without a token this is for operators');
+  if (token === undefined && caller.role !== 'admin')
+    throw new Problem('forbidden', 'without a token this is for operators');
   return token ?? null;
 }
 
@@ -80,16 +81,19 @@ export const transferTicket = endpoint({
     const token = needsToken(caller, body.token);
     const subject = boundTo(caller);
     const held = await lookInto(api, id, token, subject);
-    await api.ensureQueue('ticket', body.queue);
-    const actor = token === null ? caller.actor : (held.holder ?? caller.actor);
-    const transfer = { id, token, subject, queue: body.queue, reason: body.reason ?? null, actor };
-    const [item] = await transferItem(api.engine.db, 'ticket', transfer);
-    if (item) {
-      api.engine.after([item]);
-      return ok(ticketView(item));
+    if (held.ended_at === null && (token === null || held.lease_id === token)) {
+      await api.ensureQueue('ticket', body.queue);
+      const actor = token === null ? caller.actor : (held.holder ?? caller.actor);
+      const transfer = { id, token, subject, queue: body.queue, reason: body.reason ?? null, actor };
+      const [item] = await transferItem(api.engine.db, 'ticket', transfer);
+      if (item) {
+        api.engine.after([item]);
+        return ok(ticketView(item));
+      }
     }
     const found = await lookInto(api, id, token, subject);
-    if (token !== null && found.named_why === 'transferred' && found.queue === body.queue) return ok(ticketView(found));
+    const isRepeat = token !== null && found.named_why === 'transferred' && found.queue === body.queue;
+    if (isRepeat && found.ended_at === null) return ok(ticketView(found));
     throw await refuse(api, found, token, 'transfer');
   },
 });

@@ -8,7 +8,7 @@
 -- p_tokens   p_count for each person: the tokens of new leases, made by the caller so that the
 --            fate of a lost answer can be looked up
 -- p_resume   also return what the persons hold; false: new items only
--- p_follows  the token whose decision asked for this one: it gets one item, however often it asks
+-- p_follows  the token whose decision asked for this one (claim_next)
 -- Returns held items: those with a token of p_tokens are new, the others resumed. A person in none
 -- of the rows got nothing.
 create or replace function claim_items(
@@ -22,17 +22,12 @@ declare
   v_tokens text[];
   v_ids text[];
   v_given integer;
+  v_alone text[];
 begin
   perform pg_advisory_xact_lock(s.key) from (
-    select distinct hashtextextended(p_kind || chr(31) || p_queue || chr(31) || person, 0) as key
-      from unnest(p_persons) as person order by 1) s;
+    select distinct person_key(p_kind, p_queue, person) as key from unnest(p_persons) as person order by 1) s;
   v_now := clock_timestamp();
 
-  if p_follows is not null and exists (select 1 from lease where follows = p_follows) then
-    return query select i.* from lease l join item i on i.kind = l.kind and i.id = l.item_id
-                  where l.follows = p_follows;
-    return;
-  end if;
   if p_resume then
     return query select * from item
       where kind = p_kind and queue = p_queue and state = 'held'
@@ -59,26 +54,56 @@ begin
     then pick_plain(p_kind, p_queue, p_persons, cardinality(v_persons), v_now)
     else pick_skilled(p_kind, p_queue, p_persons[1], p_skills, cardinality(v_persons), v_now) end;
 
+  -- a lease begins when its row is locked: the one before has ended by then, also in the log
+  v_now := clock_timestamp();
   return query select * from grant_items(q, v_ids, v_persons, v_tokens, p_follows, v_now);
   get diagnostics v_given = row_count;
   if v_given = coalesce(cardinality(v_ids), 0) then return; end if;
-  -- somebody was excluded from the item chosen for him: choose again for him alone
-  for n in 1 .. cardinality(v_ids) loop
+  -- somebody was excluded from the item chosen for him: choose again, one by one, for all who have none
+  for n in 1 .. cardinality(v_persons) loop
     continue when exists (select 1 from item where kind = p_kind and id = v_ids[n] and lease_id = v_tokens[n]);
-    return query select * from grant_items(
-      q, pick_plain(p_kind, p_queue, v_persons[n:n], 1, v_now), v_persons[n:n], v_tokens[n:n], p_follows, v_now);
+    v_alone := pick_plain(p_kind, p_queue, v_persons[n:n], 1, v_now);
+    v_now := clock_timestamp();
+    return query select * from grant_items(q, v_alone, v_persons[n:n], v_tokens[n:n], p_follows, v_now);
   end loop;
 end $$;
 
--- Gives the n-th item to the n-th person, unless that person is excluded from it.
+-- The lock under which it is decided what a person gets from a queue.
+create or replace function person_key(p_kind text, p_queue text, p_person text) returns bigint
+  language sql immutable strict parallel safe
+  return hashtextextended(p_kind || chr(31) || p_queue || chr(31) || p_person, 0);
+
+-- The new item that a decision asked for as its next one (S0.8): the first answer, an item or none, is
+-- the answer however often and from wherever it is asked again.
+-- p_follows  the token that decided
+create or replace function claim_next(
+  p_kind text, p_queue text, p_person text, p_token text, p_skills text[], p_follows text
+) returns setof item language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(person_key(p_kind, p_queue, p_person));
+  return query select i.* from lease l join item i on i.kind = l.kind and i.id = l.item_id
+                where l.follows = p_follows;
+  if found then return; end if;
+  perform 1 from lease l join item i on i.kind = l.kind and i.id = l.item_id
+    where l.token = p_follows and i.settled_token = p_follows and i.next_wanted;
+  if not found then return; end if;
+  return query select * from claim_items(p_kind, p_queue, array[p_person], array[p_token], 1, p_skills, false, p_follows);
+  if found then return; end if;
+  update item i set next_wanted = false from lease l
+   where l.token = p_follows and i.kind = l.kind and i.id = l.item_id and i.settled_token = p_follows;
+end $$;
+
+-- Gives the n-th item to the n-th person, unless that person is excluded from it. One plan for all
+-- calls, as below: planning for the values at hand would take longer than the work.
 create or replace function grant_items(
   q queue, p_ids text[], p_persons text[], p_tokens text[], p_follows text, p_now timestamptz
-) returns setof item language sql as $$
+) returns setof item language sql
+set plan_cache_mode = force_generic_plan as $$
   update item i
      set state = 'held', lease_id = s.token, holder = s.person, granted_at = p_now,
-         expires_at = p_now + make_interval(secs => q.lease_seconds),
+         expires_at = p_now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)),
          lease_follows = p_follows, lease_end = null, attempts = i.attempts + 1,
-         wake_at = item_wake('held', null, p_now + make_interval(secs => q.lease_seconds), i.deadline_at,
+         wake_at = item_wake('held', null, p_now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)), i.deadline_at,
            next_escalation(q.escalations, i.first_available_at, i.escalated_seconds)),
          version = nextval('item_version'), event_seq = i.event_seq + 1,
          last_event = 'claimed', last_actor = s.person,
@@ -92,7 +117,8 @@ $$;
 -- The head of the queue among items that ask for no skill: one range of the ready index.
 create or replace function pick_plain(
   p_kind text, p_queue text, p_persons text[], p_count integer, p_now timestamptz
-) returns text[] language sql as $$
+) returns text[] language sql
+set plan_cache_mode = force_generic_plan as $$
   with c as materialized (
     select id, rank, seq from item
      where kind = p_kind and queue = p_queue and state = 'ready' and requires_key = ''

@@ -15,15 +15,18 @@ create or replace function item_rank(
   end
 $$;
 
--- The next step of a queue's escalations that this item has not reached, or null.
+-- The next step of a queue's escalations that this item has not reached, or null. plpgsql, because
+-- most queues have none: the first line is all that runs then, and nothing is planned.
 create or replace function next_escalation(
   p_escalations jsonb, p_since timestamptz, p_escalated_seconds double precision
-) returns timestamptz language sql stable parallel safe as $$
-  select case when p_escalations = '[]'::jsonb then null else (
+) returns timestamptz language plpgsql stable parallel safe as $$
+begin
+  if p_escalations = '[]'::jsonb then return null; end if;
+  return (
     select p_since + make_interval(secs => min(s."afterSeconds"))
       from jsonb_to_recordset(p_escalations) as s("afterSeconds" double precision)
-     where s."afterSeconds" > p_escalated_seconds) end
-$$;
+     where s."afterSeconds" > p_escalated_seconds);
+end $$;
 
 -- When something is due by itself for an open item: the one instant both clocks act on.
 create or replace function item_wake(

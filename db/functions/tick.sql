@@ -8,7 +8,8 @@ language sql as $$
            coalesce(i.callback, q.callback) is not null as tell, t.now, step.priority, step.seconds,
            case when i.deadline_at <= t.now then 'expired'
                 when i.state = 'held' and i.expires_at <= t.now then
-                  case when i.attempts >= q.max_attempts then 'dead' else 'reclaimed' end
+                  case when i.attempts < q.max_attempts or q.max_attempts is null then 'reclaimed'
+                       when i.kind = 'job' then 'buried' else 'dead' end
                 when i.state = 'delayed' and i.available_at <= t.now then 'available'
                 when step.priority > i.priority then 'escalated'
                 when step.seconds is not null then 'stepped' end as act
@@ -24,13 +25,13 @@ language sql as $$
      order by i.kind, i.id
   ), next as materialized (
     select i.kind, i.id, d.act, d.now, d.tell,
-           case d.act when 'expired' then 'expired' when 'dead' then 'dead'
+           case d.act when 'expired' then 'expired' when 'dead' then 'dead' when 'buried' then 'buried'
                       when 'reclaimed' then 'ready' when 'available' then 'ready' else i.state end as state,
            case when d.act = 'escalated' then d.priority else i.priority end as priority,
            case when d.act in ('escalated', 'stepped') then d.seconds else i.escalated_seconds end as escalated_seconds,
            case when d.act = 'reclaimed' then d.reclaimed_first else i.front end as front,
            d.act in ('expired', 'dead') as final,
-           d.act in ('expired', 'dead', 'reclaimed') and i.state = 'held' as ends_lease,
+           d.act in ('expired', 'dead', 'buried', 'reclaimed') and i.state = 'held' as ends_lease,
            d.level_seconds, d.escalations
       from due d join item i on i.kind = d.kind and i.id = d.id
      where d.act is not null
@@ -47,6 +48,7 @@ language sql as $$
          granted_at = case when n.ends_lease then null else i.granted_at end,
          expires_at = case when n.ends_lease then null else i.expires_at end,
          lease_end  = case when not n.ends_lease then i.lease_end when n.act = 'expired' then 'closed' else 'expired' end,
+         buried_seq = case when n.state = 'buried' then coalesce(i.buried_seq, nextval('item_buried')) end,
          ended_at   = case when n.final then n.now end,
          ended_by   = case when n.final then 'system' end,
          telling    = n.final and n.tell,
@@ -56,6 +58,7 @@ language sql as $$
          last_data  = case n.act
            when 'reclaimed' then json_build_object('reviewer', i.holder, 'expiredAt', i.expires_at)
            when 'dead'      then json_build_object('reviewer', i.holder, 'attempts', i.attempts)
+           when 'buried'    then json_build_object('reason', 'attempts', 'attempts', i.attempts)
            when 'expired'   then json_build_object('deadlineAt', i.deadline_at, 'reviewer', i.holder)
            when 'escalated' then json_build_object('from', i.priority, 'to', n.priority) end
     from next n

@@ -25,7 +25,7 @@ update item set telling = false, event_seq = event_seq + 1, last_event = $3, las
  where kind = $1 and id = $2 returning *;
 
 -- name: list_deliveries
-select * from delivery where kind = $1 and item_id = $2 and n > $3 order by n limit $4;
+select * from delivery where kind = $1 and item_id = $2 and n > $3::bigint order by n limit $4;
 
 -- name: fail_delivery
 update delivery set state = 'failed', updated_at = clock_timestamp()

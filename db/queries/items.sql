@@ -4,21 +4,27 @@
 
 -- name: add_items
 -- One row per item of the JSON array $2; ids that exist already are left out of the answer, so that
--- a repeat changes nothing. json, not jsonb: bodies keep their text.
-insert into item (kind, id, queue, state, priority, rank, body, content_hash, requires, exclude, callback,
+-- a repeat changes nothing. json, not jsonb: bodies keep their text. An item without an id is named
+-- after its queue and number, which are drawn in the order of the array.
+insert into item (seq, kind, id, queue, state, priority, rank, body, content_hash, requires, exclude, callback,
                   own_deadline, version, created_at, available_at, first_available_at, deadline_at, wake_at,
+                  lease_seconds, delay_seconds, body_bytes,
                   event_seq, last_event, last_actor, last_data, updated_at)
-select $1, x.id, q.name, s.state, x.priority,
+select x.seq, $1, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.priority,
        item_rank($1, x.priority, t.available_at, q.level_seconds, false),
        coalesce(x.body, 'null'), decode(x.hash, 'hex'),
        array(select json_array_elements_text(x.requires)), array(select json_array_elements_text(x.exclude)),
        x.callback, x."deadlineSeconds" is not null, nextval('item_version'),
        t.created_at, t.available_at, t.available_at, t.deadline_at,
        item_wake(s.state, t.available_at, null, t.deadline_at, next_escalation(q.escalations, t.available_at, -1)),
+       x."leaseSeconds", x."delaySeconds", x."bodyBytes",
        1, 'created', $3, json_build_object('queue', q.name, 'priority', x.priority), t.now
-  from json_to_recordset($2::json) as x (
-         no integer, id text, queue text, priority bigint, body json, hash text, requires json, exclude json,
-         callback jsonb, "delaySeconds" double precision, "deadlineSeconds" double precision, "createdAt" timestamptz)
+  from (select numbered.*, nextval('item_seq_seq') as seq from (
+          select * from json_to_recordset($2::json) as x (
+            no integer, id text, queue text, priority bigint, body json, hash text, requires json, exclude json,
+            callback jsonb, "delaySeconds" double precision, "deadlineSeconds" double precision, "createdAt" timestamptz,
+            "leaseSeconds" double precision, "bodyBytes" integer)
+           order by no) numbered) x
   join queue q on q.kind = $1 and q.name = x.queue
  cross join (select clock_timestamp() as now) c
  cross join lateral (
@@ -35,22 +41,22 @@ returning *;
 select * from item where kind = $1 and id = any ($2::text[]);
 
 -- name: settle_items
--- A decision with a live token (S0.6, S0.7). $6: the subject a reviewer's key is bound to, or null.
--- $7: the settings version whose form the decision was checked against; a queue without a form
--- needs none, so the common case costs no look-up.
+-- A decision with a live token (S0.6, S0.7), before the deadline, whether or not a clock has come by.
+-- $6: the subject a reviewer's key is bound to, or null. $7: the settings version whose form the
+-- decision was checked against; a queue without a form needs none, so the common case costs no look-up.
 update item i
    set state = 'settled', result = s.result::json, result_hash = decode(s.hash, 'hex'), settled_token = s.token,
        next_wanted = s.next_wanted, ended_at = t.now, ended_by = i.holder, wake_at = null,
        lease_id = null, holder = null, granted_at = null, expires_at = null, lease_end = 'settled',
        telling = coalesce(i.callback, q.callback) is not null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'decided', last_actor = i.holder,
-       last_data = json_build_object('decision', s.result::json), updated_at = t.now
+       last_event = case when i.kind = 'job' then 'finished' else 'decided' end, last_actor = i.holder,
+       last_data = case when i.kind = 'job' then null else json_build_object('decision', s.result::json) end, updated_at = t.now
   from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::boolean[])
          as s (id, token, result, hash, subject, form_version, next_wanted),
        queue q, (select clock_timestamp() as now) t
  where i.kind = $1 and i.id = s.id and i.lease_id = s.token and i.state = 'held'
-   and i.expires_at > (select clock_timestamp())
+   and least(i.expires_at, i.deadline_at) > (select clock_timestamp())
    and (s.subject is null or s.subject = i.holder)
    and q.kind = i.kind and q.name = i.queue and (q.form is null or q.settings_version = s.form_version)
 returning i.*;
@@ -59,14 +65,14 @@ returning i.*;
 -- A full lease again. Neither version nor event moves: a touch each 10 s would reach Temporal's
 -- signal limit in a day, and the durable timer looks at the row anyway when it fires.
 update item i
-   set expires_at = t.now + make_interval(secs => q.lease_seconds),
-       wake_at = item_wake('held', null, t.now + make_interval(secs => q.lease_seconds), i.deadline_at,
+   set expires_at = t.now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)),
+       wake_at = item_wake('held', null, t.now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)), i.deadline_at,
          next_escalation(q.escalations, i.first_available_at, i.escalated_seconds)),
        updated_at = t.now
   from unnest($2::text[], $3::text[], $4::text[]) as s (id, token, subject),
        queue q, (select clock_timestamp() as now) t
  where i.kind = $1 and i.id = s.id and i.lease_id = s.token and i.state = 'held'
-   and i.expires_at > (select clock_timestamp())
+   and least(i.expires_at, i.deadline_at) > (select clock_timestamp())
    and (s.subject is null or s.subject = i.holder)
    and q.kind = i.kind and q.name = i.queue
 returning i.*;
@@ -143,13 +149,14 @@ with wanted as materialized (
    order by i.id for update
 )
 update item i
-   set state = $3, result = s.result::json,
+   set state = $3, result = s.result::json, buried_seq = null,
        ended_at = t.now, ended_by = $6, end_reason = $5, wake_at = null,
        lease_end = case when i.state = 'held' then 'closed' else i.lease_end end,
        lease_id = null, holder = null, granted_at = null, expires_at = null,
        telling = coalesce(i.callback, q.callback) is not null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = case when $3 = 'settled' then 'decided' else 'invalidated' end, last_actor = $6, updated_at = t.now,
+       last_event = case when i.kind = 'job' then case when $3 = 'settled' then 'finished' else 'deleted' end
+                         when $3 = 'settled' then 'decided' else 'invalidated' end, last_actor = $6, updated_at = t.now,
        last_data = json_strip_nulls(json_build_object('reason', $5::text, 'decision', s.result::json, 'reviewer', i.holder))
   from wanted w
   join unnest($2::text[], $4::text[]) as s (id, result) on s.id = w.id,
@@ -201,18 +208,13 @@ returning holder, why;
 -- name: find_verdict
 -- What an attempt that changed nothing has to be told: the item as it is, and the lease it named.
 select i.*, l.holder as named_holder, l.ended_at as named_ended_at, l.why as named_why, l.ended_by as named_ended_by,
-       i.expires_at <= clock_timestamp() as overdue
+       i.ended_at is null and least(i.expires_at, i.deadline_at) <= clock_timestamp() as overdue
   from item i left join lease l on l.token = $3 and l.kind = i.kind and l.item_id = i.id
  where i.kind = $1 and i.id = $2;
 
--- name: find_followers
--- The items that earlier decisions asked for as their next one.
-select l.follows, i.* from lease l join item i on i.kind = l.kind and i.id = l.item_id
- where l.follows = any ($1::text[]);
-
 -- name: list_events
 select seq, type, actor, at, data from event
- where kind = $1 and item_id = $2 and seq > $3 order by seq limit $4;
+ where kind = $1 and item_id = $2 and seq > $3::bigint order by seq limit $4;
 
 -- name: list_items
 -- Newest first; ($6, $7) is the created_at and seq of the last row of the page before.

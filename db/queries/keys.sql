@@ -20,7 +20,8 @@ insert into stream_ticket (hash, key_id, actor, role, subject, expires_at)
 values ($1, $2, $3, $4, $5, clock_timestamp() + make_interval(secs => $6)) returning expires_at;
 
 -- name: get_stream_ticket
-select * from stream_ticket where hash = $1 and expires_at > clock_timestamp();
+select * from stream_ticket t where hash = $1 and expires_at > clock_timestamp()
+   and exists (select 1 from api_key k where k.id = t.key_id and k.revoked_at is null);
 
 -- name: forget_stream_tickets
 delete from stream_ticket where expires_at < clock_timestamp();

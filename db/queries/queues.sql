@@ -41,18 +41,22 @@ with batch as materialized (
   select i.kind, i.id, i.created_at, i.seq from item i
    where i.kind = $1 and i.queue = $2 and (i.created_at, i.seq) > ($3::timestamptz, $4::bigint)
    order by i.created_at, i.seq limit $5
+), locked as materialized (
+  -- without the queue: before the first ANALYZE the planner would read a queue's whole index per row
+  select i.kind, i.id, i.queue, i.state, i.priority, i.front, i.created_at, i.available_at, i.first_available_at,
+         i.expires_at, i.deadline_at, i.own_deadline
+    from batch b join item i on i.kind = b.kind and i.id = b.id and i.ended_at is null
+   order by i.id for update of i
 ), reckoned as materialized (
   select i.kind, i.id, d.deadline_at,
          item_rank(i.kind, i.priority, i.first_available_at, q.level_seconds, i.front) as rank,
          item_wake(i.state, i.available_at, i.expires_at, d.deadline_at,
            next_escalation(q.escalations, i.first_available_at, -1)) as wake_at
-    from batch b
-    join item i on i.kind = b.kind and i.id = b.id and i.queue = $2 and i.ended_at is null
+    from locked i
     join queue q on q.kind = i.kind and q.name = i.queue
    cross join lateral (
      select case when i.own_deadline then i.deadline_at
                  else i.created_at + make_interval(secs => q.deadline_seconds) end as deadline_at) d
-   order by i.id for update of i
 ), refreshed as (
   update item i
      set rank = r.rank, deadline_at = r.deadline_at, wake_at = r.wake_at, escalated_seconds = -1,
@@ -81,7 +85,10 @@ select
 select * from claim_reasons($1, $2, $3, $4);
 
 -- name: claim
-select * from claim_items($1, $2, $3, $4, $5, $6, $7, $8);
+select * from claim_items($1, $2, $3, $4, $5, $6, $7, null);
+
+-- name: claim_next
+select * from claim_next($1, $2, $3, $4, $5, $6);
 
 -- name: items_ahead
 -- How many would be handed to this person before the item, counted up to 1,000.

@@ -10,7 +10,8 @@ const { api, running, sql } = await startTestSystem({ DOCKET_RELAY_IDLE_PER_SECO
 async function openWorkflows(): Promise<string[]> {
   const ids: string[] = [];
   const { workflow } = running.engine.client;
-  for await (const w of workflow.list({ query: `WorkflowType = 'ticket' AND ExecutionStatus = 'Running'` })) ids.push(w.workflowId);
+  for await (const w of workflow.list({ query: `WorkflowType = 'ticket' AND ExecutionStatus = 'Running'` }))
+    ids.push(w.workflowId);
   return ids.sort();
 }
 
@@ -39,8 +40,13 @@ test('S0.9 5,000 quick tickets: no workflow stays open for what is over, none is
     await api.post('/v1/queues/open/tickets', { id: `open-${n}`, body: {}, delaySeconds: n % 2 ? 3600 : 0 });
   for (let n = 0; n < 10; n++) await claimOne(api, 'open', `holder-${n}`);
 
-  await eventually(async () => running.engine.relay.pending === 0 && (await sql('select 1 from outbox')).length === 0, 90_000);
-  const open = (await sql<{ id: string }>(`select id from item where ended_at is null`)).map((r) => `ticket/${r.id}`).sort();
+  await eventually(
+    async () => running.engine.relay.pending === 0 && (await sql('select 1 from outbox')).length === 0,
+    90_000,
+  );
+  const open = (await sql<{ id: string }>(`select id from item where ended_at is null`))
+    .map((r) => `ticket/${r.id}`)
+    .sort();
   expect(open).toHaveLength(40);
   await eventually(async () => JSON.stringify(await openWorkflows()) === JSON.stringify(open), 60_000);
 }, 240_000);

@@ -37,10 +37,17 @@ describe('npm start', () => {
     const { body: stats } = await docket.api.get('/v1/queues/kill/stats');
     expect(stats.waiting + stats.delayed).toBe(19);
     expect(stats).toMatchObject({ held: 1, decided: 1 });
-    expect(await claimOne(docket.api, 'kill', 'anna')).toMatchObject({ id: held.id, resumed: true, lease: { token: held.lease.token } });
+    expect(await claimOne(docket.api, 'kill', 'anna')).toMatchObject({
+      id: held.id,
+      resumed: true,
+      lease: { token: held.lease.token },
+    });
     await eventually(async () => (await eventTypes(docket.api, 'due')).includes('available'));
     for (const id of [held.id, 'due'])
-      await eventually(async () => (await docket.api.get(`/v1/tickets/${id}/workflow`)).body.status === 'running', 40_000);
+      await eventually(
+        async () => (await docket.api.get(`/v1/tickets/${id}/workflow`)).body.status === 'running',
+        40_000,
+      );
   }, 120_000);
 
   test('S0.9 a second start on the same data folder is refused', async () => {
@@ -53,7 +60,11 @@ describe('npm start', () => {
     expect(processesWith(data)).toEqual([]);
     docket = await startChild('start', env);
     const { body: after } = await docket.api.get('/v1/queues/kill/stats');
-    expect({ ...after, oldestWaitingSeconds: 0, claimsPerMinute: 0 }).toEqual({ ...before, oldestWaitingSeconds: 0, claimsPerMinute: 0 });
+    expect({ ...after, oldestWaitingSeconds: 0, claimsPerMinute: 0 }).toEqual({
+      ...before,
+      oldestWaitingSeconds: 0,
+      claimsPerMinute: 0,
+    });
     expect(await docket.end('SIGTERM')).toBe(0);
     expect(processesWith(data)).toEqual([]);
   }, 120_000);

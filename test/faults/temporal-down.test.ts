@@ -25,7 +25,7 @@ test('S0.9 Temporal down: claims, decisions, delays and expiries go on, and the 
 
   process.kill(temporal.pid, 'SIGKILL');
   await eventually(async () => (await api.get('/readyz')).body.temporal === 'unreachable');
-  expect((await api.get('/readyz'))).toMatchObject({ status: 200, body: { status: 'degraded', postgres: 'ok' } });
+  expect(await api.get('/readyz')).toMatchObject({ status: 200, body: { status: 'degraded', postgres: 'ok' } });
   expect((await api.get('/v1/tickets/before/workflow')).status).toBe(503);
 
   const first = await claimOne(api, 'down', 'anna');

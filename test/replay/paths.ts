@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { WorkflowHandle } from '@temporalio/client';
+import { expect } from 'vitest';
 import { claimOne, eventTypes, eventually } from '../support/client.ts';
 import type { TestSystem } from '../support/system.ts';
 
@@ -20,7 +21,11 @@ const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 const add = (s: TestSystem, id: string, more: object = {}) =>
   s.api.post(`/v1/queues/${id}/tickets`, { id, body: {}, ...more });
 
-const handle = (s: TestSystem, id: string): WorkflowHandle => s.running.engine.client.workflow.getHandle(`ticket/${id}`);
+const job = async (s: TestSystem, command: string, fields: object) =>
+  (await s.api.post('/v1/jobs', { command, ...fields })).body;
+
+const handle = (s: TestSystem, id: string): WorkflowHandle =>
+  s.running.engine.client.workflow.getHandle(`ticket/${id}`);
 
 const running = (s: TestSystem, id: string) =>
   eventually(async () => (await s.api.get(`/v1/tickets/${id}/workflow`)).body.status === 'running');
@@ -130,6 +135,44 @@ export const paths: Path[] = [
       await untilEvent(s, id, 'delivered');
       await s.running.engine.client.workflow.getHandle(`delivery/ticket/${id}/1`).result();
       server.close();
+    },
+  },
+  {
+    name: 'job-finished',
+    pacemaker: 'off',
+    workflowId: (id) => `job/${id}`,
+    async walk(s, id) {
+      await job(s, 'add', { topic: id, id, delay: 1, TTR: 1, body: 1 });
+      expect((await job(s, 'pop', { topic: id, wait: 20 })).id).toBe(id);
+      const { token } = await job(s, 'pop', { topic: id, wait: 20 });
+      await job(s, 'finish', { id, token });
+      await s.running.engine.client.workflow.getHandle(`job/${id}`).result();
+    },
+  },
+  {
+    name: 'job-operator',
+    pacemaker: 'on',
+    workflowId: (id) => `job/${id}`,
+    async walk(s, id) {
+      await job(s, 'add', { topic: id, id, delay: 3600, TTR: 60, body: 1 });
+      const workflow = s.running.engine.client.workflow.getHandle(`job/${id}`);
+      await eventually(() => workflow.signal('kick', { by: 'olga' }).then(() => true));
+      await eventually(async () => (await s.api.get(`/v1/jobs/${id}`)).body.state === 'ready');
+      await workflow.signal('cancel', { reason: 'not needed', by: 'olga' });
+      await workflow.result();
+      expect((await s.api.get(`/v1/jobs/${id}`)).body.state).toBe('deleted');
+    },
+  },
+  {
+    name: 'periodic',
+    pacemaker: 'on',
+    workflowId: (id) => `periodic/${id}/now`,
+    async walk(s, id) {
+      await s.api.put(`/v1/topics/${id}/schedules/now`, { everySeconds: 3600, body: 1 });
+      const { workflow } = s.running.engine.client;
+      const start = { taskQueue: 'docket', workflowId: `periodic/${id}/now`, args: [id, 'now'] };
+      await workflow.execute('periodic', start);
+      expect((await s.api.get(`/v1/topics/${id}/jobs`)).body.items).toHaveLength(1);
     },
   },
 ];

@@ -26,7 +26,9 @@ test('the control: a workflow with one timer too many is rejected', async () => 
   const workflowsPath = fileURLToPath(new URL('altered.ts', import.meta.url));
   const altered = await bundleWorkflowCode({ workflowsPath });
   for (const file of recorded.filter((f) => f.startsWith('ticket-')))
-    await expect(Worker.runReplayHistory({ workflowBundle: altered }, read(file)), file).rejects.toThrow(DeterminismViolationError);
+    await expect(Worker.runReplayHistory({ workflowBundle: altered }, read(file)), file).rejects.toThrow(
+      DeterminismViolationError,
+    );
 });
 
 /** A history as an operator would export it. */
@@ -38,16 +40,20 @@ function show({ namespace }: TestSystem, workflowId: string, runId: string): str
 /** Fresh histories of every path replay too; with RECORD=1 they become the recorded ones. */
 describe('S0.9 fresh histories replay', async () => {
   const systems = { on: await startTestSystem(), off: await startTestSystem({ DOCKET_PACEMAKER: 'off' }) };
-  test.each(paths)('$name', async ({ name, pacemaker, walk, workflowId = (id) => `ticket/${id}` }) => {
-    const system = systems[pacemaker];
-    await walk(system, name);
-    const { client } = system.running.engine;
-    const { raw } = await client.workflow.getHandle(workflowId(name)).describe();
-    const runs = [raw.workflowExecutionInfo?.firstRunId, raw.workflowExecutionInfo?.execution?.runId];
-    for (const [n, runId] of [...new Set(runs)].entries()) {
-      const text = show(system, workflowId(name), runId ?? '');
-      await Worker.runReplayHistory({ workflowBundle: current }, JSON.parse(text));
-      if (process.env.RECORD === '1') writeFileSync(`${folder}${name}${n === 0 ? '' : `-${n + 1}`}.json`, text);
-    }
-  }, 90_000);
+  test.each(paths)(
+    '$name',
+    async ({ name, pacemaker, walk, workflowId = (id) => `ticket/${id}` }) => {
+      const system = systems[pacemaker];
+      await walk(system, name);
+      const { client } = system.running.engine;
+      const { raw } = await client.workflow.getHandle(workflowId(name)).describe();
+      const runs = [raw.workflowExecutionInfo?.firstRunId, raw.workflowExecutionInfo?.execution?.runId];
+      for (const [n, runId] of [...new Set(runs)].entries()) {
+        const text = show(system, workflowId(name), runId ?? '');
+        await Worker.runReplayHistory({ workflowBundle: current }, JSON.parse(text));
+        if (process.env.RECORD === '1') writeFileSync(`${folder}${name}${n === 0 ? '' : `-${n + 1}`}.json`, text);
+      }
+    },
+    90_000,
+  );
 });

@@ -64,7 +64,8 @@ export async function eventually<T>(check: () => Promise<T>, ms = 20_000): Promi
     } catch (error) {
       last = error;
     }
-    if (Date.now() > until) throw new Error(`not within ${ms} ms; last: ${last instanceof Error ? last.stack : JSON.stringify(last)}`);
+    if (Date.now() > until)
+      throw new Error(`not within ${ms} ms; last: ${last instanceof Error ? last.stack : JSON.stringify(last)}`);
   }
 }
 

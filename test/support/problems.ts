@@ -22,11 +22,23 @@ export function expectProblem(reply: Reply, what: string, { status, code }: Expe
   expect(reply.body.requestId, said).toBe(reply.headers.get('x-request-id'));
   if (reply.body.code !== 'invalid_request') return;
   expect(reply.body.errors?.length, said).toBeGreaterThan(0);
-  for (const error of reply.body.errors) expect(error, said).toEqual({ path: expect.any(String), message: expect.any(String) });
+  for (const error of reply.body.errors)
+    expect(error, said).toEqual({ path: expect.any(String), message: expect.any(String) });
 }
 
 /** Everything that a refused call must leave alone; the outbox drains by itself. */
-const TABLES = ['item', 'lease', 'event', 'queue', 'notice', 'parked', 'delivery', 'operator_command', 'api_key', 'stream_ticket'];
+const TABLES = [
+  'item',
+  'lease',
+  'event',
+  'queue',
+  'notice',
+  'parked',
+  'delivery',
+  'operator_command',
+  'api_key',
+  'stream_ticket',
+];
 
 /** One hash per table, and the sums of the counts (their rows are compacted by themselves). */
 export async function digestOf(sql: TestSystem['sql']): Promise<Record<string, string>> {
@@ -37,6 +49,8 @@ export async function digestOf(sql: TestSystem['sql']): Promise<Record<string, s
     );
     found[table] = row?.hash ?? '';
   }
-  const sums = await sql('select kind, queue, what, sum(n) as n from tally group by 1, 2, 3 having sum(n) <> 0 order by 1, 2, 3');
+  const sums = await sql(
+    'select kind, queue, what, sum(n) as n from tally group by 1, 2, 3 having sum(n) <> 0 order by 1, 2, 3',
+  );
   return { ...found, tally: JSON.stringify(sums) };
 }

@@ -1,5 +1,5 @@
-import { endpoints } from '../../api/endpoints.ts';
 import type { AnyEndpoint } from '../../api/endpoint.ts';
+import { endpoints } from '../../api/endpoints.ts';
 
 /** What a field of a body takes; test/api/bad-input.test.ts has the wrong values for each. */
 export type FieldKind =
@@ -10,6 +10,9 @@ export type FieldKind =
   | 'seconds'
   | 'positiveSeconds'
   | 'waitSeconds'
+  | 'wholeSeconds'
+  | 'timezone'
+  | 'jobPriority'
   | 'time'
   | 'flag'
   | 'count'
@@ -107,6 +110,18 @@ export const SAMPLES: Record<string, Sample> = {
     requires: { kind: 'requires', value: ['de'] },
     exclude: { kind: 'names', value: ['eve'] },
     deadlineAt: { kind: 'time', value: '2099-01-02T03:04:05.678Z', nullable: true },
+  },
+  'put /v1/topics/{topic}': {
+    maxAttempts: { kind: 'positiveCount', value: 3, nullable: true },
+    paused: { kind: 'flag', value: true },
+    push: { kind: 'callback', value: { ...callback, concurrency: 5 }, nullable: true },
+  },
+  'put /v1/topics/{topic}/schedules/{name}': {
+    everySeconds: { kind: 'wholeSeconds', value: 3600, required: true },
+    timezone: { kind: 'timezone', value: 'Europe/Berlin' },
+    body: { ...json, value: { n: 1 } },
+    TTR: { kind: 'wholeSeconds', value: 60 },
+    priority: { kind: 'jobPriority', value: 1024 },
   },
   'post /v1/queues/{queue}/explain': {
     reviewer: { kind: 'name', value: 'rita' },

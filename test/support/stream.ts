@@ -19,7 +19,7 @@ export interface OpenStream {
 /** Reads server-sent events as a browser would. Returns once the server has begun to send. */
 export async function openStream(client: Client, query: string, lastEventId?: string): Promise<OpenStream> {
   const abort = new AbortController();
-  const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+  const headers = new Headers(lastEventId === undefined ? [] : [['last-event-id', lastEventId]]);
   const response = await fetch(`${client.url}/v1/stream?${query}`, { headers, signal: abort.signal });
   if (response.status !== 200 || !response.body) throw new Error(`stream: ${response.status} ${await response.text()}`);
   const events: StreamEvent[] = [];
@@ -44,7 +44,9 @@ export async function openStream(client: Client, query: string, lastEventId?: st
 }
 
 function parse(block: string): StreamEvent[] {
-  const fields = new Map(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]));
+  const fields = new Map(
+    block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+  );
   const event = fields.get('event');
   if (event === undefined) return [];
   return [{ id: fields.get('id'), event, data: JSON.parse(fields.get('data') ?? 'null'), at: performance.now() }];

@@ -31,7 +31,11 @@ export async function testStores(): Promise<TestStores> {
   const n = Number(rows[0]?.n);
   await admin.query(`create database t${n} template docket`);
   await admin.end();
-  return { databaseUrl: new URL(`/t${n}`, server).href, namespace: `test-${n - 1}`, temporalAddress: inject('temporal') };
+  return {
+    databaseUrl: new URL(`/t${n}`, server).href,
+    namespace: `test-${n - 1}`,
+    temporalAddress: inject('temporal'),
+  };
 }
 
 /** The whole of Docket in this process, on real servers. Stopped after the file's tests. */
@@ -49,7 +53,10 @@ export async function startTestSystem(
     LOG_LEVEL: 'error',
     ...env,
   });
-  const running = await startProcess(options.role ?? 'all', config, { ...stores, temporalUiUrl: 'http://127.0.0.1:8233' });
+  const running = await startProcess(options.role ?? 'all', config, {
+    ...stores,
+    temporalUiUrl: 'http://127.0.0.1:8233',
+  });
   const pool = new pg.Pool({ connectionString: stores.databaseUrl, max: 4 });
   pool.on('error', () => {});
   let stopped = false;

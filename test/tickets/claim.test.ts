@@ -6,7 +6,12 @@ const { api } = await startTestSystem();
 
 describe('claiming', () => {
   test('S0.1 urgent tickets go first, equal ones oldest first', async () => {
-    for (const [id, priority] of [['p0', 0], ['p5', 5], ['p5b', 5], ['p-3', -3]] as const)
+    for (const [id, priority] of [
+      ['p0', 0],
+      ['p5', 5],
+      ['p5b', 5],
+      ['p-3', -3],
+    ] as const)
       await api.post('/v1/queues/first/tickets', { id, priority, body: null });
     const order = [];
     for (const reviewer of ['a', 'b', 'c', 'd']) order.push((await claimOne(api, 'first', reviewer)).id);

@@ -16,7 +16,9 @@ export const newId = () => `${Date.now().toString(36)}-${randomBytes(9).toString
  * item, so a repeat is an add by id like any other.
  */
 export function idFromKey(callerId: string, scope: string, key: string): string {
-  return `ik-${createHash('sha256').update(JSON.stringify([callerId, scope, key])).digest('base64url')}`;
+  return `ik-${createHash('sha256')
+    .update(JSON.stringify([callerId, scope, key]))
+    .digest('base64url')}`;
 }
 
 /** SHA-256 of a JSON value whatever the order of its keys, hex. */

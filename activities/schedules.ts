@@ -1,0 +1,42 @@
+import { addItems } from '../db/items.ts';
+import type { Db } from '../db/pool.ts';
+import { ensureQueue } from '../db/queues.ts';
+import { getSchedule } from '../db/schedules.ts';
+import { bodyBytes } from '../domain/jobs.ts';
+import { contentHash } from '../link/tokens.ts';
+import type { AfterCommit } from '../link/told.ts';
+
+export interface ScheduleActivities {
+  /** Adds the job of one firing; its id is made of schedule and instant, so it cannot be added twice. */
+  addOccurrence(topic: string, name: string, at: string): Promise<void>;
+}
+
+const ACTOR = 'schedule';
+
+export function scheduleActivities({ db, after }: { db: Db; after: AfterCommit }): ScheduleActivities {
+  return {
+    async addOccurrence(topic, name, at) {
+      const schedule = await getSchedule(db, topic, name);
+      if (!schedule) return;
+      await ensureQueue(db, 'job', topic);
+      const id = `${name}@${at}`;
+      const hash = contentHash([topic, id, schedule.body]);
+      const item = {
+        id: `${topic.replaceAll(/[^A-Za-z0-9._:~@-]/g, '_')}:${id}`.slice(0, 200),
+        hash,
+        queue: topic,
+        priority: schedule.priority,
+        body: schedule.body,
+        requires: [],
+        exclude: [],
+        callback: null,
+        delaySeconds: 0,
+        deadlineSeconds: null,
+        createdAt: null,
+        leaseSeconds: schedule.ttr,
+        bodyBytes: bodyBytes(schedule.body).length,
+      };
+      after(await addItems(db, 'job', [item], ACTOR));
+    },
+  };
+}

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import type { NewJob } from '../../contract/jobs.ts';
+import { getItem, type Item } from '../../db/items.ts';
+import * as jobs from '../../db/jobs.ts';
+import { returnJobs } from '../../db/tubes.ts';
+import { bodyBytes, MAX_TCP_BYTES } from '../../domain/jobs.ts';
+import { contentHash, newToken } from '../../link/tokens.ts';
+import type { Api } from '../context.ts';
+import { share } from '../sharing.ts';
+
+type JobApi = Omit<Api, 'jobs'>;
+
+export interface PopRequest {
+  topics: string[];
+  count: number;
+  waitSeconds: number;
+  holder: string;
+  signal: AbortSignal;
+  /** Over beanstalkd's protocol long bodies are not offered. */
+  tcp?: boolean;
+}
+
+/** What HTTP and beanstalkd's protocol both do with jobs. Statements of concurrent calls are shared. */
+export interface JobService {
+  /** The job, and whether this call made it; `undefined`: the id stands for other content. */
+  add(job: NewJob, actor: string): Promise<{ item: Item; created: boolean } | undefined>;
+  /** Adds without an id: the job is named `topic:number`. */
+  put(job: Omit<NewJob, 'id'>, actor: string): Promise<Item>;
+  /** At least one job if there is one; waits for the first only. */
+  pop(request: PopRequest): Promise<Item[]>;
+  finish(id: string, token: string | null, actor: string): Promise<Item | undefined>;
+  remove(id: string, actor: string): Promise<Item | undefined>;
+}
+
+export function jobService(api: JobApi): JobService {
+  const { db, after } = api.engine;
+  const popTogether = sharedPops(api);
+
+  const finish = share<{ finish: jobs.Finish; actor: string }, Item | undefined>(
+    async (inputs) => {
+      const rows = await jobs.finishJobs(
+        db,
+        inputs.map((i) => i.finish),
+        inputs[0]?.actor ?? '',
+      );
+      after(rows);
+      return inputs.map((i) => rows.find((r) => r.id === i.finish.id));
+    },
+    { keys: (i) => [i.finish.id] },
+  );
+  const remove = share<{ id: string; actor: string }, Item | undefined>(
+    async (inputs) => {
+      const rows = await jobs.deleteJobs(
+        db,
+        inputs.map((i) => i.id),
+        inputs[0]?.actor ?? '',
+        true,
+      );
+      after(rows);
+      return inputs.map((i) => rows.find((r) => r.id === i.id));
+    },
+    { keys: (i) => [i.id] },
+  );
+
+  const insert = async (id: string | null, hash: string, job: Omit<NewJob, 'id'>, actor: string) => {
+    await api.ensureQueue('job', job.topic);
+    return api.add({ kind: 'job', actor, item: newItem(id, hash, job) });
+  };
+
+  return {
+    async add({ id, ...job }, actor) {
+      const hash = contentHash(job);
+      const item = await insert(id, hash, job, actor);
+      if (item) return { item, created: true };
+      const existing = await getItem(db, 'job', id);
+      return existing && Buffer.from(existing.content_hash).toString('hex') === hash
+        ? { item: existing, created: false }
+        : undefined;
+    },
+    async put(job, actor) {
+      const item = await insert(null, randomBytes(32).toString('hex'), job, actor);
+      if (!item) throw new Error('a job without an id was not added');
+      return item;
+    },
+    async pop(request) {
+      for (const topic of request.topics) await api.ensureQueue('job', topic);
+      return waitFor(api, request, () => popTogether(request));
+    },
+    finish: (id, token, actor) => finish({ finish: { id, token }, actor }),
+    remove: (id, actor) => remove({ id, actor }),
+  };
+}
+
+const newItem = (id: string | null, hash: string, job: Omit<NewJob, 'id'>) => ({
+  id,
+  hash,
+  queue: job.topic,
+  priority: job.priority,
+  body: job.body,
+  requires: [],
+  exclude: [],
+  callback: null,
+  delaySeconds: job.delay,
+  deadlineSeconds: null,
+  createdAt: null,
+  leaseSeconds: job.TTR,
+  bodyBytes: bodyBytes(job.body).length,
+});
+
+/** Pops of the same topics share a statement; single jobs only, a pop of many goes alone. */
+function sharedPops(api: JobApi) {
+  const { db, after } = api.engine;
+  const shares = new Map<string, (pop: jobs.Pop) => Promise<Item | undefined>>();
+  const shared = (topics: string[], maxBytes: number | null) => {
+    const key = JSON.stringify([topics, maxBytes]);
+    const known = shares.get(key);
+    if (known) return known;
+    const made = share<jobs.Pop, Item | undefined>(
+      async (pops) => {
+        const rows = await jobs.popJobs(db, pops, maxBytes);
+        after(rows);
+        return pops.map((p) => rows.find((r) => r.lease_id === p.token));
+      },
+      { keys: (p) => [p.token] },
+    );
+    if (shares.size > 10_000) shares.clear();
+    shares.set(key, made);
+    return made;
+  };
+  return async ({ topics, count, holder, tcp = false }: PopRequest): Promise<Item[]> => {
+    const maxBytes = tcp ? MAX_TCP_BYTES : null;
+    if (count === 1) {
+      const item = await shared(topics, maxBytes)({ topics, token: newToken(), holder });
+      return item ? [item] : [];
+    }
+    const pops = Array.from({ length: count }, () => ({ topics, token: newToken(), holder }));
+    const rows = await jobs.popJobs(db, pops, maxBytes);
+    after(rows);
+    const place = new Map(pops.map((p, n) => [p.token, n]));
+    return rows.sort((a, b) => (place.get(a.lease_id ?? '') ?? 0) - (place.get(b.lease_id ?? '') ?? 0));
+  };
+}
+
+/** Takes a place at every topic before the first look, so that no job that comes in between is missed. */
+async function waitFor(api: JobApi, request: PopRequest, look: () => Promise<Item[]>): Promise<Item[]> {
+  const { waitSeconds, signal, topics } = request;
+  const until = performance.now() + waitSeconds * 1000;
+  const seat = waitSeconds > 0 ? api.engine.waiters.takeAny(topics.map((t) => `job/${t}`)) : undefined;
+  try {
+    let found = signal.aborted ? [] : await look();
+    while (found.length === 0 && seat && (await api.engine.load.resting(() => seat.woken(until, signal)))) {
+      found = await look();
+      seat.pass(found.length > 0);
+    }
+    if (found.length > 0 && signal.aborted) {
+      // an answer that can't be written to a closed connection is no hand-out
+      const held = found.map((i) => ({ id: i.id, token: i.lease_id ?? '' }));
+      api.engine.after(await returnJobs(api.engine.db, held, true));
+      return [];
+    }
+    return found;
+  } finally {
+    seat?.leave();
+  }
+}

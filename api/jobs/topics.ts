@@ -1,0 +1,102 @@
+import { z } from '@hono/zod-openapi';
+import { Page, pageOf } from '../../contract/common.ts';
+import { JOB_STATES, TopicParam, TopicSettings } from '../../contract/jobs.ts';
+import { putTopic } from '../../db/jobs.ts';
+import { getQueue, listQueues, type Queue, queueStats } from '../../db/queues.ts';
+import { refuseUrl } from '../../domain/callbacks.ts';
+import { coreState } from '../../domain/items.ts';
+import type { Api } from '../context.ts';
+import { endpoint, ok } from '../endpoint.ts';
+import { isText, page, positionOf } from '../paging.ts';
+import { invalid, Problem } from '../problems.ts';
+
+const Topic = z.object({ name: z.string(), ...TopicSettings.shape, createdAt: z.string() }).openapi('Topic');
+
+/** A push target's secret is for those who may set it. */
+const view = (q: Queue, mayReadSecrets: boolean) => ({
+  name: q.name,
+  maxAttempts: q.max_attempts,
+  paused: q.paused,
+  push: q.push && !mayReadSecrets ? { ...q.push, secret: 'whsec_hidden' } : q.push,
+  createdAt: q.created_at.toISOString(),
+});
+
+export const putTopicEndpoint = endpoint({
+  method: 'put',
+  path: '/v1/topics/{topic}',
+  tag: 'Jobs',
+  summary: "Replace a topic's settings",
+  roles: [],
+  params: TopicParam,
+  body: TopicSettings,
+  answers: { 200: Topic },
+  async handle({ api, params: { topic }, body: { maxAttempts, paused, push } }) {
+    const refused = push && refuseUrl(push.url, api.config.allowPrivateCallbacks);
+    if (refused) throw invalid('push.url', refused);
+    const queue = await putTopic(api.engine.db, topic, { max_attempts: maxAttempts, paused, push });
+    if (!paused) api.engine.wakeAll(`job/${topic}`);
+    return ok(view(queue, true));
+  },
+});
+
+export const listTopics = endpoint({
+  method: 'get',
+  path: '/v1/topics',
+  tag: 'Jobs',
+  summary: 'All topics, by name',
+  roles: ['producer', 'consumer'],
+  query: Page,
+  answers: { 200: pageOf(Topic) },
+  async handle({ api, caller, query: { limit, cursor } }) {
+    const rows = await listQueues(api.engine.db, 'job', positionOf(cursor, isText) ?? '', limit + 1);
+    return ok(
+      page(
+        rows,
+        limit,
+        (q) => view(q, caller.role === 'admin'),
+        (q) => q.name,
+      ),
+    );
+  },
+});
+
+const TopicStats = z
+  .object({
+    ...(Object.fromEntries(JOB_STATES.map((s) => [s, z.number().int()])) as Record<
+      (typeof JOB_STATES)[number],
+      z.ZodNumber
+    >),
+    total: z.number().int(),
+    oldestReadySeconds: z.number().nullable(),
+    popsPerMinute: z.number().int(),
+    timeouts: z.number().int(),
+  })
+  .openapi('TopicStats');
+
+/** Counts by state, exact as of the answer. */
+export async function topicStats(api: Api, topic: string) {
+  const { counts, oldest_waiting_seconds, claims_per_minute } = await queueStats(api.engine.db, 'job', topic);
+  const byState = JOB_STATES.map((word) => [word, counts[coreState('job', word) ?? ''] ?? 0] as const);
+  return {
+    ...(Object.fromEntries(byState) as Record<(typeof JOB_STATES)[number], number>),
+    total: byState.reduce((sum, [, n]) => sum + n, 0),
+    oldestReadySeconds: oldest_waiting_seconds,
+    popsPerMinute: claims_per_minute,
+    timeouts: counts.lease_expired ?? 0,
+  };
+}
+
+export const topicStatsEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/topics/{topic}/stats',
+  tag: 'Jobs',
+  summary: 'How many jobs are in which state, exact as of the answer',
+  roles: ['producer', 'consumer'],
+  params: TopicParam,
+  answers: { 200: TopicStats },
+  problems: ['not_found'],
+  async handle({ api, params: { topic } }) {
+    if (!(await getQueue(api.engine.db, 'job', topic))) throw new Problem('not_found', `there is no topic ${topic}`);
+    return ok(await topicStats(api, topic));
+  },
+});

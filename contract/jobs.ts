@@ -1,0 +1,164 @@
+import { z } from '@hono/zod-openapi';
+import { Callback, Json, Name, Page, WaitSeconds } from './common.ts';
+
+const TEN_YEARS = 315_360_000;
+
+/** Topics are beanstalkd's tubes: names with `+ / ; $ ( )` too, not beginning with `-`. */
+export const Topic = z
+  .string()
+  .regex(/^[A-Za-z0-9._:~@+/;$()][A-Za-z0-9._:~@+/;$()-]{0,199}$/, 'must be a topic: 1 to 200 of A-Za-z0-9._:~@-+/;$()')
+  .openapi({ example: 'orderclose' });
+
+/** beanstalkd's: 0 to 2³²−1, smaller first. */
+const JobPriority = z.number().int().min(0).max(4_294_967_295);
+const Delay = z.number().min(0).max(TEN_YEARS);
+const Ttr = z.number().min(1).max(TEN_YEARS);
+const Token = z.string().min(1).max(200);
+const Count = z.number().int().min(1).max(100);
+
+const AddOne = {
+  topic: Topic,
+  id: Name,
+  delay: Delay.default(0),
+  TTR: Ttr.default(60),
+  body: Json,
+  priority: JobPriority.default(1024),
+};
+export const JobAdd = z.strictObject({ command: z.literal('add'), ...AddOne }).openapi('JobAdd');
+export const NewJob = z.strictObject(AddOne).openapi('NewJob');
+export type NewJob = z.infer<typeof NewJob>;
+/** Each job is checked by itself, so that one bad job doesn't harm the others. */
+export const JobAddMany = z
+  .strictObject({ command: z.literal('add'), jobs: z.array(z.unknown()).min(1).max(1000) })
+  .openapi('JobAddMany');
+export const JobPop = z
+  .strictObject({
+    command: z.literal('pop'),
+    topic: z.union([Topic, z.array(Topic).min(1).max(100)]),
+    wait: WaitSeconds,
+    count: Count.optional(),
+  })
+  .openapi('JobPop');
+export const JobFinish = z
+  .strictObject({ command: z.literal('finish'), id: Name, token: Token.optional() })
+  .openapi('JobFinish');
+export const JobFinishMany = z
+  .strictObject({
+    command: z.literal('finish'),
+    jobs: z
+      .array(z.strictObject({ id: Name, token: Token.optional() }))
+      .min(1)
+      .max(1000),
+  })
+  .openapi('JobFinishMany');
+export const JobDelete = z.strictObject({ command: z.literal('delete'), id: Name }).openapi('JobDelete');
+export const JobTouch = z.strictObject({ command: z.literal('touch'), id: Name, token: Token }).openapi('JobTouch');
+export const JobRelease = z
+  .strictObject({
+    command: z.literal('release'),
+    id: Name,
+    token: Token,
+    delay: Delay.default(0),
+    priority: JobPriority.optional(),
+  })
+  .openapi('JobRelease');
+export const JobBury = z
+  .strictObject({ command: z.literal('bury'), id: Name, token: Token, priority: JobPriority.optional() })
+  .openapi('JobBury');
+export const JobKick = z
+  .strictObject({ command: z.literal('kick'), topic: Topic, count: z.number().int().min(1).max(1_000_000).default(1) })
+  .openapi('JobKick');
+export const JobKickOne = z.strictObject({ command: z.literal('kick'), id: Name }).openapi('JobKickOne');
+export const JobPeek = z
+  .strictObject({ command: z.literal('peek'), id: Name.optional(), topic: Topic.optional() })
+  .refine((b) => (b.id === undefined) !== (b.topic === undefined), { message: 'give either id or topic', path: ['id'] })
+  .openapi('JobPeek');
+
+/** What the one endpoint takes; for the document, since each command is checked by its own schema. */
+export const JobCommand = z
+  .union([
+    JobAdd,
+    JobAddMany,
+    JobPop,
+    JobFinish,
+    JobFinishMany,
+    JobDelete,
+    JobTouch,
+    JobRelease,
+    JobBury,
+    JobKick,
+    JobKickOne,
+    JobPeek,
+  ])
+  .openapi('JobCommand');
+
+export const JobAnswer = z
+  .looseObject({ success: z.boolean(), error: z.string().nullable(), id: z.string().nullable(), value: Json })
+  .openapi('JobAnswer');
+
+export const JOB_STATES = ['delayed', 'ready', 'reserved', 'buried', 'finished', 'deleted'] as const;
+export const Job = z
+  .object({
+    id: z.string(),
+    number: z.number().int(),
+    topic: z.string(),
+    state: z.enum(JOB_STATES),
+    delay: z.number(),
+    TTR: z.number(),
+    body: Json,
+    priority: z.number().int(),
+    attempts: z.number().int(),
+    availableAt: z.string(),
+    reservedUntil: z.string().nullable(),
+    createdAt: z.string(),
+  })
+  .openapi('Job');
+
+export const Push = Callback.extend({ concurrency: z.number().int().min(1).max(1000).default(10) }).openapi('Push');
+export const TopicSettings = z
+  .strictObject({
+    maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
+    paused: z.boolean().default(false),
+    push: Push.nullable().default(null),
+  })
+  .openapi('TopicSettings');
+export const TopicParam = z.object({ topic: Topic });
+export const JobFilter = Page.extend({ state: z.enum(JOB_STATES).optional() });
+
+const isTimezone = (name: string): boolean => {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+  } catch {
+    return false;
+  }
+};
+
+export const ScheduleSettings = z
+  .strictObject({
+    everySeconds: z.number().min(1).max(TEN_YEARS).optional(),
+    cron: z.string().min(1).max(200).optional(),
+    timezone: z.string().max(100).refine(isTimezone, 'is not a time zone').default('UTC'),
+    body: Json,
+    TTR: Ttr.default(60),
+    priority: JobPriority.default(1024),
+  })
+  .refine((b) => (b.everySeconds === undefined) !== (b.cron === undefined), {
+    message: 'give either everySeconds or cron',
+    path: ['everySeconds'],
+  })
+  .openapi('ScheduleSettings');
+
+export const Schedule = z
+  .object({
+    topic: z.string(),
+    name: z.string(),
+    everySeconds: z.number().nullable(),
+    cron: z.string().nullable(),
+    timezone: z.string(),
+    body: Json,
+    TTR: z.number(),
+    priority: z.number().int(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .openapi('Schedule');

@@ -1,0 +1,71 @@
+-- Pops the first jobs over all given topics, by (priority, number), one for each token (S3.1, S3.8).
+-- Nobody is asked who he is or what he holds, so it is one step; what a neighbour has locked in
+-- between is made up for by looking a little further.
+-- p_max_bytes  longer bodies are not offered (beanstalkd's protocol); null: any
+create or replace function pop_jobs(
+  p_topics text[], p_tokens text[], p_holders text[], p_max_bytes integer
+) returns setof item language plpgsql as $$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_topics text[];
+  v_ids text[];
+  v_seen integer;
+  v_count integer := cardinality(p_tokens);
+  v_depth integer := v_count;
+begin
+  select array_agg(name) into v_topics from queue
+   where kind = 'job' and name = any (p_topics) and not paused and (paused_until is null or paused_until <= v_now);
+  if v_topics is null then return; end if;
+  loop
+    if cardinality(v_topics) = 1 then
+      with locked as materialized (
+        select id, rank, seq from item
+         where kind = 'job' and queue = v_topics[1] and state = 'ready' and requires_key = ''
+           and (p_max_bytes is null or body_bytes <= p_max_bytes)
+         order by rank, seq limit v_count for update skip locked)
+      select array_agg(id order by rank, seq), 0 into v_ids, v_seen from locked;
+    else
+      with head as materialized (
+        select h.* from unnest(v_topics) as t (queue) cross join lateral (
+          select i.id, i.rank, i.seq from item i
+           where i.kind = 'job' and i.queue = t.queue and i.state = 'ready' and i.requires_key = ''
+             and (p_max_bytes is null or i.body_bytes <= p_max_bytes)
+           order by i.rank, i.seq limit v_depth) h
+      ), locked as materialized (
+        select i.id, i.rank, i.seq from item i
+         where i.kind = 'job' and i.id in (select id from head order by rank, seq limit v_depth) and i.state = 'ready'
+         order by i.rank, i.seq limit v_count for update skip locked)
+      select array_agg(id order by rank, seq), (select count(*) from head) into v_ids, v_seen from locked;
+    end if;
+    exit when coalesce(cardinality(v_ids), 0) >= v_count or v_seen < v_depth or v_depth > 4096;
+    v_depth := v_depth * 4 + 16;
+  end loop;
+
+  v_now := clock_timestamp();
+  return query
+    update item i
+       set state = 'held', lease_id = s.token, holder = s.holder, granted_at = v_now,
+           expires_at = v_now + make_interval(secs => i.lease_seconds),
+           wake_at = v_now + make_interval(secs => i.lease_seconds),
+           lease_follows = null, lease_end = null, attempts = i.attempts + 1,
+           version = nextval('item_version'), event_seq = i.event_seq + 1,
+           last_event = 'reserved', last_actor = s.holder,
+           last_data = json_build_object('attempt', i.attempts + 1), updated_at = v_now
+      from unnest(v_ids, p_tokens, p_holders) as s (id, token, holder)
+     where i.kind = 'job' and i.id = s.id and i.state = 'ready'
+    returning i.*;
+end $$;
+
+-- Pops for a push target, never letting more than p_limit of a topic's jobs be with it at once.
+create or replace function pop_to_push(p_topic text, p_tokens text[], p_limit integer) returns setof item
+language plpgsql as $$
+declare
+  v_room integer;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('push' || chr(31) || p_topic, 0));
+  select least(cardinality(p_tokens), p_limit - count(*)) into v_room from item
+   where kind = 'job' and queue = p_topic and state = 'held' and holder = 'push' and expires_at > clock_timestamp();
+  if v_room <= 0 then return; end if;
+  return query select * from pop_jobs(
+    array[p_topic], p_tokens[1:v_room], array_fill('push'::text, array[v_room]), null);
+end $$;

@@ -1,0 +1,90 @@
+import type { Item } from '../contract/items.ts';
+import type { Queryable } from './pool.ts';
+import type { Queue } from './queues.ts';
+
+// Jobs are items of kind `job` in queues called topics. What they share with the other designs is in
+// items.ts; here is what only the delay queue does (S3). See db/queries/jobs.sql.
+
+export interface Pop {
+  topics: string[];
+  token: string;
+  holder: string;
+}
+
+/** One job for each pop, as far as there are any; all pops name the same topics. */
+export const popJobs = (db: Queryable, pops: Pop[], maxBytes: number | null) =>
+  db.run<Item>('pop_jobs', [pops[0]?.topics ?? [], pops.map((p) => p.token), pops.map((p) => p.holder), maxBytes]);
+
+export const reserveJob = (db: Queryable, number: number, token: string, holder: string, maxBytes: number | null) =>
+  db.run<Item>('reserve_job', [number, token, holder, maxBytes]);
+
+export interface Finish {
+  id: string;
+  /** null: whatever reservation is current, or none. */
+  token: string | null;
+}
+
+export const finishJobs = (db: Queryable, jobs: Finish[], actor: string) =>
+  db.run<Item>('finish_jobs', [jobs.map((j) => j.id), jobs.map((j) => j.token), actor]);
+
+export const deleteJobs = (db: Queryable, ids: string[], actor: string, alsoReserved: boolean) =>
+  db.run<Item>('delete_jobs', [ids, actor, alsoReserved]);
+
+export interface Reservation {
+  id: string;
+  token: string;
+}
+
+export const releaseJobs = (db: Queryable, jobs: Reservation[], delaySeconds: number, priority: number | null) =>
+  db.run<Item>('release_jobs', [jobs.map((j) => j.id), jobs.map((j) => j.token), delaySeconds, priority]);
+
+export const buryJob = (db: Queryable, { id, token }: Reservation, priority: number | null) =>
+  db.run<Item>('bury_job', [id, token, priority]);
+
+export const kickTopic = (db: Queryable, topic: string, count: number, actor: string) =>
+  db.run<Item>('kick_topic', [topic, count, actor]);
+
+export const kickJob = (db: Queryable, id: string, actor: string) => db.run<Item>('kick_job', [id, actor]);
+
+const first = async (rows: Promise<Item[]>): Promise<Item | undefined> => (await rows)[0];
+
+export const jobByNumber = (db: Queryable, number: number) => first(db.run<Item>('job_by_number', [number]));
+export const peekReady = (db: Queryable, topic: string) => first(db.run<Item>('peek_ready', [topic]));
+export const peekDelayed = (db: Queryable, topic: string) => first(db.run<Item>('peek_delayed', [topic]));
+export const peekBuried = (db: Queryable, topic: string) => first(db.run<Item>('peek_buried', [topic]));
+
+export interface TopicSettings {
+  max_attempts: number | null;
+  paused: boolean;
+  push: object | null;
+}
+
+export async function putTopic(db: Queryable, name: string, s: TopicSettings): Promise<Queue> {
+  const [row] = await db.run<Queue>('put_topic', [name, s.max_attempts, s.paused, s.push && JSON.stringify(s.push)]);
+  if (!row) throw new Error('put_topic returned no row');
+  return row;
+}
+
+/** For so many seconds; 0 ends a pause. */
+export async function pauseTopic(db: Queryable, name: string, seconds: number): Promise<Queue | undefined> {
+  return (await db.run<Queue>('pause_topic', [name, seconds]))[0];
+}
+
+export const listJobs = (
+  db: Queryable,
+  topic: string,
+  state: string | null,
+  before: { createdAt: string; seq: number } | undefined,
+  limit: number,
+) => db.run<Item>('list_jobs', [topic, state, before?.createdAt ?? null, before?.seq ?? null, limit]);
+
+export interface PushTarget {
+  url: string;
+  secret: string;
+  concurrency: number;
+}
+
+export const popToPush = (db: Queryable, topic: string, tokens: string[], limit: number) =>
+  db.run<Item>('pop_to_push', [topic, tokens, limit]);
+
+export const pushTopics = (db: Queryable) => db.run<{ name: string; push: PushTarget }>('push_topics');

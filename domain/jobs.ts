@@ -1,0 +1,46 @@
+import type { Item } from '../contract/items.ts';
+import { stateWord } from './items.ts';
+
+/** beanstalkd's limit, and so the longest body that is offered over its protocol. */
+export const MAX_TCP_BYTES = 65_535;
+
+/** A job as the API shows it (S3.2). */
+export function jobView(item: Item) {
+  return {
+    id: item.id,
+    number: item.seq,
+    topic: item.queue,
+    state: stateWord('job', item.state),
+    delay: item.delay_seconds,
+    TTR: item.lease_seconds ?? 0,
+    body: item.body,
+    priority: item.priority,
+    attempts: item.attempts,
+    availableAt: item.available_at.toISOString(),
+    reservedUntil: item.expires_at?.toISOString() ?? null,
+    createdAt: item.created_at.toISOString(),
+  };
+}
+
+/**
+ * A body as bytes on beanstalkd's wire: a string as it is, `{"$base64": …}` as what it stands for, any
+ * other JSON as its text.
+ */
+export function bodyBytes(body: unknown): Buffer {
+  if (typeof body === 'string') return Buffer.from(body);
+  const base64 = base64Of(body);
+  return base64 === undefined ? Buffer.from(JSON.stringify(body)) : Buffer.from(base64, 'base64');
+}
+
+/** Bytes from the wire as a JSON body: a string where they are UTF-8 that JSON and the database can hold. */
+export function bodyOfBytes(bytes: Buffer): unknown {
+  const text = bytes.toString('utf8');
+  const same = !text.includes('\0') && Buffer.compare(Buffer.from(text), bytes) === 0;
+  return same ? text : { $base64: bytes.toString('base64') };
+}
+
+function base64Of(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
+  const { $base64, ...rest } = body as { $base64?: unknown };
+  return typeof $base64 === 'string' && Object.keys(rest).length === 0 ? $base64 : undefined;
+}

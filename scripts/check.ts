@@ -1,0 +1,97 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { workflowBundle } from '../worker/worker.ts';
+import { checkBundle, checkImports, checkLength, checkSizes, checkSql, checkWords } from './house/rules.ts';
+import { readSource, type Source } from './house/source.ts';
+import { checkLockfile } from './lockfile.ts';
+import { checkOpenApi } from './openapi.ts';
+import { checkSchema } from './schema.ts';
+
+interface Check {
+  name: string;
+  /** What to do about it. */
+  mend: string;
+  run(): string[] | Promise<string[]>;
+}
+
+const SHOWN = 40;
+/** Nobody reads these line by line. */
+const GENERATED = ['db/schema.sql', 'clients/typescript/src/openapi.ts'];
+
+const sources = readSources();
+const each = (rule: (source: Source) => string[]) => () => sources.flatMap(rule);
+
+const checks: Check[] = [
+  {
+    name: 'types',
+    mend: 'mend the types; `npx tsc` shows the same',
+    run: () => tool('tsc', '--noEmit', '--pretty', 'false'),
+  },
+  {
+    name: 'lint and format',
+    mend: '`npm run format` does what can be done by itself',
+    run: () => tool('biome', 'check', '--colors=off', '--error-on-warnings', '--max-diagnostics=50'),
+  },
+  { name: 'imports', mend: 'see the flow in docs/ARCHITECTURE.md', run: each(checkImports) },
+  { name: 'sizes', mend: 'cut it by what it is about', run: () => [...sources.flatMap(checkSizes), ...sqlLengths()] },
+  { name: 'SQL in db/ only', mend: 'name the statement in db/queries and call it through db/', run: each(checkSql) },
+  { name: 'nothing unfinished', mend: 'finish it, or file it and drop the comment', run: each(checkWords) },
+  { name: 'workflow bundle', mend: 'use `import type`, or move what workflows need to domain/', run: bundle },
+  { name: 'lock file', mend: '`npm run lockfile`', run: checkLockfile },
+  { name: 'OpenAPI document', mend: '`npm run openapi`', run: checkOpenApi },
+  { name: 'schema', mend: '`npm run schema`', run: checkSchema },
+];
+
+let failed = 0;
+for (const { name, mend, run } of checks) {
+  const start = performance.now();
+  const problems = await Promise.resolve()
+    .then(run)
+    .catch((error: Error) => [error.stack ?? error.message]);
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  if (problems.length === 0) {
+    console.log(`ok    ${name} (${seconds} s)`);
+    continue;
+  }
+  failed++;
+  console.log(`FAIL  ${name} (${seconds} s)`);
+  for (const problem of problems.slice(0, SHOWN)) console.log(`  ${problem.replaceAll('\n', '\n  ')}`);
+  if (problems.length > SHOWN) console.log(`  … and ${problems.length - SHOWN} more`);
+  console.log(`  To mend: ${mend}`);
+}
+if (failed > 0) console.log(`\n${failed} of ${checks.length} checks failed`);
+process.exit(failed > 0 ? 1 : 0);
+
+/** What git tracks or would track, as far as it is there. */
+function files(...patterns: string[]): string[] {
+  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...patterns];
+  const listed = execFileSync('git', args, { encoding: 'utf8' }).split('\0');
+  return [...new Set(listed)].filter((f) => f !== '' && !GENERATED.includes(f) && existsSync(f)).sort();
+}
+
+function readSources(): Source[] {
+  return files('*.ts', '*.tsx', '*.mjs').map((path) => readSource(path, readFileSync(path, 'utf8')));
+}
+
+function sqlLengths(): string[] {
+  return files('*.sql').flatMap((path) => checkLength(path, readFileSync(path, 'utf8').split('\n').length - 1));
+}
+
+async function bundle(): Promise<string[]> {
+  const { code } = await workflowBundle(process.env.DOCKET_CACHE || join(homedir(), '.cache', 'docket'));
+  return checkBundle(code);
+}
+
+/** Runs a program of node_modules; what it prints are the problems. */
+async function tool(name: string, ...args: string[]): Promise<string[]> {
+  try {
+    await promisify(execFile)(join('node_modules', '.bin', name), args, { maxBuffer: 64 * 1024 * 1024 });
+    return [];
+  } catch (error) {
+    const { stdout, stderr, message } = error as Error & { stdout?: string; stderr?: string };
+    return [`${stdout ?? ''}${stderr ?? ''}`.trim() || message];
+  }
+}

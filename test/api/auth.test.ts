@@ -1,0 +1,271 @@
+import { request } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { createKey } from '../../api/auth.ts';
+import type { AnyEndpoint } from '../../api/endpoint.ts';
+import { endpoints } from '../../api/endpoints.ts';
+import { type Role, revokeKey } from '../../db/keys.ts';
+import { readConfig } from '../../runtime/config.ts';
+import { type Client, eventually, type Json } from '../support/client.ts';
+import { expectProblem } from '../support/problems.ts';
+import { nameOf, pathOf, sampleBody } from '../support/samples.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
+
+const stores = await testStores();
+const system = await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores });
+const { api, sql } = system;
+const { db } = system.running.engine;
+
+const keys: string[] = [];
+async function keyOf(role: Role, subject: string | null = null, name = subject ?? role) {
+  const made = await createKey(db, { name, role, subject });
+  keys.push(made.key);
+  return made;
+}
+const as = async (role: Role, subject: string | null = null) => api.as((await keyOf(role, subject)).key);
+
+const producer = await as('producer');
+const agent = await as('agent');
+const admin = await as('admin');
+const anna = await as('reviewer', 'anna');
+const bob = await as('reviewer', 'bob');
+
+const add = (queue: string, id: string, more: object = {}) =>
+  producer.post(`/v1/queues/${queue}/tickets`, { id, body: id, ...more });
+const claim = async (client: Client, queue: string, more: object = {}): Promise<Json> =>
+  (await client.post(`/v1/queues/${queue}/claim`, more)).body.tickets?.[0];
+
+/** Status and problem of a call whose answer may go on for ever, as a stream's does. */
+async function outcome(
+  client: Client,
+  key: string | null,
+  e: AnyEndpoint,
+  query = '',
+): Promise<{ status: number; body: Json; headers: Headers }> {
+  const body = sampleBody(e);
+  const response = await fetch(client.url + pathOf(e) + query, {
+    method: e.method.toUpperCase(),
+    headers: { ...(key !== null && { authorization: `Bearer ${key}` }), 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const isProblem = (response.headers.get('content-type') ?? '').includes('problem');
+  const problem = isProblem ? await response.json() : {};
+  if (!isProblem) await response.body?.cancel();
+  return { status: response.status, body: problem, headers: response.headers };
+}
+
+const closed = endpoints.filter((e) => e.roles !== null);
+const open = endpoints.filter((e) => e.roles === null);
+const ROLES: Role[] = ['producer', 'reviewer', 'agent', 'consumer', 'admin'];
+
+describe('who may call what', () => {
+  test.each(closed.map((e) => [nameOf(e), e] as const))('%s', async (name, e) => {
+    for (const role of ROLES) {
+      const { key } = await keyOf(role, role === 'reviewer' ? 'rita' : null);
+      const { status, body } = await outcome(api, key, e, e.path === '/v1/stream' ? '?queue=q' : '');
+      const allowed = role === 'admin' || e.roles?.includes(role);
+      const said = `${role}: ${name} → ${status} ${JSON.stringify(body)}`;
+      expect(status, said).not.toBe(401);
+      expect(status, said).toBeLessThan(500);
+      const turnedAway =
+        status === 403 && (body.detail === `a ${role} key may not do this` || e.problemAnswer !== undefined);
+      expect(turnedAway, said).toBe(!allowed);
+    }
+  });
+
+  test('without a key, or with none that is known: 401 and how to ask', async () => {
+    const { key } = await keyOf('producer');
+    const [, id, secret] = key.split('_') as [string, string, string];
+    const wrong = [
+      null,
+      '',
+      'nonsense',
+      key.slice(0, -1),
+      `${key}x`,
+      `docket_${id}_${'x'.repeat(43)}`,
+      `docket_${'0'.repeat(12)}_${secret}`,
+      key.toUpperCase(),
+    ];
+    for (const e of closed)
+      for (const given of wrong) {
+        const reply = await outcome(api, given, e);
+        if (e.problemAnswer) expect(reply.status).toBe(401);
+        else expectProblem(reply, `${nameOf(e)} with ${given}`, { status: 401, code: 'unauthenticated' });
+        expect(reply.headers.get('www-authenticate')).toBe('Bearer');
+      }
+    for (const authorization of [`Basic ${key}`, key, `Bearer ${key} x`, `Bearer Bearer ${key}`])
+      expectProblem(await api.raw('GET', '/v1/queues', { headers: { authorization } }), authorization, { status: 401 });
+    expect((await api.raw('GET', '/v1/queues', { headers: { authorization: `bearer ${key}` } })).status).toBe(200);
+  });
+
+  test('what needs no key answers without one', async () => {
+    expect(open.map((e) => e.path).sort()).toEqual(['/livez', '/metrics', '/readyz']);
+    for (const path of [...open.map((e) => e.path), '/docs', '/openapi.json'])
+      expect((await api.get(path)).status, path).toBe(200);
+  });
+
+  test('a key that is revoked ends within a second', async () => {
+    const { id, key } = await keyOf('producer');
+    expect((await api.as(key).get('/v1/queues')).status).toBe(200);
+    await revokeKey(db, id);
+    await eventually(async () => (await api.as(key).get('/v1/queues')).status === 401, 1_500);
+  });
+});
+
+describe('a reviewer speaks for himself', () => {
+  test('the subject stands in for the reviewer, and no other name is taken', async () => {
+    await add('own', 'own-1');
+    const ticket = await claim(anna, 'own');
+    expect(ticket.lease).toMatchObject({ reviewer: 'anna', token: expect.any(String) });
+    expect((await claim(anna, 'own', { reviewer: 'anna' })).lease.token).toBe(ticket.lease.token);
+    for (const path of ['/v1/queues/own/claim', '/v1/queues/own/explain'])
+      expectProblem(await anna.post(path, { reviewer: 'bob' }), path, { status: 403, code: 'forbidden' });
+    expectProblem(await anna.get('/v1/stream?reviewer=bob'), 'stream', { status: 403, code: 'forbidden' });
+    expectProblem(await anna.get('/v1/tickets?reviewer=bob'), 'list', { status: 403, code: 'forbidden' });
+    expect((await anna.get('/v1/tickets')).body.items.map((t: Json) => t.id)).toEqual(['own-1']);
+    expectProblem(await agent.post('/v1/queues/own/claim', {}), 'an agent names somebody', { status: 422 });
+    const decided = await anna.post('/v1/tickets/own-1/decide', { token: ticket.lease.token, decision: 1 });
+    expect(decided.body.ticket).toMatchObject({ state: 'decided', decidedBy: 'anna' });
+  });
+
+  test("another's token is of no use to him, an agent may use any", async () => {
+    await add('theirs', 'theirs-1');
+    const { token } = (await claim(anna, 'theirs')).lease;
+    const calls = { decide: { decision: 1 }, renew: {}, release: {}, transfer: { queue: 'own' } };
+    for (const [name, body] of Object.entries(calls))
+      expectProblem(await bob.post(`/v1/tickets/theirs-1/${name}`, { ...body, token }), name, {
+        status: 403,
+        code: 'forbidden',
+      });
+    for (const name of ['release', 'transfer'])
+      expectProblem(
+        await anna.post(`/v1/tickets/theirs-1/${name}`, { queue: name === 'transfer' ? 'own' : undefined }),
+        name,
+        { status: 403 },
+      );
+    expect((await agent.post('/v1/tickets/theirs-1/renew', { token })).status).toBe(200);
+    const decided = await agent.post('/v1/tickets/theirs-1/decide', { token, decision: 1 });
+    expect(decided.body.ticket).toMatchObject({ decidedBy: 'anna' });
+  });
+
+  test('a token is shown to its holder only', async () => {
+    await add('shown', 'shown-1');
+    const { token } = (await claim(anna, 'shown')).lease;
+    expect((await anna.get('/v1/tickets/shown-1')).body.lease).toMatchObject({ reviewer: 'anna', token });
+    const others = await Promise.all(
+      [bob, agent, producer, admin].flatMap((who) => [
+        who.get('/v1/tickets/shown-1'),
+        who.get('/v1/tickets?queue=shown'),
+      ]),
+    );
+    const more = [
+      await producer.patch('/v1/tickets/shown-1', { priority: 3 }),
+      await producer.get('/v1/tickets/shown-1/events'),
+    ];
+    expect(others[0]?.body.lease).toMatchObject({ reviewer: 'anna', token: null });
+    for (const { body } of [...others, ...more]) expect(JSON.stringify(body)).not.toContain(token);
+  });
+
+  test("a decision sent again does not show the next ticket's new holder's token", async () => {
+    await admin.put('/v1/queues/again', { leaseSeconds: 1 });
+    for (const id of ['again-1', 'again-2']) await add('again', id);
+    const { token } = (await claim(anna, 'again')).lease;
+    const sent = { token, decision: 1, next: true };
+    const first = (await anna.post('/v1/tickets/again-1/decide', sent)).body.next;
+    expect((await anna.post('/v1/tickets/again-1/decide', sent)).body.next).toEqual(first);
+    await admin.put('/v1/queues/again', { leaseSeconds: 300 });
+    const taken = await eventually(() => claim(bob, 'again'), 5_000);
+    const repeated = await anna.post('/v1/tickets/again-1/decide', sent);
+    expect(repeated).toMatchObject({ status: 200, body: { next: { id: 'again-2' } } });
+    expect(JSON.stringify(repeated.body)).not.toContain(taken.lease.token);
+  });
+
+  test('who is excluded from a ticket cannot read it', async () => {
+    await add('kept', 'kept-1', { exclude: ['bob'] });
+    expectProblem(await bob.get('/v1/tickets/kept-1'), 'excluded', { status: 404, code: 'not_found' });
+    expect((await anna.get('/v1/tickets/kept-1')).status).toBe(200);
+    expect((await claim(bob, 'kept')) ?? null).toBeNull();
+    for (const path of ['events', 'deliveries', 'workflow'])
+      expectProblem(await bob.get(`/v1/tickets/kept-1/${path}`), path, { status: 403, code: 'forbidden' });
+  });
+
+  test("a queue's secrets are for administrators", async () => {
+    const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
+    await admin.put('/v1/queues/secret', { callback: { url: 'http://127.0.0.1:9/', secret } });
+    expect((await admin.get('/v1/queues/secret')).body.callback.secret).toBe(secret);
+    for (const who of [producer, agent, anna])
+      for (const path of ['/v1/queues/secret', '/v1/queues?limit=500'])
+        expect(JSON.stringify((await who.get(path)).body)).not.toContain(secret);
+  });
+});
+
+describe('tickets for streams', () => {
+  const stream = (ticket: string, query = 'queue=own') =>
+    outcome(api, null, endpoints.find((e) => e.path === '/v1/stream') as AnyEndpoint, `?${query}&ticket=${ticket}`);
+
+  test('one stands for its key in the URL of a stream, and nowhere else', async () => {
+    const { id, key } = await keyOf('agent');
+    const made = await api.as(key).post('/v1/stream-tickets');
+    expect(made).toMatchObject({ status: 201, body: { ticket: expect.any(String), expiresAt: expect.any(String) } });
+    expect((await stream(made.body.ticket)).status).toBe(200);
+    expectProblem(await stream('st_unknown'), 'unknown', { status: 401, code: 'unauthenticated' });
+    expectProblem(await api.get(`/v1/queues?ticket=${made.body.ticket}`), 'elsewhere', { status: 401 });
+    expectProblem(await api.as(made.body.ticket).get('/v1/queues'), 'as a key', { status: 401 });
+    await sql(`update stream_ticket set expires_at = clock_timestamp() where key_id = $1`, [id]);
+    expectProblem(await stream(made.body.ticket), 'run out', { status: 401 });
+  });
+
+  test('it is bound as its key is, and ends with it', async () => {
+    const { id, key } = await keyOf('reviewer', 'carl');
+    const { ticket } = (await api.as(key).post('/v1/stream-tickets')).body;
+    expectProblem(await stream(ticket, 'reviewer=bob'), 'another', { status: 403, code: 'forbidden' });
+    expect((await stream(ticket, 'reviewer=carl')).status).toBe(200);
+    await revokeKey(db, id);
+    expectProblem(await stream(ticket, 'reviewer=carl'), 'revoked', { status: 401 });
+  });
+});
+
+describe('where keys are kept, and where none are asked for', () => {
+  test('no key and no stream ticket is in the database as it is', async () => {
+    const { ticket } = (await agent.post('/v1/stream-tickets')).body;
+    const tables = await sql<{ name: string }>(`select tablename as name from pg_tables where schemaname = 'public'`);
+    let all = '';
+    for (const { name } of tables)
+      all += (
+        (await sql<{ text: string }>(`select string_agg(t::text, '') as text from ${name} t`))[0]?.text ?? ''
+      ).toString();
+    expect(all.length).toBeGreaterThan(10_000);
+    expect(keys.length).toBeGreaterThan(100);
+    for (const secret of [ticket.slice(3), ...keys.map((k) => k.split('_').slice(2).join('_'))])
+      expect(all.includes(secret)).toBe(false);
+  });
+
+  test('a server that others can reach does not start without keys', () => {
+    for (const HOST of ['0.0.0.0', '::', '192.168.1.5', 'example.com'])
+      expect(() => readConfig({ HOST, DOCKET_AUTH: 'open' })).toThrow(/127\.0\.0\.1 only/);
+    expect(readConfig({ HOST: '0.0.0.0' }).open).toBe(false);
+    expect(readConfig({}).open).toBe(true);
+    expect(readConfig({ DOCKET_AUTH: 'keys' }).open).toBe(false);
+  });
+
+  test('an open server answers to names of this machine only (DNS rebinding)', async () => {
+    const { url } = (await startTestSystem({}, { role: 'api', stores })).api;
+    const call = (host: string) =>
+      new Promise<number>((resolve, reject) => {
+        const { hostname, port } = new URL(url);
+        request({ hostname, port, path: '/v1/queues', headers: { host } }, (a) =>
+          a.resume().on('end', () => resolve(a.statusCode ?? 0)),
+        )
+          .on('error', reject)
+          .end();
+      });
+    for (const host of ['localhost', '127.0.0.1', '[::1]', 'LOCALHOST:3000']) expect(await call(host), host).toBe(200);
+    for (const host of [
+      'evil.example',
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      'evil.example:3000',
+      '10.0.0.1',
+    ])
+      expect(await call(host), host).toBe(403);
+  });
+});

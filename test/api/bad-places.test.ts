@@ -1,0 +1,193 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AnyEndpoint } from '../../api/endpoint.ts';
+import { endpoints } from '../../api/endpoints.ts';
+import { claimOne, type Reply } from '../support/client.ts';
+import { digestOf, expectProblem } from '../support/problems.ts';
+import { nameOf, pathOf, sampleBody } from '../support/samples.ts';
+import { startTestSystem } from '../support/system.ts';
+import { textOf, WRONG } from '../support/wrong.ts';
+
+const { api, sql } = await startTestSystem({ DOCKET_ALLOW_PRIVATE_CALLBACKS: '0' });
+
+await api.put('/v1/queues/some-queue', { leaseSeconds: 3600, maxHeld: 5 });
+for (const id of ['some-id', 'held', 'over']) await api.post('/v1/queues/some-queue/tickets', { id, body: 1 });
+await claimOne(api, 'some-queue', 'hans', { count: 1 });
+await api.post('/v1/tickets/over/invalidate', { reason: 'over' });
+
+await api.post('/v1/jobs', { command: 'add', topic: 'some-topic', id: 'some-id', body: 1 });
+
+let before: Record<string, string> = {};
+beforeEach(async () => {
+  before = await digestOf(sql);
+});
+afterEach(async () => {
+  expect(await digestOf(sql)).toEqual(before);
+});
+
+const call = (e: AnyEndpoint, body: string | null, params: Record<string, string>): Promise<Reply> =>
+  api.raw(e.method.toUpperCase(), pathOf(e, params), {
+    headers: { 'content-type': 'application/json' },
+    ...(body !== null && { body }),
+  });
+
+const isStream = (e: AnyEndpoint) => e.path === '/v1/stream';
+const withParams = endpoints.filter((e) => e.params);
+
+describe.each(withParams.map((e) => [nameOf(e), e] as const))('%s', (_name, e) => {
+  test('ids and names in the path', async () => {
+    const names = [...e.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
+    const body = e.body ? textOf(sampleBody(e)) : null;
+    const wrong = [
+      'x'.repeat(201),
+      'a%2Fb',
+      '%2F',
+      '%ZZ',
+      '%',
+      '%00',
+      'a%00b',
+      '%E0%A4%A',
+      '%ED%A0%80',
+      'a%20b',
+      '%C3%A4',
+      'a,b',
+      '%0A',
+      'a%25',
+    ];
+    const wrongFor: Record<string, string[]> = {
+      n: ['0', '-1', '1.5', 'abc', 'NaN', '1e99', '1000001', '%00'],
+      // topics have more characters, and do not begin with `-`
+      topic: ['-a', ...wrong.filter((w) => !w.includes('%2F'))],
+    };
+    for (const name of names)
+      for (const value of wrongFor[name] ?? wrong) {
+        const reply = await call(e, body, { [name]: value });
+        expectProblem(reply, `${nameOf(e)} ${name}=${value}`, { status: 422, code: 'invalid_request' });
+      }
+  });
+
+  test.runIf(/^\/v1\/(tickets|jobs)\/\{id\}/.test(e.path))('an unknown id', async () => {
+    const body = e.body ? textOf(sampleBody(e)) : null;
+    const nobody = { status: 404, code: 'not_found' };
+    expectProblem(await call(e, body, { id: 'nobody' }), nameOf(e), nobody);
+    expectProblem(await call(e, body, { id: 'x'.repeat(200) }), nameOf(e), nobody);
+  });
+});
+
+const withPages = endpoints.filter((e) => e.query && !isStream(e));
+const asCursor = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+describe.each(withPages.map((e) => [nameOf(e), e] as const))('%s', (_name, e) => {
+  const ask = async (query: string) =>
+    expectProblem(await api.get(`${pathOf(e)}?${query}`), `${nameOf(e)} ?${query.slice(0, 100)}`, {
+      status: 422,
+      code: 'invalid_request',
+    });
+
+  test('limits', async () => {
+    for (const limit of [
+      '0',
+      '501',
+      '-1',
+      'abc',
+      'NaN',
+      'Infinity',
+      '1.5',
+      '1e9',
+      '',
+      '%00',
+      '9007199254740993',
+      '5,6',
+    ])
+      await ask(`limit=${limit}`);
+  });
+
+  test('cursors', async () => {
+    const odd = [
+      null,
+      true,
+      {},
+      [],
+      [1],
+      ['x', 'y'],
+      ['2026-01-01', 1],
+      [['2026-01-01T00:00:00Z'], 1],
+      { a: 1 },
+      1.5,
+      -1e300,
+      [5, 5],
+    ];
+    for (const cursor of ['nonsense', '%00', 'x'.repeat(501), '!', ...odd.map(asCursor)]) await ask(`cursor=${cursor}`);
+  });
+
+  test('cursors that look right and lead nowhere', async () => {
+    const far = [
+      2 ** 31,
+      2 ** 40,
+      -(2 ** 40),
+      ['0000-01-01T00:00:00Z', 1],
+      ['9999-12-31T23:59:59.999999999999Z', 2 ** 52],
+      'zzz',
+      '\ud800',
+      '\0',
+    ];
+    for (const cursor of far.map(asCursor)) {
+      const reply = await api.get(`${pathOf(e)}?cursor=${cursor}`);
+      expect([200, 422], `${nameOf(e)} ${cursor} → ${JSON.stringify(reply.body)}`).toContain(reply.status);
+    }
+  });
+});
+
+describe('filters', () => {
+  test('of the list of tickets', async () => {
+    const times = WRONG.time.filter((t) => typeof t === 'string' && t !== '' && !t.includes('\0')) as string[];
+    const queries = [
+      ...[
+        'queue=',
+        'queue=a%20b',
+        'queue=a%00',
+        `queue=${'x'.repeat(201)}`,
+        'state=nonsense',
+        'state=ready',
+        'state=',
+        'reviewer=a,b',
+        'reviewer=',
+      ],
+      ...times.flatMap((t) => [`createdAfter=${encodeURIComponent(t)}`, `createdBefore=${encodeURIComponent(t)}`]),
+    ];
+    for (const query of queries)
+      expectProblem(await api.get(`/v1/tickets?${query}`), query, { status: 422, code: 'invalid_request' });
+  });
+
+  test('of the stream', async () => {
+    for (const query of ['', 'reviewer=', 'reviewer=a%20b', 'queue=a%00', 'reviewer=a&queue=b'])
+      expectProblem(await api.get(`/v1/stream?${query}`), query, { status: 422, code: 'invalid_request' });
+    expectProblem(await api.get('/v1/stream?ticket=nonsense&reviewer=a'), 'ticket', {
+      status: 401,
+      code: 'unauthenticated',
+    });
+  });
+
+  test('a bulk invalidation needs either ids or a filter, and a filter that can be read', async () => {
+    const wrong = [
+      { ids: ['a'], filter: {} },
+      { ids: [] },
+      { filter: 5 },
+      { filter: { nonsense: 1 } },
+      { filter: { state: 'decided' } },
+    ];
+    const times = WRONG.time.map((createdBefore) => ({ filter: { createdBefore } }));
+    for (const body of [
+      {},
+      ...wrong,
+      ...times,
+      { filter: { priorityBelow: 1002 } },
+      { filter: { priorityBelow: 0.5 } },
+    ]) {
+      const reply = await api.raw('POST', '/v1/queues/some-queue/invalidate', {
+        headers: { 'content-type': 'application/json' },
+        body: textOf({ ...body, reason: 'bulk' }),
+      });
+      expectProblem(reply, JSON.stringify(body), { status: 422, code: 'invalid_request' });
+    }
+  });
+});

@@ -1,0 +1,154 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, test } from 'vitest';
+import { endpoints } from '../../api/endpoints.ts';
+import { PROBLEMS } from '../../contract/problems.ts';
+import type { Json } from '../support/client.ts';
+import { expectProblem } from '../support/problems.ts';
+import { startTestSystem } from '../support/system.ts';
+
+const system = await startTestSystem();
+const { api } = system;
+await api.post('/v1/queues/q/tickets', { id: 'one', body: 1 });
+const document: Json = (await api.get('/openapi.json')).body;
+
+describe('health', () => {
+  test('livez and readyz', async () => {
+    expect(await api.get('/livez')).toMatchObject({ status: 200, body: { status: 'ok' } });
+    const ready = await api.get('/readyz');
+    expect(ready).toMatchObject({ status: 200, body: { status: 'ok', postgres: 'ok', schema: 'ok', temporal: 'ok' } });
+    for (const path of ['/livez', '/readyz'])
+      expect((await fetch(api.url + path, { method: 'HEAD' })).status).toBe(200);
+  });
+
+  test('metrics, by route and not by id', async () => {
+    await api.get('/v1/tickets/one');
+    await api.get('/v1/tickets/two');
+    await api.get(`/made-up-${Math.random()}`);
+    const { status, body, headers } = await api.get('/metrics');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toContain('text/plain');
+    const gauges = [
+      'outbox_rows',
+      'outbox_oldest_seconds',
+      'parked_items',
+      'relay_pending',
+      'temporal_down',
+      'waiting_callers',
+    ];
+    for (const name of gauges) expect(body).toMatch(new RegExp(`^docket_${name}\\{.*\\} [\\d.e-]+$`, 'm'));
+    expect(body).toMatch(/docket_http_seconds_count\{.*route="\/v1\/tickets\/:id".*status="404".*\} 1/);
+    expect(body).toMatch(/docket_refused_total\{code="not_found".*\} \d/);
+    expect(body).not.toContain('made-up-');
+    expect(body).not.toContain('/v1/tickets/one');
+  });
+
+  test('nodes: who lives, and where', async () => {
+    const seen = (await api.get('/v1/nodes')).body.items;
+    expect(seen).toEqual([{ id: system.running.engine.node, url: api.url, seenAt: expect.any(String) }]);
+    expect(Date.now() - Date.parse(seen[0].seenAt)).toBeLessThan(15_000);
+  });
+});
+
+describe('every answer', () => {
+  const paths = [
+    '/livez',
+    '/v1/queues',
+    '/v1/tickets/one',
+    '/v1/tickets/none',
+    '/nothing',
+    '/docs',
+    '/openapi.json',
+    '/metrics',
+  ];
+
+  test('has a request id: the one that was sent, or its own', async () => {
+    for (const path of paths) {
+      const own = (await api.get(path)).headers.get('x-request-id');
+      expect(own, path).toMatch(/^[0-9a-f-]{36}$/);
+      const sent = await api.raw('GET', path, { headers: { 'x-request-id': 'trace.me_1-2' } });
+      expect(sent.headers.get('x-request-id'), path).toBe('trace.me_1-2');
+      for (const odd of ['a b', 'x'.repeat(101), '<script>', '"', 'a\tb']) {
+        const { headers } = await api.raw('GET', path, { headers: { 'x-request-id': odd } });
+        expect(headers.get('x-request-id'), path).toMatch(/^[0-9a-f-]{36}$/);
+      }
+    }
+  });
+
+  test('has headers that keep browsers out of trouble', async () => {
+    for (const path of paths) {
+      const { headers } = await api.get(path);
+      expect(headers.get('x-content-type-options'), path).toBe('nosniff');
+      expect(headers.get('x-frame-options'), path).toBe('SAMEORIGIN');
+      expect(headers.get('referrer-policy'), path).toBe('no-referrer');
+      expect(headers.get('cross-origin-resource-policy'), path).toBe('same-origin');
+      expect(headers.get('cache-control'), path).toBe('no-store');
+      expect(headers.get('x-powered-by'), path).toBeNull();
+      expect(headers.get('access-control-allow-origin'), path).toBeNull();
+    }
+  });
+
+  test('a body that is too large is refused before it is read', async () => {
+    const init = { headers: { 'content-type': 'application/json' }, body: `{"body": "${'x'.repeat(300_000)}"}` };
+    expectProblem(await api.raw('POST', '/v1/queues/q/tickets', init), 'large', {
+      status: 413,
+      code: 'payload_too_large',
+    });
+    const batch = { ...init, body: `{"tickets": [{"body": "${'x'.repeat(300_000)}"}]}` };
+    expect((await api.raw('POST', '/v1/queues/q/tickets/batch', batch)).status).toBe(200);
+    expect(
+      (await api.raw('POST', '/v1/queues/q/tickets', { ...init, body: `{"body": "${'x'.repeat(262_000)}"}` })).status,
+    ).toBe(201);
+  });
+
+  test('too many calls at once are put off, not piled up', async () => {
+    const busy = await startTestSystem({ DOCKET_MAX_CALLS: '2' });
+    const replies = await Promise.all(Array.from({ length: 40 }, () => busy.api.get('/v1/queues')));
+    const late = replies.filter((r) => r.status !== 200);
+    expect(late.length).toBeGreaterThan(0);
+    for (const reply of late) {
+      expectProblem(reply, 'busy', { status: 429, code: 'rate_limited' });
+      expect(reply.headers.get('retry-after')).toBe('1');
+    }
+    expect((await busy.api.get('/v1/queues')).status).toBe(200);
+  });
+});
+
+describe('documentation', () => {
+  test('the page and its files are from this server alone', async () => {
+    const start = await api.raw('GET', '/', { redirect: 'manual' });
+    expect(start.status === 200 || start.headers.get('location') === '/docs').toBe(true);
+    const { status, body, headers } = await api.get('/docs');
+    expect(status).toBe(200);
+    expect(headers.get('content-security-policy')).toMatch(/default-src 'self'/);
+    expect(body).not.toMatch(/(src|href|url)\s*[=(]\s*["']?(https?:)?\/\//i);
+    const files = [...(body as string).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file]) => file as string);
+    expect(files.length).toBeGreaterThan(2);
+    for (const file of files) expect((await api.get(file)).status, file).toBe(200);
+    expect((await api.get('/docs/start.js')).body).toContain('/openapi.json');
+  });
+
+  test('the OpenAPI document is valid 3.1', async () => {
+    expect(document.openapi).toMatch(/^3\.1\./);
+    const validator = new Validator();
+    expect(await validator.validate(structuredClone(document))).toMatchObject({ valid: true });
+    expect(validator.version).toBe('3.1');
+    expect(() => validator.resolveRefs()).not.toThrow();
+  });
+
+  test('it has every endpoint, with its parameters, body, answers and problems', () => {
+    for (const e of endpoints) {
+      const found = document.paths[e.path]?.[e.method];
+      expect(found, e.path).toMatchObject({ summary: e.summary, tags: [e.tag] });
+      const named = [...e.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const inPath = (found.parameters ?? []).filter((p: Json) => p.in === 'path');
+      expect(inPath.map((p: Json) => p.name).sort(), e.path).toEqual(named.sort());
+      expect(found.requestBody !== undefined, e.path).toBe((e.body ?? e.document) !== undefined);
+      expect(found.security.length > 0, e.path).toBe(e.roles !== null);
+      for (const status of Object.keys(e.answers)) expect(found.responses, e.path).toHaveProperty(status);
+      for (const code of e.problems ?? [])
+        expect(found.responses, e.path).toHaveProperty(String(PROBLEMS[code].status));
+    }
+    const listed = Object.values(document.paths).flatMap((path) => Object.keys(path as object));
+    expect(listed.length).toBe(endpoints.length);
+  });
+});

@@ -1,0 +1,192 @@
+import type { PoolClient } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { settleItems } from '../../db/items.ts';
+import { tick, tickItem } from '../../db/link.ts';
+import { openDb } from '../../db/pool.ts';
+import { type Claim, claimItems } from '../../db/queues.ts';
+import { testStores } from '../support/system.ts';
+
+const WAITING = 1_000_000;
+const LATER = 200_000;
+const DUE = 3_000;
+const DECIDED = 200_000;
+const SKILLS = 20;
+
+interface Plan {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
+  Plans?: Plan[];
+}
+
+const { databaseUrl } = await testStores();
+// one session, as in real life: its plans are made once and kept
+const db = openDb({ url: databaseUrl, node: 'plan-test', max: 1 });
+const notices: string[] = [];
+db.pool.on('connect', (client: PoolClient) => {
+  client.on('notice', (notice) => notices.push(notice.message ?? ''));
+});
+const sql = (text: string) => db.pool.query(text);
+
+/** Every node of every statement that `work` ran, also inside functions and triggers. */
+async function nodesOf(work: () => Promise<unknown>): Promise<Plan[]> {
+  notices.length = 0;
+  await sql(`set client_min_messages = log`);
+  await work();
+  await sql(`set client_min_messages = notice`);
+  const flat = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flat)];
+  const plans = notices
+    .filter((n) => n.startsWith('duration:'))
+    .map((n) => JSON.parse(n.slice(n.indexOf('{'))) as { Plan: Plan });
+  expect(plans.length).toBeGreaterThan(0);
+  return plans.flatMap((p) => flat(p.Plan));
+}
+
+const LARGE = new Set(['item', 'lease', 'event']);
+const readBy = (n: Plan) =>
+  n['Actual Loops'] *
+  (n['Actual Rows'] + (n['Rows Removed by Filter'] ?? 0) + (n['Rows Removed by Index Recheck'] ?? 0));
+const isScan = (n: Plan) => n['Node Type'].endsWith('Scan') && LARGE.has(n['Relation Name'] ?? '');
+
+/** Found by an index, and no more than a few rows looked at or sorted. */
+function expectFew(nodes: Plan[], rows: number): void {
+  const said = (n: Plan) => JSON.stringify({ ...n, Plans: undefined });
+  for (const n of nodes) {
+    if (LARGE.has(n['Relation Name'] ?? '')) expect(n['Node Type'], said(n)).not.toBe('Seq Scan');
+    if (n['Node Type'].includes('Sort'))
+      for (const child of n.Plans ?? []) expect(child['Actual Rows'], said(n)).toBeLessThanOrEqual(rows);
+    if (isScan(n)) expect(readBy(n), said(n)).toBeLessThanOrEqual(rows);
+  }
+}
+
+const indexesOn = (nodes: Plan[]) => new Set(nodes.map((n) => n['Index Name']).filter((name) => name !== undefined));
+
+const COLUMNS = `kind, id, queue, state, rank, body, content_hash, requires, version, created_at, available_at,
+  first_available_at, wake_at, event_seq, last_event, last_actor, updated_at, result, ended_at, ended_by`;
+
+/** Rows as they would lie there, without the history that a million of them would have. */
+const load = (
+  prefix: string,
+  queue: string,
+  count: number,
+  more: { state?: string; requires?: string; wake?: string } = {},
+) => {
+  const end = more.state === 'settled' ? `'1', now(), 'nobody'` : 'null, null, null';
+  return sql(`insert into item (${COLUMNS}) select 'ticket', '${prefix}-' || n, '${queue}', '${more.state ?? 'ready'}', n, '{}', '\\x00',
+    ${more.requires ?? `'{}'::text[]`}, nextval('item_version'), now(), now(), now(), ${more.wake ?? 'null'}, 1, 'created', 'loader', now(), ${end}
+    from generate_series(1, ${count}) n`);
+};
+
+beforeAll(async () => {
+  await sql(`alter table item disable trigger user`);
+  // the test says itself when statistics are renewed
+  for (const table of LARGE) await sql(`alter table ${table} set (autovacuum_enabled = off)`);
+  await sql(
+    `insert into queue (kind, name, max_held) values ('ticket', 'big', 1000), ('ticket', 'skilled', 1000), ('ticket', 'later', 1000)`,
+  );
+  await load('old', 'big', DECIDED, { state: 'settled' });
+  await sql(`insert into lease (token, kind, item_id, queue, holder, granted_at, ended_at, why, ended_by)
+    select 'old-' || n, 'ticket', 'old-' || n, 'big', 'nobody', now(), now(), 'settled', 'nobody' from generate_series(1, ${DECIDED}) n`);
+  // stale: as counted on a day when everything was done and nothing waited, was held or was due
+  for (const table of LARGE) await sql(`analyze ${table}`);
+  await load('w', 'big', WAITING);
+  await load('s', 'skilled', WAITING / 10, { requires: `array['skill-' || n % ${SKILLS}]` });
+  await load('l', 'later', LATER, { state: 'delayed', wake: `now() + interval '1 day' + n * interval '1 s'` });
+  await load('d', 'later', DUE, { state: 'delayed', wake: `now() - n * interval '1 ms'` });
+  await sql(`alter table item enable trigger user`);
+  await sql(`load 'auto_explain'; set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on;
+    set auto_explain.log_analyze = on; set auto_explain.log_format = json`);
+}, 300_000);
+afterAll(() => db.end());
+
+let tokens = 0;
+const claim = async (more: Partial<Claim> & Pick<Claim, 'queue'>) => {
+  const count = more.count ?? 1;
+  const own = Array.from({ length: count * (more.persons?.length ?? 1) }, () => `plan-${++tokens}`);
+  const rest = { kind: 'ticket' as const, persons: [`p-${tokens}`], count, skills: [], resume: true, follows: null };
+  return claimItems(db, { ...rest, ...more, tokens: own });
+};
+
+/** As often as it takes until the session has settled for plans that fit all arguments alike. */
+const often = async (work: () => Promise<unknown>) => {
+  for (let n = 0; n < 12; n++) await work();
+};
+
+describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
+  beforeAll(async () => {
+    if (statistics === 'fresh') for (const table of LARGE) await sql(`analyze ${table}`);
+    const counted = await sql(`select reltuples::int as n from pg_class where relname = 'item'`);
+    expect(counted.rows[0].n > WAITING).toBe(statistics === 'fresh');
+  }, 120_000);
+
+  test('S0.3 a claim reads the head of the ready index', async () => {
+    const nodes = await nodesOf(() => often(async () => expect(await claim({ queue: 'big' })).toHaveLength(1)));
+    expectFew(nodes, 20);
+    expect(indexesOn(nodes)).toContain('item_ready');
+  });
+
+  test('S0.3 so do many who claim together, and one who claims many', async () => {
+    const persons = Array.from({ length: 64 }, (_, n) => `many-${statistics}-${n}`);
+    expect(await claim({ queue: 'big', persons })).toHaveLength(64);
+    const nodes = await nodesOf(async () => {
+      await claim({ queue: 'big', persons: persons.map((p) => `${p}-b`) });
+      expect(await claim({ queue: 'big', count: 100 })).toHaveLength(100);
+    });
+    expectFew(nodes, 300);
+    expect(indexesOn(nodes)).toContain('item_ready');
+  });
+
+  test('S0.3 a claim with skills reads one head per skill', async () => {
+    const skills = ['skill-3', 'skill-5', 'skill-19', 'never-asked-for'];
+    const nodes = await nodesOf(() =>
+      often(async () => expect(await claim({ queue: 'skilled', skills })).toHaveLength(1)),
+    );
+    expectFew(nodes, 100);
+    expect(indexesOn(nodes)).toContain('item_ready');
+    const big = await nodesOf(() => often(async () => expect(await claim({ queue: 'big', skills })).toHaveLength(1)));
+    expectFew(big, 100);
+  });
+
+  test('S0.3 a claim that finds nothing for this person does not look at everything', async () => {
+    const nodes = await nodesOf(() =>
+      often(async () => expect(await claim({ queue: 'skilled', skills: ['nothing'] })).toHaveLength(0)),
+    );
+    expectFew(nodes, 100);
+  });
+
+  test('S0.9 the clock reads what is due, by its time', async () => {
+    const nodes = await nodesOf(async () => expect(await tick(db, 1000)).toHaveLength(1000));
+    expectFew(nodes, 1000);
+    expect(indexesOn(nodes)).toContain('item_wake');
+    const one = await nodesOf(() => often(() => tickItem(db, 'ticket', 'w-900000')));
+    expectFew(one, 5);
+  });
+
+  test('S0.8 a decision finds its ticket and its lease by their keys', async () => {
+    const decide = async (count: number) => {
+      const held = await claim({ queue: 'big', count });
+      const one = { result: '1', hash: '00', subject: null, formVersion: null, nextWanted: false };
+      return nodesOf(async () => {
+        expect(
+          await settleItems(
+            db,
+            'ticket',
+            held.map((i) => ({ ...one, id: i.id, token: i.lease_id ?? '' })),
+          ),
+        ).toHaveLength(count);
+      });
+    };
+    for (let n = 0; n < 12; n++) {
+      const nodes = await decide(1);
+      expectFew(nodes, 5);
+      expect(indexesOn(nodes)).toContain('item_pkey');
+      expect(indexesOn(nodes)).toContain('lease_pkey');
+    }
+    expectFew(await decide(64), 64 * 3);
+    expectFew(await decide(1), 5);
+  });
+});

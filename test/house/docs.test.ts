@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const read = (path: string) => readFileSync(path, 'utf8');
+const list = (pattern: string) =>
+  execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', pattern], { encoding: 'utf8' })
+    .split('\n')
+    .filter((path) => path !== '' && existsSync(path));
+
+test('every relative link leads to a file', () => {
+  const broken = list('*.md').flatMap((page) =>
+    [...read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+      .map(([, target = '']) => join(dirname(page), target))
+      .filter((target) => !existsSync(target))
+      .map((target) => `${page} → ${target}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('the README names every environment variable, and no other', () => {
+  const config = new Set([...read('runtime/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map((m) => m[1]));
+  const rows = [...read('README.md').matchAll(/^\| (`[A-Z].*?) \|/gm)].map((m) => m[1] ?? '');
+  const named = new Set(rows.flatMap((row) => [...row.matchAll(/`(\w+)`/g)].map((m) => m[1])));
+  expect(named).toEqual(config);
+});
+
+test('every metric is in the operations manual', () => {
+  const page = read('docs/operations.md');
+  for (const [, name = ''] of read('api/metrics.ts').matchAll(/name: '(docket_\w+)'/g)) expect(page).toContain(name);
+});
+
+test('every npm command that a page names exists', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  for (const page of list('*.md'))
+    for (const [, name = ''] of read(page).matchAll(/npm run ([\w:-]+)/g)) expect(scripts, page).toHaveProperty(name);
+});
+
+test('every decision is in their list', () => {
+  const index = read('docs/decisions/README.md');
+  for (const note of list('docs/decisions/0*.md')) expect(index).toContain(note.split('/').at(-1));
+});
+
+test('a lock file that lacks platforms is found', async () => {
+  const { missingPlatforms } = await import('../../scripts/lockfile.ts');
+  const packages = {
+    '': {},
+    'node_modules/x': { optionalDependencies: { '@x/linux-x64-gnu': '1.0.0', '@x/darwin-arm64': '1.0.0' }, dev: true },
+    'node_modules/@x/linux-x64-gnu': { version: '1.0.0' },
+  };
+  expect(missingPlatforms({ packages })).toEqual({
+    'node_modules/@x/darwin-arm64': { version: '1.0.0', dev: true, os: ['darwin'], cpu: ['arm64'], optional: true },
+  });
+});

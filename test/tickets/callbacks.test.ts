@@ -1,0 +1,234 @@
+import { Webhook } from 'standardwebhooks';
+import { expect, test } from 'vitest';
+import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
+import { type Received, SECRET, startReceiver } from '../support/receiver.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
+import { add, configure, decide, events, ticket } from '../support/tickets.ts';
+
+const { api } = await startTestSystem();
+const carefulStores = await testStores();
+const careful = await startTestSystem({ DOCKET_ALLOW_PRIVATE_CALLBACKS: '0' }, { role: 'api', stores: carefulStores });
+
+const deliveries = async (id: string): Promise<Json[]> => (await api.get(`/v1/tickets/${id}/deliveries`)).body.items;
+const eventOf = (id: string, type: string) =>
+  eventually(async () => (await events(api, id)).find((e) => e.type === type));
+
+/** What came, after its signature was checked by the reference implementation. */
+const opened = ({ headers, body }: Received): Json =>
+  new Webhook(SECRET).verify(body, Object.fromEntries(Object.entries(headers).map(([k, v]) => [k, String(v)])));
+
+test('S0.10 a decision is told to the ticket’s callback, signed and with its version', async () => {
+  const { callback, received } = await startReceiver();
+  await add(api, 'one', { id: 'c1', callback, body: { user: 7 } });
+  await decide(api, await claimOne(api, 'one', 'anna'), { ban: 'ü' });
+  const told = await eventOf('c1', 'delivered');
+  expect(received).toHaveLength(1);
+  const [call] = received as [Received];
+  const decided = await ticket(api, 'c1');
+  expect(opened(call)).toEqual({ type: 'ticket.decided', version: decided.version, ticket: decided });
+  expect(call.headers['content-type']).toMatch(/^application\/json/);
+  expect(call.body).not.toContain(SECRET);
+  expect(told).toMatchObject({ actor: 'system', data: { n: 1, status: 204 } });
+  expect(await deliveries('c1')).toMatchObject([
+    {
+      n: 1,
+      type: 'ticket.decided',
+      version: decided.version,
+      url: callback.url,
+      state: 'delivered',
+      attempts: 1,
+      status: 204,
+      error: null,
+    },
+  ]);
+  const forged = { ...call, body: call.body.replace('ban', 'let') };
+  expect(() => opened(forged)).toThrow();
+});
+
+test('S0.10 a queue’s callback hears of every kind of end, and a ticket’s own goes before it', async () => {
+  const [queues, own] = [await startReceiver(), await startReceiver()];
+  await configure(api, 'ends', { callback: queues.callback, leaseSeconds: 0.3, maxAttempts: 1 });
+  await add(api, 'ends', { id: 'e-dead' });
+  await claimOne(api, 'ends', 'anna');
+  await add(api, 'ends', { id: 'e-decided', delaySeconds: 600 });
+  await api.post('/v1/tickets/e-decided/resolve', { decision: 1, reason: 'r' });
+  await add(api, 'ends', { id: 'e-invalidated', delaySeconds: 600 });
+  await api.post('/v1/tickets/e-invalidated/invalidate', { reason: 'r' });
+  await add(api, 'ends', { id: 'e-expired', deadlineSeconds: 0.2, delaySeconds: 600 });
+  await add(api, 'ends', { id: 'e-own', callback: own.callback, delaySeconds: 600 });
+  await api.post('/v1/tickets/e-own/invalidate', { reason: 'r' });
+  await eventually(async () => queues.received.length >= 4 && own.received.length >= 1);
+  const heard = queues.received.map(opened).map((m) => [m.type, m.ticket.id, m.ticket.state]);
+  expect(heard.sort()).toEqual([
+    ['ticket.dead', 'e-dead', 'dead'],
+    ['ticket.decided', 'e-decided', 'decided'],
+    ['ticket.expired', 'e-expired', 'expired'],
+    ['ticket.invalidated', 'e-invalidated', 'invalidated'],
+  ]);
+  expect(own.received.map(opened)).toMatchObject([{ type: 'ticket.invalidated', ticket: { id: 'e-own' } }]);
+});
+
+test('S0.10 a receiver that fails is asked again within five seconds, with the same id and content', async () => {
+  const { callback, received } = await startReceiver((n) => (n < 3 ? 500 : 200));
+  await add(api, 'retry', { id: 'r1', callback });
+  await decide(api, await claimOne(api, 'retry', 'anna'));
+  await eventOf('r1', 'delivered');
+  expect(received).toHaveLength(3);
+  const [first, second] = received as [Received, Received];
+  expect(second.at - first.at).toBeLessThan(5_000);
+  expect(new Set(received.map((r) => r.headers['webhook-id'])).size).toBe(1);
+  expect(new Set(received.map((r) => r.body)).size).toBe(1);
+  for (const call of received) opened(call);
+  expect(await deliveries('r1')).toMatchObject([{ n: 1, state: 'delivered', attempts: 3, status: 200 }]);
+  expect((await eventTypes(api, 'r1')).filter((t) => t.startsWith('deliver'))).toEqual(['delivered']);
+});
+
+test('S0.10 a failed attempt is on record while it is being retried', async () => {
+  const { callback, received } = await startReceiver(() => 503);
+  await add(api, 'pending', { id: 'pe1', callback });
+  await decide(api, await claimOne(api, 'pending', 'anna'));
+  await eventually(async () => (await deliveries('pe1'))[0]?.attempts >= 1);
+  expect((await deliveries('pe1'))[0]).toMatchObject({ state: 'pending', status: 503, error: 'answered 503' });
+  expect(await eventTypes(api, 'pe1')).toEqual(['created', 'claimed', 'decided']);
+  expect(received.length).toBeGreaterThanOrEqual(1);
+});
+
+test('S0.10 410 ends the attempts, and a delivery asked for again has the same id', async () => {
+  let answer = 410;
+  const { callback, received } = await startReceiver(() => answer);
+  await add(api, 'gone', { id: 'g1', callback });
+  await decide(api, await claimOne(api, 'gone', 'anna'));
+  expect((await eventOf('g1', 'delivery_failed')).data).toMatchObject({ n: 1, status: 410 });
+  expect(await deliveries('g1')).toMatchObject([{ state: 'failed', attempts: 1, status: 410 }]);
+  answer = 200;
+  const again = await api.post('/v1/tickets/g1/deliveries/1/redeliver');
+  expect([again.status, again.body.n, again.body.state]).toEqual([202, 1, 'pending']);
+  await eventOf('g1', 'delivered');
+  expect(received).toHaveLength(2);
+  expect(received[1]?.headers['webhook-id']).toBe(received[0]?.headers['webhook-id']);
+  expect(received[1]?.body).toBe(received[0]?.body);
+  expect(await deliveries('g1')).toMatchObject([{ n: 1, state: 'delivered', attempts: 2 }]);
+  await api.post('/v1/tickets/g1/deliveries/1/redeliver');
+  await eventually(async () => received.length === 3);
+  expect((await api.post('/v1/tickets/g1/deliveries/2/redeliver')).status).toBe(404);
+  expect((await api.get('/v1/tickets/unknown/deliveries')).status).toBe(404);
+});
+
+test('S0.10 redirects are not followed, and a receiver that is not there is tried again', async () => {
+  const target = await startReceiver();
+  const { callback, received } = await startReceiver((n) => (n === 1 ? 307 : 200));
+  await add(api, 'redirect', { id: 'rd', callback });
+  await add(api, 'redirect', { id: 'nobody', callback: { url: 'http://127.0.0.1:9/x', secret: SECRET } });
+  for (const reviewer of ['anna', 'ben']) await decide(api, await claimOne(api, 'redirect', reviewer));
+  await eventOf('rd', 'delivered');
+  expect([received.length, target.received.length]).toEqual([2, 0]);
+  await eventually(async () => (await deliveries('nobody'))[0]?.attempts >= 2);
+  expect((await deliveries('nobody'))[0]).toMatchObject({
+    state: 'pending',
+    status: null,
+    error: expect.stringContaining('ECONNREFUSED'),
+  });
+});
+
+test('S0.10 a ticket without a callback has no deliveries', async () => {
+  await add(api, 'silent', { id: 'si' });
+  await decide(api, await claimOne(api, 'silent', 'anna'));
+  expect(await deliveries('si')).toEqual([]);
+});
+
+const PRIVATE = [
+  'http://127.0.0.1/',
+  'http://127.0.0.1:8080/hook',
+  'https://127.1/',
+  'http://127.255.255.254/',
+  'http://2130706433/',
+  'http://0177.0.0.1/',
+  'http://0x7f.0.0.1/',
+  'http://0x7f000001/',
+  'http://0/',
+  'http://0.0.0.0/',
+  'http://10.0.0.1/',
+  'http://172.16.0.1/',
+  'http://172.31.255.255/',
+  'http://192.168.1.1/',
+  'http://169.254.169.254/latest/meta-data/',
+  'http://100.64.0.1/',
+  'http://198.18.0.1/',
+  'http://224.0.0.1/',
+  'http://240.0.0.1/',
+  'http://255.255.255.255/',
+  'http://[::1]/',
+  'http://[::]/',
+  'http://[::127.0.0.1]/',
+  'http://[::ffff:127.0.0.1]/',
+  'http://[::ffff:7f00:1]/',
+  'http://[::ffff:10.0.0.1]/',
+  'http://[0:0:0:0:0:ffff:7f00:1]/',
+  'http://[64:ff9b::7f00:1]/',
+  'http://[2002:7f00:1::]/',
+  'http://[fe80::1]/',
+  'http://[fc00::1]/',
+  'http://[fd12:3456::1]/',
+  'http://[fec0::1]/',
+  'http://[ff02::1]/',
+  'http://localhost/',
+  'http://LOCALHOST:3000/',
+  'http://localhost./',
+  'http://api.localhost/',
+  'http://printer.local/',
+  'http://db.internal/',
+  'http://１２７.0.0.1/',
+  'http://127。0。0。1/',
+  'http://user:pass@example.com/',
+  'ftp://example.com/',
+  'file:///etc/passwd',
+  'javascript:alert(1)',
+  'not a url',
+  '',
+];
+
+test.each(PRIVATE.map((url, n) => [url, `private-${n}`]))('S0.10 a callback to %s is refused', async (url, id) => {
+  const callback = { url, secret: SECRET };
+  for (const reply of [
+    await careful.api.post('/v1/queues/q/tickets', { id, body: null, callback }),
+    await careful.api.put('/v1/queues/q', { callback }),
+  ]) {
+    expect([reply.status, reply.body.code]).toEqual([422, 'invalid_request']);
+    expect(reply.body.errors[0].path).toBe('callback.url');
+  }
+  expect((await careful.api.get(`/v1/tickets/${id}`)).status).toBe(404);
+});
+
+test.each([
+  'https://example.com/hook',
+  'http://example.com:8080/a?b=c',
+  'https://8.8.8.8/',
+  'https://[2606:4700:4700::1111]/',
+  'https://localhost.example.com/',
+])('S0.10 a callback to %s is taken', async (url) => {
+  const reply = await careful.api.post('/v1/queues/public/tickets', { body: null, callback: { url, secret: SECRET } });
+  expect(reply.status).toBe(201);
+});
+
+test('S0.10 an address that was allowed once is checked again at each send', async () => {
+  const { callback, received } = await startReceiver();
+  await startTestSystem({ DOCKET_ALLOW_PRIVATE_CALLBACKS: '0' }, { role: 'worker', stores: carefulStores });
+  await add(careful.api, 'sneaky', { id: 'sneaky', callback: { url: 'https://example.com/', secret: SECRET } });
+  await careful.sql(`update item set callback = $1 where id = 'sneaky'`, [JSON.stringify(callback)]);
+  await careful.api.post('/v1/tickets/sneaky/invalidate', { reason: 'r' });
+  const listed = async () => (await careful.api.get('/v1/tickets/sneaky/deliveries')).body.items[0];
+  await eventually(async () => (await listed())?.attempts >= 1);
+  expect(await listed()).toMatchObject({ state: 'pending', status: null, error: expect.stringContaining('private') });
+  expect(received).toEqual([]);
+});
+
+test.each(['whsec_short', 'plain', `whsec_${'A'.repeat(120)}`, ''])(
+  'S0.10 the secret %j is refused',
+  async (secret) => {
+    const { status } = await api.post('/v1/queues/secret/tickets', {
+      body: null,
+      callback: { url: 'https://example.com/', secret },
+    });
+    expect(status).toBe(422);
+  },
+);

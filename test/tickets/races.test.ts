@@ -1,0 +1,187 @@
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
+import { add, addMany, claim, configure, decide, dice, ticket, withToken } from '../support/tickets.ts';
+
+// two processes on the same stores: nothing may depend on what one of them knows by itself
+const stores = await testStores();
+const { api, sql } = await startTestSystem({}, { stores });
+const twin = await startTestSystem({}, { role: 'api', stores });
+const either = (n: number) => (n % 2 ? api : twin.api);
+
+const FINAL = new Set(['decided', 'invalidated', 'expired', 'dead']);
+
+/** No item of these stores is final and held, none has two live leases or two ends. */
+async function expectSound(): Promise<void> {
+  const [found] = await sql(`
+    select (select count(*)::int from item where ended_at is not null and (holder is not null or lease_id is not null)) as final_held,
+           (select count(*)::int from lease l join item i on i.kind = l.kind and i.id = l.item_id
+             where l.ended_at is null and i.lease_id is distinct from l.token) as stray_leases,
+           (select count(*)::int from (select 1 from event where type in ('decided', 'invalidated', 'expired', 'dead')
+             group by kind, item_id having count(*) > 1) s) as two_ends,
+           (select count(*)::int from lease a join lease b on b.item_id = a.item_id and b.token > a.token
+             where tstzrange(a.granted_at, a.ended_at) && tstzrange(b.granted_at, b.ended_at)) as overlaps`);
+  expect(found).toEqual({ final_held: 0, stray_leases: 0, two_ends: 0, overlaps: 0 });
+}
+
+test('S0.4 invalidation races a claim: nobody ends up with an invalidated ticket', async () => {
+  const roll = dice(7);
+  let handed = 0;
+  for (let round = 0; round < 120; round++) {
+    const [queue, id] = [`inv-${round % 7}`, `inv-${round}`];
+    await add(api, queue, { id });
+    const pause = () => new Promise((r) => setTimeout(r, roll(3)));
+    const [answer, ended] = await Promise.all([
+      pause().then(() => claim(either(round), queue, `r-${round}`)),
+      pause().then(() => either(round + 1).post(`/v1/tickets/${id}/invalidate`, { reason: 'gone' })),
+    ]);
+    expect(ended.status).toBe(200);
+    expect((await ticket(api, id)).state).toBe('invalidated');
+    const [held] = answer.tickets as Json[];
+    if (!held) continue;
+    handed++;
+    expect((await decide(either(round), held)).body).toMatchObject({
+      code: 'not_open',
+      state: 'invalidated',
+      reason: 'gone',
+    });
+    expect(await eventTypes(api, id)).toEqual(['created', 'claimed', 'invalidated', 'refused']);
+  }
+  expect(handed).toBeGreaterThan(0);
+  await expectSound();
+});
+
+test('S0.4 of a decision, a resolution and an invalidation at once exactly one wins', async () => {
+  const winners = new Set<string>();
+  for (let round = 0; round < 60; round++) {
+    const id = `end-${round}`;
+    await add(api, 'end', { id });
+    const held = await claimOne(api, 'end', 'anna');
+    const calls = [
+      () => decide(either(round), held, 'by anna'),
+      () => either(round + 1).post(`/v1/tickets/${id}/resolve`, { decision: 'by another system', reason: 'r' }),
+      () => api.post(`/v1/tickets/${id}/invalidate`, { reason: 'r' }),
+    ];
+    // each gets to be first
+    const turned = calls.map((_, n) => calls[(n + round) % 3]);
+    const replies = await Promise.all(turned.map((call) => call?.()));
+    const won = replies.filter((r) => r?.status === 200);
+    expect(won).toHaveLength(1);
+    for (const lost of replies.filter((r) => r?.status !== 200)) expect(lost?.body.code).toBe('not_open');
+    const { state, decision } = await ticket(api, id);
+    winners.add(`${state} ${decision}`);
+  }
+  expect(winners.size).toBeGreaterThan(1);
+  await expectSound();
+});
+
+test('S0.8 one decision sent to two processes at once is one decision with one answer', async () => {
+  for (let round = 0; round < 20; round++) {
+    const queue = `two-${round}`;
+    await add(api, queue, { id: `two-${round}` });
+    if (round % 2) await add(api, queue, { id: `two-next-${round}` });
+    const held = await claimOne(api, queue, 'anna');
+    const replies = await Promise.all([0, 1, 2, 3, 4, 5].map((n) => decide(either(n), held, { n: 1 }, { next: true })));
+    await add(api, queue, { id: `two-late-${round}` });
+    replies.push(await decide(api, held, { n: 1 }, { next: true }));
+    expect(replies.map((r) => r.status)).toEqual(Array(7).fill(200));
+    expect(new Set(replies.map((r) => JSON.stringify(r.body)))).toHaveLength(1);
+    expect(replies[0]?.body.next?.id).toBe(round % 2 ? `two-next-${round}` : undefined);
+  }
+  await expectSound();
+});
+
+test('S0.6 one reviewer who claims at two processes at once holds one ticket', async () => {
+  await addMany(
+    api,
+    'person',
+    Array.from({ length: 40 }, (_, n) => ({ id: `pe${n}` })),
+  );
+  for (let round = 0; round < 15; round++) {
+    const got = await Promise.all([0, 1, 2, 3].map((n) => claimOne(either(n), 'person', `anna-${round}`)));
+    expect(new Set(got.map((t) => t.lease.token)).size).toBe(1);
+    expect(got.filter((t) => !t.resumed)).toHaveLength(1);
+  }
+});
+
+/** A caller who does anything to any of a few tickets, and believes no answer. */
+async function meddle(no: number, rounds: number): Promise<void> {
+  const roll = dice(100 + no);
+  let mine: Json[] = [];
+  for (let n = 0; n < rounds; n++) {
+    const client = either(roll(2));
+    const id = `mess-${roll(40)}`;
+    const held = mine[roll(mine.length || 1)];
+    const actions: (() => Promise<unknown>)[] = [
+      async () => {
+        mine = (await claim(client, 'mess', `m${roll(6)}`, { count: 1 + roll(3) })).tickets;
+      },
+      async () => held && decide(client, held, roll(2), { next: roll(2) === 0 }),
+      async () => held && withToken(client, held, 'release', { skip: roll(4) === 0, delaySeconds: roll(2) / 10 }),
+      async () => held && withToken(client, held, 'renew'),
+      async () => held && withToken(client, held, 'transfer', { queue: roll(2) ? 'mess' : 'mess-2' }),
+      () => client.post(`/v1/tickets/${id}/release`, {}),
+      () => client.post(`/v1/tickets/${id}/transfer`, { queue: 'mess' }),
+      () => client.patch(`/v1/tickets/${id}`, { priority: roll(9) }),
+      async () => roll(5) === 0 && client.post(`/v1/tickets/${id}/invalidate`, { reason: `r${roll(2)}` }),
+      async () => roll(5) === 0 && client.post(`/v1/tickets/${id}/resolve`, { decision: roll(2), reason: 'r' }),
+      () => client.post('/v1/queues/mess/tickets', { id, body: null }),
+    ];
+    const reply = (await actions[roll(actions.length)]?.()) as { status?: number; body?: Json } | undefined;
+    if ((reply?.status ?? 200) >= 500) throw new Error(JSON.stringify(reply?.body));
+  }
+}
+
+test('S0.6 whatever is done to tickets in whatever order, versions rise, histories have no gap and final is final', async () => {
+  await configure(api, 'mess', { leaseSeconds: 0.2, maxHeld: 3, maxAttempts: 30, reclaimedFirst: true });
+  await Promise.all(Array.from({ length: 12 }, (_, n) => meddle(n, 60)));
+  await expectSound();
+  const logs = await sql<{ item_id: string; seqs: number[]; types: string[]; event_seq: number; state: string }>(`
+    select e.item_id, array_agg(e.seq order by e.seq) as seqs, array_agg(e.type order by e.seq) as types,
+           min(i.event_seq) as event_seq, min(i.state) as state
+      from event e join item i on i.kind = e.kind and i.id = e.item_id where e.item_id like 'mess-%' group by e.item_id`);
+  expect(logs.length).toBeGreaterThan(20);
+  for (const { item_id, seqs, types, event_seq } of logs) {
+    expect(seqs, item_id).toEqual(Array.from({ length: event_seq }, (_, n) => n + 1));
+    const end = types.findIndex((t) => FINAL.has(t));
+    if (end >= 0) expect(new Set([...types.slice(end + 1), 'refused']), item_id).toEqual(new Set(['refused']));
+    for (let n = 1; n < types.length; n++)
+      if (types[n] === 'claimed')
+        expect([
+          'created',
+          'available',
+          'released',
+          'skipped',
+          'reclaimed',
+          'transferred',
+          'changed',
+          'refused',
+        ]).toContain(types[n - 1]);
+  }
+});
+
+test('S0.6 a lease that begins behind a wait begins after the end of the one before', async () => {
+  // no clock runs here: the reclaim is done by hand, while the next claim is under way
+  const still = await testStores();
+  const system = await startTestSystem({ DOCKET_PACEMAKER: 'off' }, { role: 'api', stores: still });
+  await configure(system.api, 'wait', { leaseSeconds: 0.05 });
+  await add(system.api, 'wait', { id: 'wait' });
+  const first = await claimOne(system.api, 'wait', 'anna');
+  await eventually(async () => Date.now() > Date.parse(first.lease.expiresAt) + 20);
+  const client = new pg.Client({ connectionString: still.databaseUrl });
+  await client.connect();
+  await client.query('begin');
+  await client.query('lock table queue in access exclusive mode');
+  const second = claimOne(system.api, 'wait', 'ben');
+  const waiters = "select 1 from pg_locks where not granted and relation = 'queue'::regclass";
+  await eventually(async () => (await client.query(waiters)).rowCount);
+  await client.query("select tick_item('ticket', 'wait')");
+  await client.query('commit');
+  await client.end();
+  expect((await second).attempts).toBe(2);
+  const leases = await system.sql<{ granted_at: Date; ended_at: Date | null }>(
+    'select * from lease order by granted_at',
+  );
+  expect(leases[1]?.granted_at.getTime()).toBeGreaterThanOrEqual(leases[0]?.ended_at?.getTime() ?? Number.NaN);
+});

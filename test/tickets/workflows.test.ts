@@ -1,0 +1,161 @@
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, expect, test } from 'vitest';
+import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
+import { add, configure, decide, events, ticket } from '../support/tickets.ts';
+
+// few idle items are told per second, so that some end before their workflow is started
+const stores = await testStores();
+const { api, sql } = await startTestSystem({ DOCKET_RELAY_IDLE_PER_SECOND: '20' }, { stores });
+const connection = await Connection.connect({ address: stores.temporalAddress });
+const temporal = new Client({ connection, namespace: stores.namespace });
+afterAll(() => connection.close());
+
+const handle = (id: string) => temporal.workflow.getHandle(`ticket/${id}`);
+const workflow = async (id: string): Promise<Json> => (await api.get(`/v1/tickets/${id}/workflow`)).body;
+const running = (id: string) =>
+  eventually(async () => {
+    const now = await workflow(id);
+    return now.status === 'running' && now.snapshot?.state && now;
+  });
+const completed = (id: string) => eventually(async () => (await workflow(id)).status === 'completed');
+const last = async (id: string) => (await events(api, id)).at(-1);
+
+test('S0.5 the workflow says itself what the row says, through the whole life', async () => {
+  await add(api, 'life', { id: 'life', delaySeconds: 1 });
+  const agrees = (state: string) =>
+    eventually(async () => {
+      const [now, row] = [await workflow('life'), await ticket(api, 'life')];
+      return row.state === state && now.snapshot?.version === row.version && now.snapshot.state === state && now;
+    });
+  const first = await agrees('delayed');
+  const made = await ticket(api, 'life');
+  expect(first).toMatchObject({
+    workflowId: 'ticket/life',
+    status: 'running',
+    snapshot: { wakeAt: made.availableAt, holder: null },
+  });
+  expect(first.uiUrl).toContain(first.runId);
+  await agrees('waiting');
+  const held = await claimOne(api, 'life', 'anna');
+  expect((await agrees('held')).snapshot).toMatchObject({ holder: 'anna', wakeAt: held.lease.expiresAt });
+  await decide(api, held);
+  await completed('life');
+  const end = await workflow('life');
+  const { version } = await ticket(api, 'life');
+  expect(end).toMatchObject({ runId: first.runId, snapshot: { state: 'decided', version, wakeAt: null } });
+  expect(end.snapshot.events.map((e: Json) => e.type)).toEqual(['created', 'available', 'claimed', 'decided']);
+});
+
+test('S0.9 the outbox is empty when every workflow has been told', async () => {
+  await add(api, 'told', { id: 'told' });
+  await decide(api, await claimOne(api, 'told', 'anna'));
+  await eventually(async () => (await sql('select 1 from outbox')).length === 0);
+  await eventually(async () => /^(not_started|completed)$/.test((await workflow('told')).status));
+});
+
+test('S0.5 what is over before it had to be told has no workflow', async () => {
+  const ids = Array.from({ length: 60 }, (_, n) => `quick-${n}`);
+  await api.post('/v1/queues/quick/tickets/batch', { tickets: ids.map((id) => ({ id, body: null })) });
+  await api.post('/v1/queues/quick/invalidate', { ids, reason: 'never mind' });
+  const states = await Promise.all(ids.map(workflow));
+  const none = states.filter((s) => s.status === 'not_started');
+  expect(none.length).toBeGreaterThan(0);
+  expect(none[0]).toMatchObject({ runId: null, snapshot: null, workflowId: expect.stringMatching(/^ticket\/quick-/) });
+  expect((await api.get('/v1/tickets/nobody/workflow')).status).toBe(404);
+});
+
+test('S0.4 an operator invalidates a ticket from the Temporal UI', async () => {
+  await add(api, 'op-inv', { id: 'op-inv' });
+  const held = await claimOne(api, 'op-inv', 'anna');
+  await running('op-inv');
+  await handle('op-inv').signal('invalidate', { reason: 'court order', by: 'olga' });
+  await eventually(async () => (await ticket(api, 'op-inv')).state === 'invalidated');
+  expect((await ticket(api, 'op-inv')).invalidation).toMatchObject({ reason: 'court order', by: 'olga' });
+  expect((await decide(api, held)).body).toMatchObject({ code: 'not_open', by: 'olga', reason: 'court order' });
+  expect((await events(api, 'op-inv')).find((e) => e.type === 'invalidated')?.actor).toBe('olga');
+  await completed('op-inv');
+});
+
+test('S0.4 an operator takes a ticket from its holder', async () => {
+  await add(api, 'op-rel', { id: 'op-rel' });
+  const held = await claimOne(api, 'op-rel', 'anna');
+  await running('op-rel');
+  await handle('op-rel').signal('release', { by: 'olga' });
+  await eventually(async () => (await ticket(api, 'op-rel')).state === 'waiting');
+  expect(await last('op-rel')).toMatchObject({ type: 'released', actor: 'olga' });
+  expect((await decide(api, held)).body).toMatchObject({ code: 'lease_lost', reason: 'revoked' });
+  await handle('op-rel').signal('release', { by: 'olga' });
+  await eventually(async () => (await last('op-rel'))?.data?.command === 'release');
+  expect(await last('op-rel')).toMatchObject({ type: 'refused', actor: 'olga', data: { reason: 'not_held' } });
+});
+
+test('S0.2 an operator changes the priority, and the next claim sees it', async () => {
+  for (const id of ['op-pri-1', 'op-pri-2']) await add(api, 'op-pri', { id });
+  await running('op-pri-2');
+  await handle('op-pri-2').signal('reprioritize', { priority: 5000, by: 'olga' });
+  await handle('op-pri-2').signal('reprioritize', { priority: 50, by: 'olga' });
+  await eventually(async () => (await ticket(api, 'op-pri-2')).priority === 50);
+  expect(await last('op-pri-2')).toMatchObject({ type: 'changed', actor: 'olga', data: { priorityBefore: 0 } });
+  expect((await claimOne(api, 'op-pri', 'anna')).id).toBe('op-pri-2');
+});
+
+test('S0.4 a request to cancel the workflow invalidates its ticket', async () => {
+  await add(api, 'op-cancel', { id: 'op-cancel', delaySeconds: 600 });
+  await running('op-cancel');
+  await handle('op-cancel').cancel();
+  await eventually(async () => (await ticket(api, 'op-cancel')).state === 'invalidated');
+  expect((await ticket(api, 'op-cancel')).invalidation.by).toBe('operator');
+  await completed('op-cancel');
+});
+
+test('S0.4 commands sent together are carried out once each, in order', async () => {
+  await add(api, 'op-many', { id: 'op-many', delaySeconds: 600 });
+  await running('op-many');
+  for (let priority = 1; priority <= 10; priority++)
+    await handle('op-many').signal('reprioritize', { priority, by: `o${priority}` });
+  await eventually(async () => (await ticket(api, 'op-many')).priority === 10);
+  const changes = (await events(api, 'op-many')).filter((e) => e.type === 'changed');
+  expect(changes.map((e) => [e.actor, e.data.priorityBefore])).toEqual(
+    Array.from({ length: 10 }, (_, n) => [`o${n + 1}`, n]),
+  );
+});
+
+test('S0.4 a command for a final ticket that is still being delivered is logged as refused', async () => {
+  let answer = 500;
+  const { callback, received } = await startReceiver(() => answer);
+  await add(api, 'op-late', { id: 'op-late', callback });
+  await decide(api, await claimOne(api, 'op-late', 'anna'), 'kept');
+  await eventually(async () => received.length > 0);
+  await handle('op-late').signal('invalidate', { reason: 'too late', by: 'olga' });
+  await eventually(async () => (await eventTypes(api, 'op-late')).includes('refused'));
+  expect(await last('op-late')).toMatchObject({
+    type: 'refused',
+    actor: 'olga',
+    data: { command: 'invalidate', reason: 'not_open' },
+  });
+  await handle('op-late').cancel();
+  await eventually(async () => (await eventTypes(api, 'op-late')).filter((t) => t === 'refused').length === 2);
+  expect(await ticket(api, 'op-late')).toMatchObject({ state: 'decided', decision: 'kept' });
+  answer = 200;
+  await eventually(async () => (await eventTypes(api, 'op-late')).includes('delivered'), 40_000);
+  await completed('op-late');
+});
+
+test('S0.9 a ticket with many changes continues in new runs and loses nothing', async () => {
+  await configure(api, 'long', {});
+  await add(api, 'long', { id: 'long', delaySeconds: 600 });
+  const { runId } = await running('long');
+  for (let n = 0; n < 520; n++) await handle('long').signal('changed', { snapshot: undefined });
+  await api.patch('/v1/tickets/long', { priority: 7 });
+  await eventually(async () => {
+    const now = await workflow('long');
+    return (
+      now.status === 'running' && now.runId !== runId && now.snapshot?.version === (await ticket(api, 'long')).version
+    );
+  }, 40_000);
+  await handle('long').signal('invalidate', { reason: 'done', by: 'olga' });
+  await completed('long');
+  expect(await eventTypes(api, 'long')).toEqual(['created', 'changed', 'invalidated']);
+});

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { type Answer, post } from '../activities/webhook.ts';
+import type { Item } from '../contract/items.ts';
+import { finishJobs, type PushTarget, popToPush, pushTopics, releaseJobs } from '../db/jobs.ts';
+import { jobView } from '../domain/jobs.ts';
+import type { Engine } from '../link/engine.ts';
+import { newToken } from '../link/tokens.ts';
+
+const SETTINGS_MS = 1_000;
+const POLL_MS = 5_000;
+const MARGIN_MS = 500;
+const FAILURES_TO_OPEN = 5;
+const MAX_BREAK_MS = 60_000;
+const MAX_BACKOFF_SECONDS = 3_600;
+
+interface Line {
+  target: PushTarget;
+  inFlight: number;
+  failures: number;
+  /** `performance.now()` before which nothing but a probe is sent. */
+  brokenUntil: number;
+  stop(): void;
+}
+
+/**
+ * Pushes the jobs of topics that have a target (S3.7): each is POSTed signed, 2xx finishes it, anything
+ * else gives it back with a growing delay. The topic's limit holds over all processes; after five
+ * failures in a row the circuit is open and one job at a time is tried, ever more rarely.
+ */
+export class Pusher {
+  readonly #engine: Engine;
+  readonly #allowPrivate: boolean;
+  readonly #lines = new Map<string, Line>();
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(engine: Engine, allowPrivate: boolean) {
+    this.#engine = engine;
+    this.#allowPrivate = allowPrivate;
+  }
+
+  start(): void {
+    void this.#readSettings();
+  }
+
+  /** Takes no more and waits for what is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    for (const line of this.#lines.values()) line.stop();
+    while ([...this.#lines.values()].some((line) => line.inFlight > 0)) await sleep(20);
+  }
+
+  async #readSettings(): Promise<void> {
+    try {
+      const wanted = new Map((await pushTopics(this.#engine.db)).map((t) => [t.name, t.push]));
+      for (const [topic, line] of this.#lines)
+        if (!wanted.has(topic)) {
+          line.stop();
+          this.#lines.delete(topic);
+        }
+      for (const [topic, target] of wanted) this.#follow(topic, target);
+    } catch (error) {
+      this.#engine.log.warn({ err: (error as Error).message }, 'push targets could not be read, trying again');
+    }
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => void this.#readSettings(), SETTINGS_MS);
+    this.#timer.unref();
+  }
+
+  #follow(topic: string, target: PushTarget): void {
+    const known = this.#lines.get(topic);
+    if (known) {
+      known.target = target;
+      return;
+    }
+    const stopped = new AbortController();
+    const line: Line = { target, inFlight: 0, failures: 0, brokenUntil: 0, stop: () => stopped.abort() };
+    this.#lines.set(topic, line);
+    void this.#run(topic, line, stopped.signal);
+  }
+
+  async #run(topic: string, line: Line, stopped: AbortSignal): Promise<void> {
+    const seat = this.#engine.waiters.take(`job/${topic}`);
+    while (!stopped.aborted) {
+      const took = await this.#take(topic, line);
+      seat.pass(took > 0);
+      if (took > 0 && line.inFlight < line.target.concurrency) continue;
+      const pause = Math.max(line.brokenUntil - performance.now(), 0);
+      if (pause > 0) await sleep(Math.min(pause, POLL_MS));
+      else if (line.inFlight >= line.target.concurrency) await sleep(5);
+      else await seat.woken(performance.now() + POLL_MS, stopped);
+    }
+    seat.leave();
+  }
+
+  /** @returns how many jobs are on their way now that were not before */
+  async #take(topic: string, line: Line): Promise<number> {
+    const broken = line.failures >= FAILURES_TO_OPEN;
+    if (broken && (line.inFlight > 0 || performance.now() < line.brokenUntil)) return 0;
+    const free = broken ? 1 : line.target.concurrency - line.inFlight;
+    if (free <= 0) return 0;
+    const { db, after, log } = this.#engine;
+    try {
+      const rows = await popToPush(db, topic, Array.from({ length: free }, newToken), line.target.concurrency);
+      after(rows);
+      for (const job of rows) void this.#push(job, line);
+      return rows.length;
+    } catch (error) {
+      log.warn({ err: (error as Error).message, topic }, 'jobs to push could not be taken, trying again');
+      await sleep(1_000);
+      return 0;
+    }
+  }
+
+  async #push(job: Item, line: Line): Promise<void> {
+    line.inFlight++;
+    try {
+      const { url, secret } = line.target;
+      const body = JSON.stringify({ type: 'job', version: job.version, job: jobView(job) });
+      const patience = Math.max((job.lease_seconds ?? 0) * 1000 - MARGIN_MS, MARGIN_MS);
+      const message = { url, secret, id: messageId(job), body };
+      const answer = await post(message, this.#allowPrivate, patience).catch((error: Error) => error);
+      await this.#settle(job, line, answer);
+    } catch (error) {
+      // its lease runs out, and it is pushed again
+      this.#engine.log.warn({ err: (error as Error).message, job: job.id }, 'the outcome of a push could not be kept');
+    } finally {
+      line.inFlight--;
+    }
+  }
+
+  async #settle(job: Item, line: Line, answer: Answer | Error): Promise<void> {
+    const { db, after } = this.#engine;
+    const token = job.lease_id ?? '';
+    const taken = !(answer instanceof Error) && answer.status >= 200 && answer.status < 300;
+    if (taken) {
+      line.failures = 0;
+      after(await finishJobs(db, [{ id: job.id, token }], 'push'));
+      return;
+    }
+    // a receiver that refuses one job (4xx) is not down
+    const down = answer instanceof Error || answer.status >= 500;
+    line.failures = down ? line.failures + 1 : 0;
+    if (line.failures >= FAILURES_TO_OPEN)
+      line.brokenUntil = performance.now() + Math.min(MAX_BREAK_MS, 1_000 * 2 ** (line.failures - FAILURES_TO_OPEN));
+    const asked = answer instanceof Error ? null : answer.retryAfterMs;
+    const delay = asked === null ? 2 ** Math.min(job.attempts, 20) : asked / 1000;
+    after(await releaseJobs(db, [{ id: job.id, token }], Math.min(delay, MAX_BACKOFF_SECONDS), null));
+  }
+}
+
+/** The same for every attempt at a job, so that receivers can drop repeats. */
+const messageId = (job: Item) => `msg_${createHash('sha256').update(`job/${job.id}`).digest('hex').slice(0, 32)}`;
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,14 @@
+import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { ScheduleActivities } from '../activities/schedules.ts';
+
+const { addOccurrence } = proxyActivities<ScheduleActivities>({
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '1s', maximumInterval: '1m' },
+});
+
+/** One firing of a periodic job (S3.7): adds the job of that instant, once however often it is tried. */
+export async function periodic(topic: string, name: string): Promise<void> {
+  const [scheduled] = (workflowInfo().searchAttributes.TemporalScheduledStartTime ?? []) as Date[];
+  const at = scheduled ? new Date(scheduled) : workflowInfo().startTime;
+  await addOccurrence(topic, name, at.toISOString());
+}
