@@ -70,7 +70,11 @@ export function deliveryActivities({ db, allowPrivate }: DeliveryContext): Deliv
     async deliverOutcome(kind, id) {
       const item = await getItem(db, kind, id);
       const callback = item && (await callbackOf(db, item));
-      if (!item?.telling || !callback) return;
+      if (!item?.telling) return;
+      if (!callback) {
+        await deliveries.itemTold(db, kind, id, 'delivery_failed', { reason: 'the queue has no callback any more' });
+        return;
+      }
       const delivery = await deliveries.openDelivery(db, kind, id, outcomeMessage(item).type, callback.url);
       if (delivery) await deliver(kind, id, delivery.n);
     },

@@ -8,6 +8,9 @@ const OnOff = z.enum(['on', 'off']);
 const Environment = z.object({
   PORT: Port.default(3000),
   HOST: z.string().default('127.0.0.1'),
+  BEANSTALKD_PORT: Port.optional(),
+  BEANSTALKD_HOST: z.string().default('127.0.0.1'),
+  DOCKET_PUBLIC_URL: z.url().optional(),
   DOCKET_DATA: z.string().min(1).default('.docket'),
   DOCKET_CACHE: z
     .string()
@@ -37,6 +40,11 @@ const Environment = z.object({
 export interface Config {
   port: number;
   host: string;
+  /** Of beanstalkd's protocol; undefined: that door stays shut. */
+  beanstalkdPort: number | undefined;
+  beanstalkdHost: string;
+  /** Where other machines reach this one; undefined: where it listens. */
+  publicUrl: string | undefined;
   dataDir: string;
   cacheDir: string;
   databaseUrl: string | undefined;
@@ -76,6 +84,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return {
     port: e.PORT,
     host: e.HOST,
+    beanstalkdPort: e.BEANSTALKD_PORT,
+    beanstalkdHost: e.BEANSTALKD_HOST,
+    publicUrl: e.DOCKET_PUBLIC_URL,
     dataDir: resolve(e.DOCKET_DATA),
     cacheDir: resolve(e.DOCKET_CACHE),
     databaseUrl: e.DATABASE_URL,

@@ -11,6 +11,7 @@ import { type Api, createApi } from '../api/context.ts';
 import { createMetrics } from '../api/metrics.ts';
 import { openStreams } from '../api/streams/sse.ts';
 import { reachStores } from '../api/system/health.ts';
+import { type Beanstalkd, listenBeanstalkd } from '../beanstalkd/server.ts';
 import { createEngine, type Engine } from '../link/engine.ts';
 import { installRuntime, startWorker } from '../worker/worker.ts';
 import type { Config } from './config.ts';
@@ -24,6 +25,8 @@ export interface Stores {
 export interface RunningProcess {
   /** Where the API listens; null for a worker. */
   url: string | null;
+  /** Where beanstalkd's protocol is spoken; null where it isn't. */
+  beanstalkd: Pick<Beanstalkd, 'address' | 'port' | 'drain'> | null;
   engine: Engine;
   /** Fails when the process cannot go on. */
   done: Promise<void>;
@@ -39,26 +42,32 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   const log = pino({ level: config.logLevel, base: { role } }, destination({ dest: 2, sync: false }));
   if (role !== 'api') installRuntime(log);
   const temporal = temporalOptions(config, stores);
-  const connection = Connection.lazy(temporal.connection);
+  // no retries below ours: they would go on after the connection is closed
+  const connection = Connection.lazy({ ...temporal.connection, interceptors: [] });
   const client = new Client({ connection, namespace: temporal.namespace });
   const node = `${hostname()
     .replaceAll(/[^A-Za-z0-9.-]/g, '-')
     .slice(0, 40)}-${randomBytes(4).toString('hex')}`;
   const listening = role === 'worker' ? null : await reservePort(config);
   const url = listening && `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${listening.port}`;
-  const engine = createEngine({ ...config, databaseUrl: stores.databaseUrl, client, node, url, role, log });
+  const beanstalkd = role === 'worker' ? null : await reserveBeanstalkd(config);
+  const reachable = listening && (config.publicUrl ?? url);
+  const engine = createEngine({ ...config, databaseUrl: stores.databaseUrl, client, node, url: reachable, role, log });
   await engine.start();
   const api = listening && openApi(engine, config, stores, temporal.namespace);
   if (listening && api) {
     listening.open(createApp(api).fetch);
     reachStores(api);
+    await beanstalkd?.open(api);
   }
   const worker = role === 'api' ? null : await workerOf(engine, config, temporal);
   return {
     url,
+    beanstalkd,
     engine,
     done: worker?.done ?? new Promise(() => {}),
     async stop() {
+      await beanstalkd?.stop();
       engine.waiters.close();
       for (const stream of [...openStreams]) stream.close();
       await listening?.close();
@@ -98,6 +107,9 @@ function openApi(engine: Engine, config: Config, stores: Stores, temporalNamespa
     metrics: createMetrics(engine),
   });
 }
+
+const reserveBeanstalkd = async ({ beanstalkdPort: port, beanstalkdHost: host }: Config) =>
+  port === undefined ? null : listenBeanstalkd({ host, port });
 
 /** Binds the port before anything else is done with it, so that a taken one is said at once. */
 function reservePort(config: Config) {

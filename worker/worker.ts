@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Runtime, Worker } from '@temporalio/worker';
@@ -94,7 +94,10 @@ export async function workflowBundle(cacheDir: string): Promise<{ code: string }
   const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error };
   const { code } = await bundleWorkflowCode({ workflowsPath, logger: quiet });
   mkdirSync(cacheDir, { recursive: true });
-  writeFileSync(file, code);
+  // whole or not at all: another process may be starting at this moment
+  const part = `${file}.${process.pid}`;
+  writeFileSync(part, code);
+  renameSync(part, file);
   return { code };
 }
 

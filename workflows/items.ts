@@ -61,7 +61,7 @@ interface Run {
  * Drives one item through time: sleeps until its wake time or a signal, does what is due, carries out
  * operators' commands, and at the end delivers the outcome. Postgres decides; this is the clock
  * that survives everything. It trusts no snapshot that it was started with, because a start may
- * land after the item's end (DESIGN §1).
+ * land after the item's end (docs/ARCHITECTURE.md).
  */
 export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorSignals): Promise<void> {
   const run: Run = {

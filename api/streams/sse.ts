@@ -15,39 +15,44 @@ export const openStreams = new Set<EventStream>();
  * Answers with server-sent events. `begin` gets the stream and returns what to do at its end; a reader
  * who falls a thousand events behind is cut off and resumes by `Last-Event-ID`.
  */
-export function eventStream(begin: (stream: EventStream) => Promise<() => void>): Response {
+export async function eventStream(
+  signal: AbortSignal,
+  begin: (stream: EventStream) => Promise<() => void>,
+): Promise<Response> {
   let end = () => {};
-  let beat: NodeJS.Timeout | undefined;
-  let stream: EventStream;
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const write = (text: string) => {
+    if (!openStreams.has(stream)) return;
+    controller?.enqueue(encoder.encode(text));
+    if ((controller?.desiredSize ?? 0) < -MAX_BEHIND) stream.close();
+  };
+  const beat = setInterval(() => write(': \n\n'), HEARTBEAT_MS);
   const finish = () => {
     clearInterval(beat);
     openStreams.delete(stream);
     end();
-    end = () => {};
+  };
+  const stream: EventStream = {
+    send: (event, data, id) =>
+      write(`${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+    close() {
+      if (!openStreams.has(stream)) return;
+      finish();
+      controller?.close();
+    },
   };
   const body = new ReadableStream<Uint8Array>({
-    async start(controller) {
-      const write = (text: string) => {
-        if (!openStreams.has(stream)) return;
-        controller.enqueue(encoder.encode(text));
-        if ((controller.desiredSize ?? 0) < -MAX_BEHIND) stream.close();
-      };
-      stream = {
-        send: (event, data, id) =>
-          write(`${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
-        close() {
-          if (!openStreams.has(stream)) return;
-          finish();
-          controller.close();
-        },
-      };
-      openStreams.add(stream);
-      beat = setInterval(() => write(': \n\n'), HEARTBEAT_MS);
-      write('retry: 1000\n\n');
-      end = await begin(stream);
+    start(c) {
+      controller = c;
     },
     cancel: finish,
   });
+  openStreams.add(stream);
+  signal.addEventListener('abort', () => stream.close(), { once: true });
+  write('retry: 1000\n\n');
+  // nothing is answered before events are listened for: who has the headers misses none
+  end = await begin(stream);
+  if (signal.aborted) stream.close();
   const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
   return new Response(body, { headers });
 }

@@ -24,13 +24,13 @@ export const streamEndpoint = endpoint({
     ticket: z.string().max(200).optional(),
   }),
   answers: { 200: z.string().openapi({ description: 'text/event-stream' }) },
-  async handle({ api, caller, query, header }) {
+  async handle({ api, caller, query, header, signal }) {
     if ((query.reviewer === undefined) === (query.queue === undefined) && caller.role !== 'reviewer')
       throw invalid('reviewer', 'give either reviewer or queue');
     const lastSeen = Number(header('last-event-id') ?? Number.NaN);
-    if (query.queue !== undefined) return queueStream(api, caller, query.queue);
+    if (query.queue !== undefined) return queueStream(api, caller, query.queue, signal);
     const reviewer = personOf(caller, query.reviewer);
-    return eventStream(async (stream) => {
+    return eventStream(signal, async (stream) => {
       const write = (n: Notice) => n.person === reviewer && send(stream, n);
       const stop = await api.engine.notices.listen(write);
       if (Number.isSafeInteger(lastSeen))
@@ -41,8 +41,8 @@ export const streamEndpoint = endpoint({
 });
 
 /** What a queue's supervisors and idle reviewers want to know; who held what is for the former only. */
-function queueStream(api: Api, caller: Caller, queue: string): Response {
-  return eventStream(async (stream) => {
+function queueStream(api: Api, caller: Caller, queue: string, signal: AbortSignal): Promise<Response> {
+  return eventStream(signal, async (stream) => {
     const watchAll = caller.role !== 'reviewer';
     const stopNotices = await api.engine.notices.listen((n) => {
       if (n.kind === 'ticket' && n.queue === queue && (watchAll || n.person === caller.subject)) send(stream, n);

@@ -1,4 +1,4 @@
--- The order of waiting items, smaller first; `seq` breaks ties (DESIGN §2, S0.1, S0.2).
+-- The order of waiting items, smaller first; `seq` breaks ties (S0.1, S0.2).
 -- Tickets: microseconds since 2020 at which the item first became available, less its priority.
 -- With ageing one level is worth level_seconds of waiting, so any two tickets keep their order for
 -- ever and no sweep is needed. Strict priority is a level of 2^51 µs (71 years). `front` puts

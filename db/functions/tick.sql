@@ -1,4 +1,4 @@
--- Everything that time does to items, and the only code that acts on time (DESIGN §1, two clocks).
+-- Everything that time does to items, and the only code that acts on time (docs/ARCHITECTURE.md, the two clocks).
 -- One pass applies one transition to each item given: its deadline first, then the end of its
 -- lease, then its delay, then an escalation; what is due after that is done in the next pass.
 create or replace function advance_items(p_kinds text[], p_ids text[]) returns setof item

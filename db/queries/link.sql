@@ -40,11 +40,15 @@ delete from outbox where version = any ($1::bigint[]);
 -- Rows of processes that have been silent for 15 s become this process's own; never those of a
 -- living one, however busy it is.
 with orphan as (
-  select version from outbox o
+  select o.version, i.id is null as gone from outbox o left join item i on i.kind = o.kind and i.id = o.item_id
    where not exists (select 1 from node n where n.id = o.node and n.seen_at > clock_timestamp() - interval '15 seconds')
-   order by version limit $2 for update skip locked
+   order by o.version limit $2 for update of o skip locked
+), forgotten as (
+  -- a row whose item is no more has nobody to speak of
+  delete from outbox o using orphan where orphan.gone and o.version = orphan.version
 ), adopted as (
-  update outbox o set node = $1 from orphan where o.version = orphan.version returning o.version, o.kind, o.item_id
+  update outbox o set node = $1 from orphan
+   where not orphan.gone and o.version = orphan.version returning o.version, o.kind, o.item_id
 )
 select a.version as told_version, i.* from adopted a join item i on i.kind = a.kind and i.id = a.item_id;
 

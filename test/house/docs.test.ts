@@ -19,6 +19,16 @@ test('every relative link leads to a file', () => {
   expect(broken).toEqual([]);
 });
 
+test('every source file that a page names is there', () => {
+  const gone = list('*.md').flatMap((page) =>
+    [...read(page).matchAll(/`((?:\w+\/)+[\w.-]+\.(?:ts|sql|yml|json|sh))`/g)]
+      .map(([, path = '']) => path)
+      .filter((path) => !existsSync(path) && !existsSync(join(dirname(page), path)))
+      .map((path) => `${page} names ${path}`),
+  );
+  expect(gone).toEqual([]);
+});
+
 test('the README names every environment variable, and no other', () => {
   const config = new Set([...read('runtime/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map((m) => m[1]));
   const rows = [...read('README.md').matchAll(/^\| (`[A-Z].*?) \|/gm)].map((m) => m[1] ?? '');
