@@ -15,6 +15,8 @@ export async function run(what: 'start' | 'api' | 'worker', config: Config): Pro
     await starting.then((system) => system.stop()).catch(() => {});
     process.exit(0);
   }
+  const { beanstalkd } = running;
+  if (beanstalkd) process.on('SIGUSR1', () => beanstalkd.drain());
   const failure = await Promise.race([stopping.then(() => undefined), running.done.catch((error: Error) => error)]);
   if (failure) console.error(`the worker died: ${failure.message}`);
   await running.stop();
@@ -28,6 +30,7 @@ async function startAll(config: Config, began: number): Promise<RunningProcess> 
   API           ${system.url}
   docs          ${system.url}/docs
   Temporal UI   ${system.temporalUiUrl ?? '(of your server)'}
+  beanstalkd    ${system.beanstalkd?.address ?? 'off; BEANSTALKD_PORT=11300 opens it'}
   data          ${config.dataDir}
   ${config.open ? 'No keys are asked for: this server answers to this machine only.' : 'Keys are asked for: npx docket key create --role admin'}
   Try: npm run demo     Stop: Ctrl-C`);
@@ -42,6 +45,7 @@ async function startPart(role: 'api' | 'worker', config: Config): Promise<Runnin
     temporalUiUrl: config.temporalUiUrl ?? null,
   };
   const running = await startProcess(role, config, stores);
-  console.log(`Docket ${role} is ready${running.url ? `: ${running.url}` : ''}`);
+  const { url, beanstalkd } = running;
+  console.log(`Docket ${role} is ready${url ? `: ${url}` : ''}${beanstalkd ? `, beanstalkd ${beanstalkd.address}` : ''}`);
   return running;
 }

@@ -33,7 +33,7 @@ export function bodyBytes(body: unknown): Buffer {
 }
 
 /** Bytes from the wire as a JSON body: a string where they are UTF-8 that JSON and the database can hold. */
-export function bodyOfBytes(bytes: Buffer): unknown {
+export function bodyOfBytes(bytes: Buffer): string | { $base64: string } {
   const text = bytes.toString('utf8');
   const same = !text.includes('\0') && Buffer.compare(Buffer.from(text), bytes) === 0;
   return same ? text : { $base64: bytes.toString('base64') };

@@ -131,7 +131,9 @@ returning *;
 
 -- name: pause_topic
 -- For $2 seconds; 0 ends a pause.
-update queue set pause_seconds = $2, paused_until = case when $2 > 0 then clock_timestamp() + make_interval(secs => $2) end
+update queue
+   set pause_seconds = $2::double precision,
+       paused_until = case when $2::double precision > 0 then clock_timestamp() + make_interval(secs => $2) end
  where kind = 'job' and name = $1 returning *;
 
 -- name: list_jobs

@@ -225,6 +225,24 @@ test('one bad ticket of a batch does not harm the others', async () => {
   expect(codes).toEqual([422, 200, 422, 422, 422, 422, 422, 409, 422, 422]);
 });
 
+test('millions of small values in one body are refused without holding up the others', async () => {
+  const many = (one: string) => `[${`${one},`.repeat(Math.floor(8_000_000 / (one.length + 1)))}${one}]`;
+  const bodies = {
+    '/v1/queues/q/tickets/batch': `{"tickets": ${many('0')}}`,
+    '/v1/tickets/resolve': `{"items": ${many('0')}, "reason": "x"}`,
+    '/v1/queues/q/invalidate': `{"ids": ${many('5')}, "reason": "x"}`,
+    '/v1/jobs': `{"command": "finish", "jobs": ${many('[]')}}`,
+  };
+  for (const [path, body] of Object.entries(bodies)) {
+    const started = performance.now();
+    const reply = await api.raw('POST', path, { headers: { 'content-type': 'application/json' }, body });
+    const said = `${path} ${Math.round(performance.now() - started)} ms, ${Math.round(process.memoryUsage().rss / 1e6)} MB`;
+    expect([200, 422], said).toContain(reply.status);
+    expect(JSON.stringify(reply.body).length, said).toBeLessThan(20_000);
+    expect(performance.now() - started, said).toBeLessThan(5_000);
+  }
+});
+
 describe('calls that are no HTTP as fetch speaks it', () => {
   const call = (options: { path?: string; headers?: Record<string, string>; method?: string }) =>
     new Promise<number>((resolve, reject) => {

@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+
+/** How programs that use one of the clients are run. */
+export interface Kit {
+  /** The command, and the arguments that come before the program's file. */
+  command: string[];
+  /** Where a program has to be to find the client. */
+  dir: string;
+  /** `mjs`, `py`, `php`: of programs, and of test/support/clients/program.*. */
+  extension: string;
+  /** The README's example as it stands there. */
+  example: string;
+}
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const client = (...path: string[]) => join(root, 'clients', ...path);
+const say = (line: string) => console.log(line);
+const run = (command: string, args: string[], env: Record<string, string> = {}) =>
+  execFileSync(command, args, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } });
+
+function kit(name: string, fence: string, extension: string, command: string[]): Kit {
+  const readme = readFileSync(client(name, 'README.md'), 'utf8');
+  const example = new RegExp(`\`\`\`${fence}\n([\\s\\S]*?)\`\`\``).exec(readme)?.[1];
+  if (!example) throw new Error(`clients/${name}/README.md has no example in ${fence}`);
+  const dir = mkdtempSync(join(tmpdir(), `docket-${name}-`));
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+  copyFileSync(join(import.meta.dirname, `program.${extension}`), join(dir, `program.${extension}`));
+  return { command, dir, extension, example };
+}
+
+/** Built as it would be published, and installed into the folder of the programs. */
+export function typescriptKit(): Kit {
+  const made = kit('typescript', 'js', 'mjs', [process.execPath]);
+  const installed = join(made.dir, 'node_modules', '@docket', 'client');
+  mkdirSync(installed, { recursive: true });
+  copyFileSync(client('typescript', 'package.json'), join(installed, 'package.json'));
+  const tsc = client('typescript', 'node_modules', '.bin', 'tsc');
+  run(tsc, ['-p', client('typescript'), '--outDir', join(installed, 'dist')]);
+  return made;
+}
+
+/** The package installed into an environment of its own, which is kept for the next run. */
+export function pythonKit(cacheDir: string): Kit {
+  const project = client('python', 'pyproject.toml');
+  const key = createHash('sha256').update(readFileSync(project)).update(root).digest('hex').slice(0, 12);
+  const venv = join(cacheDir, `python-client-${key}`);
+  const python = join(venv, 'bin', 'python');
+  const ready = join(venv, 'ready');
+  if (!existsSync(ready)) {
+    say(`making a Python environment in ${venv}`);
+    rmSync(venv, { recursive: true, force: true });
+    run('python3', ['-m', 'venv', venv]);
+    run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', 'mypy', '--editable', client('python')]);
+    writeFileSync(ready, '');
+  }
+  return kit('python', 'python', 'py', [python, '-B']);
+}
+
+const PHP_PACKAGES = ['php-cli', 'php-curl', 'php-guzzlehttp-guzzle'];
+const PHP_LIBRARIES = '/usr/share/php/GuzzleHttp/autoload.php';
+
+/** Debian's PHP and Guzzle, installed if need be; undefined where that can't be done and nobody insists. */
+export function phpKit(): Kit | undefined {
+  if (!hasPhp()) {
+    const apt = existsSync('/usr/bin/apt-get') && process.getuid?.() === 0;
+    if (!apt && !process.env.CI) {
+      say(`the PHP client is not tested: install ${PHP_PACKAGES.join(', ')} (Debian)`);
+      return undefined;
+    }
+    say(`installing ${PHP_PACKAGES.join(', ')}`);
+    const env = { DEBIAN_FRONTEND: 'noninteractive' };
+    run('apt-get', ['update', '-qq'], env);
+    run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...PHP_PACKAGES], env);
+  }
+  const made = kit('php', 'php', 'php', ['php']);
+  mkdirSync(join(made.dir, 'vendor'));
+  // what Composer would write
+  writeFileSync(
+    join(made.dir, 'vendor', 'autoload.php'),
+    `<?php
+require '${PHP_LIBRARIES}';
+spl_autoload_register(function (string $class): void {
+    $file = '${client('php', 'src')}/' . strtr(substr($class, strlen('Docket\\\\')), '\\\\', '/') . '.php';
+    if (str_starts_with($class, 'Docket\\\\') && is_file($file)) {
+        require $file;
+    }
+});
+`,
+  );
+  return made;
+}
+
+function hasPhp(): boolean {
+  try {
+    const modules = execFileSync('php', ['-m'], { encoding: 'utf8' }).toLowerCase().split('\n');
+    return ['curl', 'pcntl', 'posix'].every((m) => modules.includes(m)) && existsSync(PHP_LIBRARIES);
+  } catch {
+    return false;
+  }
+}

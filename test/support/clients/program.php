@@ -1,0 +1,110 @@
+<?php
+
+// Does with the PHP client what a test says: program.php consume|produce|calls JSON
+
+declare(strict_types=1);
+
+require __DIR__ . '/vendor/autoload.php';
+
+use Docket\Bury;
+use Docket\Client;
+use Docket\Consumer;
+use Docket\Context;
+use Docket\Job;
+use Docket\NewJob;
+use Docket\Release;
+
+$asked = json_decode($argv[2], true);
+
+function say(array $line): void
+{
+    fwrite(STDOUT, json_encode($line) . "\n");
+}
+
+function client(string|array $servers, ?string $key = null, float $retrySeconds = 30, bool $discover = false): Client
+{
+    $http = fn () => new GuzzleHttp\Client(['connect_timeout' => 3, 'timeout' => 15]);
+    return new Client($servers, $http, new GuzzleHttp\Psr7\HttpFactory(), $key, $retrySeconds, $discover);
+}
+
+function named(Closure $call): ?string
+{
+    try {
+        $call();
+        return null;
+    } catch (Throwable $error) {
+        return shortName($error);
+    }
+}
+
+function shortName(Throwable $error): string
+{
+    return str_replace('Exception', '', (new ReflectionClass($error))->getShortName());
+}
+
+$handler = function (Job $job, Context $context): void {
+    say(['began' => $job->id, 'attempt' => $job->attempt, 'at' => microtime(true)]);
+    if ($job->value['untilLost'] ?? false) {
+        while (!$context->lost()) {
+            usleep(50_000);
+        }
+        say(['lost' => $job->id]);
+        return;
+    }
+    usleep((int) (($job->value['seconds'] ?? 0) * 1_000_000));
+    if ($job->attempt <= ($job->value['failures'] ?? 0)) {
+        throw match ($job->value['fail']) {
+            'bury' => new Bury('as asked'),
+            'release' => new Release($job->value['delay']),
+            default => new RuntimeException('as asked'),
+        };
+    }
+    say(['ended' => $job->id]);
+};
+
+$consume = function (Client $client) use ($asked, $handler): void {
+    $onError = fn (Throwable $error, ?Job $job) =>
+        say(['error' => shortName($error), 'text' => $error->getMessage(), 'job' => $job?->id]);
+    $consumer = new Consumer(
+        $client,
+        $asked['topics'],
+        $handler,
+        concurrency: $asked['concurrency'] ?? 1,
+        wait: $asked['waitSeconds'] ?? 2,
+        onError: $onError,
+    );
+    say(['ready' => true]);
+    $consumer->run();
+};
+
+$produce = function (Client $client) use ($asked): void {
+    $job = fn (int $n) => new NewJob($asked['topic'], $asked['prefix'] . $n, $asked['value'], ttr: $asked['TTR'] ?? 60);
+    $results = $client->addMany(array_map($job, range(0, $asked['count'] - 1)));
+    say(['added' => count(array_filter($results, fn ($result) => $result->success))]);
+};
+
+$calls = function (Client $client) use ($asked): void {
+    ['topic' => $topic, 'id' => $id, 'body' => $body] = $asked['job'];
+    $mixed = [new NewJob($topic, 'fine', $body), new NewJob('-', 'bad', $body)];
+    say([
+        'added' => [$client->add($topic, $id, $body), $client->add($topic, $id, $body)],
+        'peeked' => $client->peek(id: $id),
+        'next' => $client->peek(topic: $topic)?->id,
+        'unknown' => $client->peek(id: 'nobody'),
+        'conflict' => named(fn () => $client->add($topic, $id, 'other')),
+        'invalid' => named(fn () => $client->add('-', $id, $body)),
+        'deleted' => array_map(fn ($of) => named(fn () => $client->delete($of)), [$id, $id, 'nobody']),
+        'mixed' => array_column($client->addMany($mixed), 'success'),
+        'key' => named(fn () => client($asked['servers'], 'wrong')->peek(id: $id)),
+        'down' => named(fn () => client('http://127.0.0.1:1', retrySeconds: 0)->peek(id: $id)),
+        'missing' => named(fn () => $client->get('nobody')),
+    ]);
+};
+
+try {
+    $client = client($asked['servers'], $asked['apiKey'] ?? null, $asked['retrySeconds'] ?? 30, $asked['discover'] ?? false);
+    ['consume' => $consume, 'produce' => $produce, 'calls' => $calls][$argv[1]]($client);
+} catch (Throwable $error) {
+    say(['fatal' => shortName($error), 'text' => $error->getMessage()]);
+    exit(3);
+}

@@ -1,0 +1,188 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { createKey } from '../../../api/auth.ts';
+import { type DocketChild, startChild } from '../child.ts';
+import { type Client, eventually, type Json } from '../client.ts';
+import type { TestSystem } from '../system.ts';
+import type { Kit } from './kits.ts';
+import { type Program, runExample, runProgram } from './running.ts';
+
+/** What each client has to do, whatever its language. */
+export function testClient(system: TestSystem, kit: Kit): void {
+  testWork(system, kit);
+  testHandlers(system, kit);
+  testServers(system, kit);
+}
+
+const stats = async (api: Client, topic: string): Promise<Json> => (await api.get(`/v1/topics/${topic}/stats`)).body;
+const add = async (api: Client, job: object) =>
+  expect((await api.post('/v1/jobs', { command: 'add', ...job })).body).toMatchObject({ success: true });
+const stateOf = async (api: Client, id: string): Promise<string> => (await api.get(`/v1/jobs/${id}`)).body.state;
+const ids = (programs: Program[], field: string): string[] =>
+  programs.flatMap((p) => p.lines(field).map((line) => line[field])).sort();
+
+async function produce(kit: Kit, asked: { count: number; servers: string[]; [more: string]: unknown }): Promise<void> {
+  const producer = runProgram(kit, 'produce', asked);
+  expect(await producer.exited, producer.output()).toBe(0);
+  expect(producer.lines('added')).toEqual([{ added: asked.count }]);
+}
+
+async function ended(...programs: Program[]): Promise<void> {
+  for (const p of programs) p.process.kill('SIGTERM');
+  for (const p of programs) expect(await p.exited, p.output()).toBe(0);
+}
+
+function testWork({ api, running }: TestSystem, kit: Kit): void {
+  const servers = [api.url];
+
+  test("S3.5 the README's example works word for word", async () => {
+    const example = runExample(kit, { DOCKET_SERVERS: api.url });
+    await eventually(async () => (await stateOf(api, 'order-15702398321')) === 'finished');
+    await ended(example);
+    expect(example.output()).toBe('closing the order of 10829378\n');
+  });
+
+  test('S3.5 what a producer asks is answered, and what is refused has a type', async () => {
+    const job = { topic: 'calls', id: 'calls-1', body: { a: [1, 'ä', null] } };
+    const program = runProgram(kit, 'calls', { servers, job });
+    expect(await program.exited, program.output()).toBe(0);
+    expect(JSON.parse(program.output())).toEqual({
+      added: [true, false],
+      peeked: { id: 'calls-1', value: job.body, topic: 'calls', state: 'ready', ...(kit.extension === 'mjs' && answerRest) },
+      next: 'calls-1',
+      unknown: null,
+      conflict: 'Refused',
+      invalid: 'Refused',
+      deleted: [null, null, 'Refused'],
+      mixed: [true, false],
+      key: 'Auth',
+      down: 'Unavailable',
+      missing: 'Http',
+    });
+  });
+
+  test('S3.5 a consumer with a key that may not pop ends with that', async () => {
+    const { key } = await createKey(running.engine.db, { name: 'reviewer', role: 'reviewer', subject: 'anna' });
+    const consumer = runProgram(kit, 'consume', { servers, topics: 'forbidden', concurrency: 2, apiKey: key });
+    expect(await consumer.exited, consumer.output()).toBe(3);
+    expect(consumer.lines('fatal')).toMatchObject([{ fatal: 'Auth' }]);
+  });
+
+  test('S3.5 two consumers finish 300 jobs, each once', async () => {
+    await produce(kit, { servers, topic: 'many', prefix: 'many-', count: 300, value: {} });
+    const consumers = [1, 2].map(() => runProgram(kit, 'consume', { servers, topics: ['many', 'none'], concurrency: 4 }));
+    await eventually(async () => (await stats(api, 'many')).finished === 300, 40_000);
+    await ended(...consumers);
+    const all = Array.from({ length: 300 }, (_, n) => `many-${n}`).sort();
+    expect(ids(consumers, 'began')).toEqual(all);
+    expect(ids(consumers, 'ended')).toEqual(all);
+    for (const consumer of consumers) expect(consumer.lines('ended').length).toBeGreaterThan(0);
+  }, 90_000);
+
+  test('S3.5 told to stop, it lets running handlers end and leaves the rest to others', async () => {
+    await produce(kit, { servers, topic: 'stop', prefix: 'stop-', count: 12, value: { seconds: 0.5 } });
+    const first = runProgram(kit, 'consume', { servers, topics: 'stop', concurrency: 2 });
+    await eventually(async () => first.lines('began').length >= 3);
+    await ended(first);
+    expect(ids([first], 'ended')).toEqual(ids([first], 'began'));
+    const left = await stats(api, 'stop');
+    expect(left).toMatchObject({ reserved: 0, delayed: 0, finished: first.lines('ended').length });
+    expect(left.ready).toBe(12 - left.finished);
+    expect(left.ready).toBeGreaterThan(0);
+
+    const second = runProgram(kit, 'consume', { servers, topics: 'stop', concurrency: 4 });
+    await eventually(async () => (await stats(api, 'stop')).finished === 12);
+    await ended(second);
+    expect(new Set(ids([first, second], 'ended')).size).toBe(12);
+    expect((await stats(api, 'stop')).timeouts).toBe(0);
+  });
+}
+
+/** The TypeScript client passes on the four fields of the answer and more. */
+const answerRest = { success: true, error: null };
+
+function testHandlers({ api }: TestSystem, kit: Kit): void {
+  const servers = [api.url];
+
+  test('S3.5 a handler that takes longer than the TTR keeps its job', async () => {
+    await add(api, { topic: 'long', id: 'long', TTR: 1, body: { seconds: 3.5 } });
+    const consumer = runProgram(kit, 'consume', { servers, topics: 'long', concurrency: 2 });
+    await eventually(async () => (await stateOf(api, 'long')) === 'finished');
+    await ended(consumer);
+    expect(consumer.lines('began')).toMatchObject([{ began: 'long', attempt: 1 }]);
+    expect((await stats(api, 'long')).timeouts).toBe(0);
+  });
+
+  test('S3.5 a handler hears that its job is gone', async () => {
+    await add(api, { topic: 'gone', id: 'gone', TTR: 1, body: { untilLost: true } });
+    const consumer = runProgram(kit, 'consume', { servers, topics: 'gone' });
+    await eventually(async () => consumer.lines('began').length === 1);
+    await api.post('/v1/jobs', { command: 'delete', id: 'gone' });
+    await eventually(async () => consumer.lines('lost').length === 1);
+    await ended(consumer);
+    expect(consumer.lines('error')).toMatchObject([{ error: expect.stringContaining('LeaseLost'), job: 'gone' }]);
+    expect(await stateOf(api, 'gone')).toBe('deleted');
+  });
+
+  test('S3.5 a handler that fails gives its job back, later each time, or when and how it says', async () => {
+    await add(api, { topic: 'fail', id: 'twice', body: { fail: 'error', failures: 2 } });
+    await add(api, { topic: 'fail', id: 'said', body: { fail: 'release', failures: 1, delay: 1.5 } });
+    await add(api, { topic: 'fail', id: 'buried', body: { fail: 'bury', failures: 9 } });
+    const consumer = runProgram(kit, 'consume', { servers, topics: 'fail', concurrency: 3 });
+    await eventually(async () => (await stats(api, 'fail')).finished === 2);
+    await ended(consumer);
+    const times = (id: string) => consumer.lines('began').flatMap((line) => (line.began === id ? [line.at] : []));
+    const [first, second, third, fourth] = times('twice');
+    expect(second - first).toBeGreaterThanOrEqual(1);
+    expect(third - second).toBeGreaterThanOrEqual(2);
+    expect(fourth).toBeUndefined();
+    const [one, two] = times('said');
+    expect(two - one).toBeGreaterThanOrEqual(1.5);
+    expect(times('buried')).toHaveLength(1);
+    expect(await stateOf(api, 'buried')).toBe('buried');
+    expect((await stats(api, 'fail')).timeouts).toBe(0);
+  });
+}
+
+/** A server that never has anything to say but 503. */
+async function unavailable(): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(503, { 'retry-after': '1' }).end('starting'));
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function testServers(system: TestSystem, kit: Kit): void {
+  const { api } = system;
+
+  test('S3.4 it goes on with the next server when one answers 503 or none', async () => {
+    const servers = ['http://127.0.0.1:1', await unavailable(), api.url];
+    await produce(kit, { servers, topic: 'away', prefix: 'away-', count: 5, value: {} });
+    const consumer = runProgram(kit, 'consume', { servers, topics: 'away' });
+    await eventually(async () => (await stats(api, 'away')).finished === 5);
+    await ended(consumer);
+  });
+
+  test.each([false, true])('S3.4 S3.7 a server is killed: the others finish everything (they find it themselves: %s)', async (discover) => {
+    const env = { DATABASE_URL: system.databaseUrl, TEMPORAL_ADDRESS: system.temporalAddress, TEMPORAL_NAMESPACE: system.namespace };
+    const start = (): Promise<DocketChild> => startChild('api', { ...env, DOCKET_POOL: '6', LOG_LEVEL: 'error' });
+    const [dying, living] = await Promise.all([start(), start()]);
+    onTestFinished(() => void living.process.kill('SIGKILL'));
+    const servers = discover ? [dying.api.url] : [dying.api.url, living.api.url];
+    const topic = `killed-${discover}`;
+    const jobs = { servers, discover, topic, TTR: 3, value: { seconds: 0.05 } };
+    await produce(kit, { ...jobs, prefix: `${topic}-a`, count: 100 });
+    const consumers = [1, 2].map(() => runProgram(kit, 'consume', { servers, discover, topics: topic, concurrency: 2 }));
+    await eventually(async () => (await stats(api, topic)).finished >= 30);
+    await dying.end('SIGKILL');
+    const later = { ...jobs, prefix: `${topic}-b`, count: 50 };
+    await produce(kit, { ...later, servers: [dying.api.url, living.api.url] });
+    await eventually(async () => (await stats(api, topic)).finished === 150, 30_000);
+    await ended(...consumers);
+    expect(new Set(ids(consumers, 'ended')).size).toBe(150);
+  }, 120_000);
+}
