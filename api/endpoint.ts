@@ -144,11 +144,13 @@ function document(app: OpenAPIHono, e: AnyEndpoint): void {
     'unauthenticated',
     'forbidden',
     ...(e.problems ?? []),
+    ...((e.body ?? e.document) ? (['payload_too_large', 'unsupported_media_type'] as const) : []),
     'unavailable',
   ];
   const byStatus = new Map<number, ProblemCode[]>();
-  for (const code of problems) {
-    const { status } = PROBLEMS[code];
+  for (const code of new Set(problems)) {
+    const status = e.problemAnswer?.(new Problem(code, '')).status ?? PROBLEMS[code].status;
+    if (status in e.answers) continue;
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   app.openAPIRegistry.registerPath({
@@ -175,7 +177,12 @@ function document(app: OpenAPIHono, e: AnyEndpoint): void {
       ...Object.fromEntries(
         [...byStatus].map(([status, codes]) => [
           status,
-          { description: codes.join(', '), content: { 'application/problem+json': { schema: ProblemSchema } } },
+          {
+            description: codes.join(', '),
+            content: e.problemAnswer
+              ? { 'application/json': { schema: e.answers[200] as Schema } }
+              : { 'application/problem+json': { schema: ProblemSchema } },
+          },
         ]),
       ),
     },

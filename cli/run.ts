@@ -46,6 +46,8 @@ async function startPart(role: 'api' | 'worker', config: Config): Promise<Runnin
   };
   const running = await startProcess(role, config, stores);
   const { url, beanstalkd } = running;
-  console.log(`Docket ${role} is ready${url ? `: ${url}` : ''}${beanstalkd ? `, beanstalkd ${beanstalkd.address}` : ''}`);
+  console.log(
+    `Docket ${role} is ready${url ? `: ${url}` : ''}${beanstalkd ? `, beanstalkd ${beanstalkd.address}` : ''}`,
+  );
   return running;
 }

@@ -36,7 +36,6 @@ export interface DbOptions {
 
 /**
  * A pool whose sessions write their node id into the outbox rows they cause (see db/functions/log.sql).
- * Tables are read by index only: a plan made while a table was empty is kept and would read it whole later.
  * Every statement is bounded: a lost server must not hold a caller for ever.
  */
 export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): Db {
@@ -47,7 +46,7 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
     query_timeout: 60_000,
-    options: `-c docket.node=${node} -c enable_seqscan=off -c statement_timeout=55000 -c idle_in_transaction_session_timeout=60000`,
+    options: `-c docket.node=${node} -c statement_timeout=55000 -c idle_in_transaction_session_timeout=60000`,
     application_name: `docket ${node}`,
   });
   pool.on('error', onError);

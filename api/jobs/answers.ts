@@ -1,3 +1,4 @@
+import type { ProblemCode } from '../../contract/problems.ts';
 import type { Item } from '../../db/items.ts';
 import type { Problem } from '../problems.ts';
 
@@ -18,11 +19,22 @@ export const done = (more: Partial<JobAnswerBody> = {}): JobAnswerBody => ({
   ...more,
 });
 
-export const failed = (error: string, id: string | null = null): JobAnswerBody => ({
+export const failed = (error: string, id: string | null = null, code?: ProblemCode): JobAnswerBody => ({
   ...done(),
   success: false,
   error,
   id,
+  ...(code && { code }),
+});
+
+export const unknownJob = (id: string) => failed(`there is no job ${id}`, id, 'not_found');
+
+/** One line of a batch's results. */
+export const resultOf = ({ success, error, id, code }: JobAnswerBody) => ({
+  success,
+  error,
+  id,
+  ...(code ? { code } : {}),
 });
 
 /** A job as it is handed out. */
@@ -32,6 +44,7 @@ export const handed = (item: Item) => ({
   token: item.lease_id,
   topic: item.queue,
   attempt: item.attempts,
+  TTR: item.lease_seconds,
 });
 
 /** What could be understood is answered with 200, whatever came of it; what could not keeps its status. */

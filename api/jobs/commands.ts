@@ -9,7 +9,7 @@ import { checkValues } from '../body.ts';
 import type { Api } from '../context.ts';
 import { problemOf } from '../endpoint.ts';
 import { Problem } from '../problems.ts';
-import { done, failed, handed, type JobAnswerBody } from './answers.ts';
+import { done, failed, handed, type JobAnswerBody, resultOf, unknownJob } from './answers.ts';
 
 export interface Context {
   api: Api;
@@ -20,17 +20,18 @@ export interface Context {
 type Of<S extends z.ZodType> = z.output<S>;
 type Run<S extends z.ZodType> = (context: Context, command: Of<S>) => Promise<JobAnswerBody>;
 
-/** Why a reservation's token did nothing, in plain words. */
-async function refusal({ api }: Context, id: string, token: string): Promise<JobAnswerBody> {
+/** Why a reservation's token did nothing, in plain words; a repeated `gaveBack` is the first answer again. */
+async function refusal({ api }: Context, id: string, token: string, gaveBack = false): Promise<JobAnswerBody> {
   const found = await findVerdict(api.engine.db, 'job', id, token);
-  if (!found) return failed(`there is no job ${id}`, id);
+  if (!found) return unknownJob(id);
+  if (gaveBack && found.named_why === 'released') return done({ id });
   const { detail, code, ...fields } = refusalOf(found);
   return { ...failed(found.overdue ? 'the reservation ran out' : detail, id), code, ...fields };
 }
 
 export const add: Run<typeof contract.JobAdd> = async ({ api, caller }, { command: _, ...job }) => {
   const added = await api.jobs.add(job, caller.actor);
-  if (!added) return failed(`job ${job.id} exists with other content`, job.id);
+  if (!added) return failed(`job ${job.id} exists with other content`, job.id, 'id_conflict');
   return done({ id: job.id, already: !added.created });
 };
 
@@ -44,14 +45,14 @@ export const addMany: Run<typeof contract.JobAddMany> = async (context, command)
       return await add(context, { command: 'add', ...parsed.data });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      return failed(error.message, id || null);
+      return failed(error.message, id || null, error.code);
     }
   };
   const results = await Promise.all(command.jobs.map(one));
   return {
     ...done(),
     success: results.every((r) => r.success),
-    results: results.map(({ success, error, id }) => ({ success, error, id })),
+    results: results.map(resultOf),
   };
 };
 
@@ -68,7 +69,7 @@ export const finish: Run<typeof contract.JobFinish> = async (context, { id, toke
   const { api, caller } = context;
   if (await api.jobs.finish(id, token ?? null, caller.actor)) return done({ id });
   const found = await getItem(api.engine.db, 'job', id);
-  if (!found) return failed(`there is no job ${id}`, id);
+  if (!found) return unknownJob(id);
   const repeated = found.state === 'settled' && (token === undefined || found.settled_token === token);
   if (repeated) return done({ id });
   return token === undefined
@@ -81,14 +82,14 @@ export const finishMany: Run<typeof contract.JobFinishMany> = async (context, co
   return {
     ...done(),
     success: results.every((r) => r.success),
-    results: results.map(({ success, error, id }) => ({ success, error, id })),
+    results: results.map(resultOf),
   };
 };
 
 export const remove: Run<typeof contract.JobDelete> = async ({ api, caller }, { id }) => {
   if (await api.jobs.remove(id, caller.actor)) return done({ id });
   const found = await getItem(api.engine.db, 'job', id);
-  return found && isFinal(found.state) ? done({ id }) : failed(`there is no job ${id}`, id);
+  return found && isFinal(found.state) ? done({ id }) : unknownJob(id);
 };
 
 export const touch: Run<typeof contract.JobTouch> = async (context, { id, token }) => {
@@ -100,14 +101,14 @@ export const release: Run<typeof contract.JobRelease> = async (context, { id, to
   const { db, after } = context.api.engine;
   const rows = await jobs.releaseJobs(db, [{ id, token }], delay, priority ?? null);
   after(rows);
-  return rows.length > 0 ? done({ id }) : refusal(context, id, token);
+  return rows.length > 0 ? done({ id }) : refusal(context, id, token, true);
 };
 
 export const bury: Run<typeof contract.JobBury> = async (context, { id, token, priority }) => {
   const { db, after } = context.api.engine;
   const rows = await jobs.buryJob(db, { id, token }, priority ?? null);
   after(rows);
-  return rows.length > 0 ? done({ id }) : refusal(context, id, token);
+  return rows.length > 0 ? done({ id }) : refusal(context, id, token, true);
 };
 
 export const kick: Run<typeof contract.JobKick> = async ({ api, caller }, { topic, count }) => {
@@ -120,12 +121,12 @@ export const kickOne: Run<typeof contract.JobKickOne> = async ({ api, caller }, 
   const rows = await jobs.kickJob(api.engine.db, id, caller.actor);
   api.engine.after(rows);
   if (rows.length > 0 || (await getItem(api.engine.db, 'job', id))) return done({ id, value: rows.length });
-  return failed(`there is no job ${id}`, id);
+  return unknownJob(id);
 };
 
 export const peek: Run<typeof contract.JobPeek> = async ({ api }, { id, topic }) => {
   const { db } = api.engine;
   const item = id === undefined ? await jobs.peekReady(db, topic ?? '') : await getItem(db, 'job', id);
   if (item) return done({ id: item.id, value: item.body, state: stateWord('job', item.state), topic: item.queue });
-  return id === undefined ? done() : failed(`there is no job ${id}`, id);
+  return id === undefined ? done() : unknownJob(id);
 };

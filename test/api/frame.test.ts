@@ -1,4 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
+import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import { PROBLEMS } from '../../contract/problems.ts';
@@ -102,7 +103,15 @@ describe('every answer', () => {
 
   test('too many calls at once are put off, not piled up', async () => {
     const busy = await startTestSystem({ DOCKET_MAX_CALLS: '2' });
-    const replies = await Promise.all(Array.from({ length: 40 }, () => busy.api.get('/v1/queues')));
+    const blocker = new pg.Client({ connectionString: busy.databaseUrl });
+    await blocker.connect();
+    await blocker.query('begin');
+    await blocker.query('lock table queue in access exclusive mode');
+    const calls = Array.from({ length: 40 }, () => busy.api.get('/v1/queues'));
+    await Promise.race(calls); // none is answered but with a refusal while the table is locked
+    await blocker.query('rollback');
+    await blocker.end();
+    const replies = await Promise.all(calls);
     const late = replies.filter((r) => r.status !== 200);
     expect(late.length).toBeGreaterThan(0);
     for (const reply of late) {

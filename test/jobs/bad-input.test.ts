@@ -8,8 +8,10 @@ const json = { 'content-type': 'application/json' };
 
 /** Everything that a wrong call must leave alone. */
 const digest = async () =>
-  JSON.stringify(await sql(`select (select count(*) from item) as items, (select count(*) from event) as events,
-    (select count(*) from lease) as leases, (select coalesce(sum(n), 0) from tally) as tally`));
+  JSON.stringify(
+    await sql(`select (select count(*) from item) as items, (select count(*) from event) as events,
+    (select count(*) from lease) as leases, (select coalesce(sum(n), 0) from tally) as tally`),
+  );
 
 const add = { command: 'add', topic: 't', id: 'x', delay: 0, TTR: 60, body: 'b' };
 
@@ -61,7 +63,11 @@ describe('S3.1 what is wrong is said plainly, and nothing changes', () => {
     ['invalid UTF-8', 400, { headers: json, body: Buffer.from([0x22, 0xff, 0x22]) }],
     ['another content type', 415, { headers: { 'content-type': 'text/plain' }, body: '{}' }],
     ['a job of 1 MB', 413, { headers: json, body: JSON.stringify({ ...add, body: 'x'.repeat(1024 * 1024) }) }],
-    ['a batch of 9 MB', 413, { headers: json, body: JSON.stringify({ command: 'add', jobs: ['x'.repeat(9 * 1024 * 1024)] }) }],
+    [
+      'a batch of 9 MB',
+      413,
+      { headers: json, body: JSON.stringify({ command: 'add', jobs: ['x'.repeat(9 * 1024 * 1024)] }) },
+    ],
   ])('%s', async (_, expected, init) => {
     const before = await digest();
     const { status, body } = await api.raw('POST', '/v1/jobs', init as RequestInit);
@@ -71,9 +77,13 @@ describe('S3.1 what is wrong is said plainly, and nothing changes', () => {
   });
 
   test('one bad job of a batch harms no other', async () => {
-    const jobs = [{ ...add, id: 'ok1' }, { ...add, id: 'bad', TTR: -1 }, 7, { ...add, id: 'nul', body: '\0' }, { ...add, id: 'ok2' }].map(
-      (j) => (typeof j === 'object' ? { ...j, command: undefined } : j),
-    );
+    const jobs = [
+      { ...add, id: 'ok1' },
+      { ...add, id: 'bad', TTR: -1 },
+      7,
+      { ...add, id: 'nul', body: '\0' },
+      { ...add, id: 'ok2' },
+    ].map((j) => (typeof j === 'object' ? { ...j, command: undefined } : j));
     const { body } = await api.post('/v1/jobs', { command: 'add', jobs });
     expect(body.success).toBe(false);
     expect(body.results.map((r: Json) => [r.success, r.id])).toEqual([

@@ -12,6 +12,12 @@ export interface DocketChild {
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
+const children = new Set<ChildProcess>();
+// for the whole file: a test that fails half-way must leave no process behind
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
 const bin = fileURLToPath(new URL('../../bin/docket.mjs', import.meta.url));
 
 /** Runs `docket start|api|worker` as a process of its own, and waits until it says that it is ready. */
@@ -27,7 +33,7 @@ export async function startChild(command: string, env: Record<string, string>): 
       });
     exited.then((code) => reject(new Error(`docket ${command} ended with ${code}:\n${text}`)));
   });
-  afterAll(() => void child.kill('SIGKILL'));
+  children.add(child);
   return {
     process: child,
     api: api(url),

@@ -56,7 +56,16 @@ export function pythonKit(cacheDir: string): Kit {
     say(`making a Python environment in ${venv}`);
     rmSync(venv, { recursive: true, force: true });
     run('python3', ['-m', 'venv', venv]);
-    run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', 'mypy', '--editable', client('python')]);
+    run(python, [
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      'mypy',
+      '--editable',
+      client('python'),
+    ]);
     writeFileSync(ready, '');
   }
   return kit('python', 'python', 'py', [python, '-B']);

@@ -39,7 +39,11 @@ async function produce() {
   say({ added: results.filter((r) => r.success).length });
 }
 
-const named = (promise) => promise.then(() => null, (error) => error.name.replace(/Error$/, ''));
+const named = (promise) =>
+  promise.then(
+    () => null,
+    (error) => error.name.replace(/Error$/, ''),
+  );
 
 async function calls() {
   const [first, second] = [await client.add(asked.job), await client.add(asked.job)];
@@ -52,7 +56,12 @@ async function calls() {
     conflict: await named(client.add({ ...asked.job, body: 'other' })),
     invalid: await named(client.add({ ...asked.job, topic: '-' })),
     deleted: [await named(client.delete(id)), await named(client.delete(id)), await named(client.delete('nobody'))],
-    mixed: (await client.addMany([{ ...asked.job, id: 'fine' }, { ...asked.job, topic: '-', id: 'bad' }])).map((r) => r.success),
+    mixed: (
+      await client.addMany([
+        { ...asked.job, id: 'fine' },
+        { ...asked.job, topic: '-', id: 'bad' },
+      ])
+    ).map((r) => r.success),
     key: await named(new Client({ servers, apiKey: 'wrong' }).peek({ id })),
     down: await named(new Client({ servers: 'http://127.0.0.1:1', retrySeconds: 0 }).peek({ id })),
     missing: await named(client.get('nobody')),

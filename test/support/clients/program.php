@@ -53,6 +53,9 @@ $handler = function (Job $job, Context $context): void {
     }
     usleep((int) (($job->value['seconds'] ?? 0) * 1_000_000));
     if ($job->attempt <= ($job->value['failures'] ?? 0)) {
+        if ($job->value['fail'] === 'exit') {
+            exit(1);
+        }
         throw match ($job->value['fail']) {
             'bury' => new Bury('as asked'),
             'release' => new Release($job->value['delay']),

@@ -26,7 +26,12 @@ export function runExample(kit: Kit, env: Record<string, string>): Program {
   return start(kit, file, [], env);
 }
 
-function start({ command: [command = '', ...first], dir }: Kit, file: string, args: string[], env: Record<string, string>): Program {
+function start(
+  { command: [command = '', ...first], dir }: Kit,
+  file: string,
+  args: string[],
+  env: Record<string, string>,
+): Program {
   const child = spawn(command, [...first, join(dir, file), ...args], {
     cwd: dir,
     env: { ...process.env, ...env },

@@ -1,0 +1,10 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Docket;
+
+/** Thrown by a handler: set this job aside until somebody kicks it. */
+class Bury extends \RuntimeException
+{
+}

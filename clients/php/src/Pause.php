@@ -1,0 +1,22 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Docket;
+
+/** @internal */
+final class Pause
+{
+    public const LONGEST = 5.0;
+
+    /** Seconds; doubles from 0.1, and differs between callers, so that they don't come back all at once. */
+    public static function after(int $failures): float
+    {
+        return min(self::LONGEST, 0.1 * 2 ** min($failures, 10)) * random_int(500, 1000) / 1000;
+    }
+
+    public static function sleep(float $seconds): void
+    {
+        usleep((int) round($seconds * 1_000_000));
+    }
+}

@@ -1,0 +1,201 @@
+"""Jobs over HTTP."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Union
+from urllib.parse import quote
+
+from .errors import LeaseLostError, RefusedError
+from .transport import Answer, Transport
+
+_MANY_JOBS = 1000
+_MANY_BYTES = 4 * 1024 * 1024  # half of what the server takes
+
+
+@dataclass(frozen=True)
+class NewJob:
+    """``id`` is yours and unique: it is what makes a repeat harmless."""
+
+    topic: str
+    id: str
+    body: Any
+    delay: float = 0
+    ttr: float = 60
+    priority: int = 1024
+
+    def as_json(self) -> Dict[str, Any]:
+        return {
+            "topic": self.topic,
+            "id": self.id,
+            "delay": self.delay,
+            "TTR": self.ttr,
+            "body": self.body,
+            "priority": self.priority,
+        }
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as it is handed out. ``attempt`` counts its hand-outs from 1."""
+
+    id: str
+    value: Any
+    topic: str
+    attempt: int
+    token: str
+
+
+@dataclass(frozen=True)
+class AddResult:
+    id: Optional[str]
+    success: bool
+    error: Optional[str]
+
+
+@dataclass(frozen=True)
+class PeekedJob:
+    """``state``: delayed, ready, reserved, buried, finished or deleted."""
+
+    id: str
+    value: Any
+    topic: str
+    state: str
+
+
+class Client:
+    """Every call goes to the next server when one fails, and may safely be sent twice. Used by many
+    threads at once, but not across a fork."""
+
+    def __init__(
+        self,
+        servers: Union[str, Sequence[str]],
+        *,
+        api_key: Optional[str] = None,
+        timeout: float = 10,
+        retry_seconds: float = 30,
+        discover: bool = False,
+    ) -> None:
+        """``servers``: ``http://host:port`` of each, the preferred one first. ``timeout``: seconds that one try
+        may take, on top of what a long poll waits. ``retry_seconds``: how long a call is repeated while no
+        server answers. ``discover``: ask the servers which others there are; for servers whose HOST is an
+        address that clients can reach."""
+        self._transport = Transport(servers, api_key, timeout, retry_seconds, discover)
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._transport.close()
+
+    @property
+    def servers(self) -> List[str]:
+        """The servers in the order in which they are tried, those found by ``discover`` included."""
+        return self._transport.servers
+
+    def add(
+        self, topic: str, id: str, body: Any, *, delay: float = 0, ttr: float = 60, priority: int = 1024
+    ) -> bool:
+        """Adds a job. False: it was there already, with the same content.
+
+        Raises RefusedError when the id stands for another job, or a value is wrong."""
+        job = NewJob(topic, id, body, delay, ttr, priority)
+        answer = self._command({"command": "add", **job.as_json()})
+        return answer.get("already") is not True
+
+    def add_many(self, jobs: Iterable[NewJob]) -> List[AddResult]:
+        """Any number of jobs; each succeeds or fails by itself, in the order given."""
+        results: List[AddResult] = []
+        for part in _parts(jobs):
+            answer = self._call({"command": "add", "jobs": part})
+            if "results" not in answer:
+                raise RefusedError(answer)
+            results += [AddResult(r["id"], r["success"], r["error"]) for r in answer["results"]]
+        return results
+
+    def delete(self, id: str) -> None:
+        """Ends a job in any state. Deleting it again is no error."""
+        self._command({"command": "delete", "id": id})
+
+    def peek(self, *, id: Optional[str] = None, topic: Optional[str] = None) -> Optional[PeekedJob]:
+        """Looks at a job, or at the next one of a topic, and changes nothing."""
+        if (id is None) == (topic is None):
+            raise TypeError("give either id or topic")
+        answer = self._call({"command": "peek", **({"topic": topic} if id is None else {"id": id})})
+        # an unknown id is the only refusal that has no code
+        if not answer["success"] and answer.get("code"):
+            raise RefusedError(answer)
+        if not answer["success"] or answer["id"] is None:
+            return None
+        return PeekedJob(answer["id"], answer["value"], answer["topic"], answer["state"])
+
+    def get(self, id: str) -> Dict[str, Any]:
+        """All about a job, in whatever state it is."""
+        return self._transport.call("GET", f"/v1/jobs/{quote(id, safe='')}")
+
+    def pop(
+        self, topic: Union[str, Sequence[str]], *, wait: float = 0, retry_seconds: Optional[float] = None
+    ) -> Optional[Job]:
+        """Reserves the next job. ``Consumer`` does this and all that follows."""
+        topics = topic if isinstance(topic, str) else list(topic)
+        answer = self._command(
+            {"command": "pop", "topic": topics, "wait": wait}, wait=wait, retry_seconds=retry_seconds
+        )
+        if answer["id"] is None:
+            return None
+        return Job(answer["id"], answer["value"], answer["topic"], answer["attempt"], answer["token"])
+
+    def finish(self, job: Job) -> None:
+        """Raises LeaseLostError when the token isn't live; once more with the same token is no error."""
+        self._command({"command": "finish", "id": job.id, "token": job.token})
+
+    def touch(self, job: Job, *, timeout: Optional[float] = None, retry_seconds: Optional[float] = None) -> None:
+        """A full TTR again."""
+        command = {"command": "touch", "id": job.id, "token": job.token}
+        self._command(command, timeout=timeout, retry_seconds=retry_seconds)
+
+    def release(self, job: Job, *, delay: float = 0, priority: Optional[int] = None) -> None:
+        """Gives it back."""
+        more = {} if priority is None else {"priority": priority}
+        self._hand_back({"command": "release", "id": job.id, "token": job.token, "delay": delay, **more})
+
+    def bury(self, job: Job) -> None:
+        """Sets it aside until it is kicked."""
+        self._hand_back({"command": "bury", "id": job.id, "token": job.token})
+
+    def _hand_back(self, command: Answer) -> None:
+        try:
+            self._command(command)
+        except LeaseLostError as error:
+            # a repeat: the first try has already ended the token's lease, which is what was wanted
+            if error.reason != "released":
+                raise
+
+    def _command(self, command: Answer, **options: Any) -> Answer:
+        answer = self._call(command, **options)
+        if answer["success"]:
+            return answer
+        raise (LeaseLostError if answer.get("code") in ("lease_lost", "not_open") else RefusedError)(answer)
+
+    def _call(self, command: Answer, **options: Any) -> Answer:
+        return self._transport.call("POST", "/v1/jobs", command, **options)
+
+
+def _parts(jobs: Iterable[NewJob]) -> Iterator[List[Dict[str, Any]]]:
+    """Cuts a list into what one call takes."""
+    part: List[Dict[str, Any]] = []
+    size = 0
+    for job in jobs:
+        sent = job.as_json()
+        length = len(json.dumps(sent))
+        if len(part) == _MANY_JOBS or (part and size + length > _MANY_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(sent)
+        size += length
+    if part:
+        yield part

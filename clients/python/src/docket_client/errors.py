@@ -1,0 +1,56 @@
+"""What this package raises, and what a handler may raise."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, Optional
+
+
+class DocketError(Exception):
+    """Everything this package raises."""
+
+
+class RefusedError(DocketError):
+    """The server understood the command and refused it: ``{success: false, error}``.
+
+    ``code`` is ``invalid_request``, ``lease_lost``, ``not_open``, or None where the text says it all;
+    ``reason`` is how a reservation ended, if one did.
+    """
+
+    def __init__(self, answer: Mapping[str, Any]) -> None:
+        super().__init__(answer.get("error") or "the server gave no reason")
+        self.id: Optional[str] = answer.get("id")
+        self.code: Optional[str] = answer.get("code")
+        self.reason: Optional[str] = answer.get("reason")
+
+
+class LeaseLostError(RefusedError):
+    """The token isn't live: the job was handed to somebody else, finished or deleted."""
+
+
+class HttpError(DocketError):
+    """The server answered with a 4xx: a repeat would get the same."""
+
+    def __init__(self, status: int, code: Optional[str], detail: str) -> None:
+        super().__init__(f"{status}: {detail}")
+        self.status = status
+        self.code = code
+
+
+class AuthError(HttpError):
+    """401 or 403: the key is missing, wrong, or of a role that may not do this."""
+
+
+class UnavailableError(DocketError):
+    """No server answered, for as long as the call was repeated. ``__cause__`` is the last failure."""
+
+
+class Bury(Exception):
+    """Raised by a handler: set this job aside until somebody kicks it."""
+
+
+class Release(Exception):
+    """Raised by a handler: give this job back, ready again after so many seconds."""
+
+    def __init__(self, delay: float = 0, message: str = "released by its handler") -> None:
+        super().__init__(message)
+        self.delay = delay
