@@ -266,9 +266,10 @@ CREATE INDEX tally_queue ON public.tally USING btree (kind, queue, what) INCLUDE
 
 CREATE OR REPLACE FUNCTION public.advance_items(p_kinds text[], p_ids text[])
  RETURNS SETOF item
- LANGUAGE sql
+ LANGUAGE plpgsql
 AS $function$
-  with due as materialized (
+begin
+  return query with due as materialized (
     select i.kind, i.id, q.reclaimed_first, q.level_seconds, q.escalations,
            coalesce(i.callback, q.callback) is not null as tell, t.now, step.priority, step.seconds,
            case when i.deadline_at <= t.now then 'expired'
@@ -328,8 +329,8 @@ AS $function$
            when 'escalated' then json_build_object('from', i.priority, 'to', n.priority) end
     from next n
    where i.kind = n.kind and i.id = n.id
-  returning i.*
-$function$;
+  returning i.*;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.claim_items(p_kind text, p_queue text, p_persons text[], p_tokens text[], p_count integer, p_skills text[], p_resume boolean, p_follows text)
  RETURNS SETOF item
@@ -436,10 +437,11 @@ $function$;
 
 CREATE OR REPLACE FUNCTION public.grant_items(q queue, p_ids text[], p_persons text[], p_tokens text[], p_follows text, p_now timestamp with time zone)
  RETURNS SETOF item
- LANGUAGE sql
+ LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
-  update item i
+begin
+  return query update item i
      set state = 'held', lease_id = s.token, holder = s.person, granted_at = p_now,
          expires_at = p_now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)),
          lease_follows = p_follows, lease_end = null, attempts = i.attempts + 1,
@@ -451,8 +453,8 @@ AS $function$
     from unnest(p_ids, p_persons, p_tokens) as s (id, person, token)
    where i.kind = q.kind and i.id = s.id and i.state = 'ready'
      and not (s.person = any (i.exclude) or s.person = any (i.skipped))
-  returning i.*
-$function$;
+  returning i.*;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.item_rank(p_kind text, p_priority bigint, p_since timestamp with time zone, p_level_seconds double precision, p_front boolean)
  RETURNS bigint
@@ -584,9 +586,12 @@ RETURN hashtextextended(((((p_kind || chr(31)) || p_queue) || chr(31)) || p_pers
 
 CREATE OR REPLACE FUNCTION public.pick_plain(p_kind text, p_queue text, p_persons text[], p_count integer, p_now timestamp with time zone)
  RETURNS text[]
- LANGUAGE sql
+ LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+declare
+  v_ids text[];
+begin
   with c as materialized (
     select id, rank, seq from item
      where kind = p_kind and queue = p_queue and state = 'ready' and requires_key = ''
@@ -596,8 +601,9 @@ AS $function$
      order by rank, seq
      limit p_count
        for update skip locked)
-  select array_agg(id order by rank, seq) from c
-$function$;
+  select array_agg(id order by rank, seq) into v_ids from c;
+  return v_ids;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.pick_skilled(p_kind text, p_queue text, p_person text, p_skills text[], p_count integer, p_now timestamp with time zone)
  RETURNS text[]

@@ -94,12 +94,14 @@ begin
 end $$;
 
 -- Gives the n-th item to the n-th person, unless that person is excluded from it. One plan for all
--- calls, as below: planning for the values at hand would take longer than the work.
+-- calls, as below: planning for the values at hand would take longer than the work. (plpgsql keeps
+-- plans; before PostgreSQL 18 a function in SQL is planned at each call.)
 create or replace function grant_items(
   q queue, p_ids text[], p_persons text[], p_tokens text[], p_follows text, p_now timestamptz
-) returns setof item language sql
+) returns setof item language plpgsql
 set plan_cache_mode = force_generic_plan as $$
-  update item i
+begin
+  return query update item i
      set state = 'held', lease_id = s.token, holder = s.person, granted_at = p_now,
          expires_at = p_now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)),
          lease_follows = p_follows, lease_end = null, attempts = i.attempts + 1,
@@ -111,14 +113,17 @@ set plan_cache_mode = force_generic_plan as $$
     from unnest(p_ids, p_persons, p_tokens) as s (id, person, token)
    where i.kind = q.kind and i.id = s.id and i.state = 'ready'
      and not (s.person = any (i.exclude) or s.person = any (i.skipped))
-  returning i.*
-$$;
+  returning i.*;
+end $$;
 
 -- The head of the queue among items that ask for no skill: one range of the ready index.
 create or replace function pick_plain(
   p_kind text, p_queue text, p_persons text[], p_count integer, p_now timestamptz
-) returns text[] language sql
+) returns text[] language plpgsql
 set plan_cache_mode = force_generic_plan as $$
+declare
+  v_ids text[];
+begin
   with c as materialized (
     select id, rank, seq from item
      where kind = p_kind and queue = p_queue and state = 'ready' and requires_key = ''
@@ -128,8 +133,9 @@ set plan_cache_mode = force_generic_plan as $$
      order by rank, seq
      limit p_count
        for update skip locked)
-  select array_agg(id order by rank, seq) from c
-$$;
+  select array_agg(id order by rank, seq) into v_ids from c;
+  return v_ids;
+end $$;
 
 -- The head of the queue among items whose skills the person covers: the ready index is read once
 -- per key that occurs and is covered, then the best of those are locked. What a neighbour locked

@@ -2,8 +2,9 @@
 -- One pass applies one transition to each item given: its deadline first, then the end of its
 -- lease, then its delay, then an escalation; what is due after that is done in the next pass.
 create or replace function advance_items(p_kinds text[], p_ids text[]) returns setof item
-language sql as $$
-  with due as materialized (
+language plpgsql as $$
+begin
+  return query with due as materialized (
     select i.kind, i.id, q.reclaimed_first, q.level_seconds, q.escalations,
            coalesce(i.callback, q.callback) is not null as tell, t.now, step.priority, step.seconds,
            case when i.deadline_at <= t.now then 'expired'
@@ -63,8 +64,8 @@ language sql as $$
            when 'escalated' then json_build_object('from', i.priority, 'to', n.priority) end
     from next n
    where i.kind = n.kind and i.id = n.id
-  returning i.*
-$$;
+  returning i.*;
+end $$;
 
 -- One batch of what is due, in all queues. Rows another process is at are skipped. An item whose
 -- transition fails is parked for a minute and the rest goes on.

@@ -1,0 +1,176 @@
+/** beanstalkd's command lines, as its own parser takes them (S3.8). */
+
+export type Plain =
+  | 'peek-ready'
+  | 'peek-delayed'
+  | 'peek-buried'
+  | 'reserve'
+  | 'stats'
+  | 'list-tubes'
+  | 'list-tube-used'
+  | 'list-tubes-watched'
+  | 'quit';
+export type OfJob = 'peek' | 'reserve-job' | 'delete' | 'kick-job' | 'touch' | 'stats-job';
+export type OfTube = 'use' | 'watch' | 'ignore' | 'stats-tube';
+
+/** Times in whole seconds, priorities 0 … 2³²−1. A `number` of −1 stands for one that no job can have. */
+export type Command =
+  | { name: Plain }
+  | { name: OfJob; number: number }
+  | { name: OfTube; tube: string }
+  | { name: 'put'; priority: number; delay: number; ttr: number; bytes: number; wellFormed: boolean }
+  | { name: 'reserve-with-timeout'; seconds: number }
+  | { name: 'release'; number: number; priority: number; delay: number }
+  | { name: 'bury'; number: number; priority: number }
+  | { name: 'kick'; bound: number }
+  | { name: 'pause-tube'; tube: string; seconds: number };
+
+export type CommandName = Command['name'];
+
+export const BAD_FORMAT = 'BAD_FORMAT\r\n';
+export const UNKNOWN_COMMAND = 'UNKNOWN_COMMAND\r\n';
+
+/** With its CRLF. */
+export const MAX_LINE_BYTES = 224;
+
+const U32 = 2n ** 32n;
+const U64 = 2n ** 64n;
+const MAX_TIMEOUT = 2 ** 31 - 1;
+const TUBE = /^[A-Za-z0-9+/;.$_()][A-Za-z0-9+/;.$_()-]{0,199}$/;
+
+export const isTube = (name: string) => TUBE.test(name);
+
+/** Reads numbers one after the other; the first that is wrong makes all of it wrong. */
+class Numbers {
+  readonly #text: string;
+  #at = 0;
+  ok = true;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Up to 2³²−1. */
+  u32(): number {
+    return Number(this.#below(U32));
+  }
+
+  /** Up to 2⁶⁴−1; beyond what a double holds exactly it is no job's. */
+  number(): number {
+    const value = Number(this.#below(U64));
+    return Number.isSafeInteger(value) ? value : -1;
+  }
+
+  get atEnd(): boolean {
+    return this.#at === this.#text.length;
+  }
+
+  #below(limit: bigint): bigint {
+    const [all = '', digits = ''] = /^ *(\d+)/.exec(this.#text.slice(this.#at)) ?? [];
+    this.#at += all.length;
+    const value = digits === '' ? limit : BigInt(digits);
+    if (value >= limit) this.ok = false;
+    return value;
+  }
+}
+
+type Parser = (rest: string) => Command | undefined;
+
+const plain =
+  (name: Plain): Parser =>
+  (rest) =>
+    rest === '' ? { name } : undefined;
+
+const ofJob =
+  (name: OfJob): Parser =>
+  (rest) => {
+    const numbers = new Numbers(rest);
+    const number = numbers.number();
+    return numbers.ok && numbers.atEnd ? { name, number } : undefined;
+  };
+
+const ofTube =
+  (name: OfTube): Parser =>
+  (rest) =>
+    isTube(rest) ? { name, tube: rest } : undefined;
+
+const put: Parser = (rest) => {
+  const n = new Numbers(rest);
+  const [priority, delay, ttr, bytes] = [n.u32(), n.u32(), n.u32(), n.u32()];
+  // a body that is too long is reported before what follows its length is looked at
+  return n.ok ? { name: 'put', priority, delay, ttr, bytes, wellFormed: n.atEnd } : undefined;
+};
+
+const reserveWithTimeout: Parser = (rest) => {
+  const n = new Numbers(rest);
+  const seconds = n.u32();
+  // beanstalkd overlooks what stands behind this number, and there are clients that send a blank
+  return n.ok && seconds <= MAX_TIMEOUT ? { name: 'reserve-with-timeout', seconds } : undefined;
+};
+
+const release: Parser = (rest) => {
+  const n = new Numbers(rest);
+  const [number, priority, delay] = [n.number(), n.u32(), n.u32()];
+  return n.ok && n.atEnd ? { name: 'release', number, priority, delay } : undefined;
+};
+
+const bury: Parser = (rest) => {
+  const n = new Numbers(rest);
+  const [number, priority] = [n.number(), n.u32()];
+  return n.ok && n.atEnd ? { name: 'bury', number, priority } : undefined;
+};
+
+/** The one number that beanstalkd reads with C's strtoul: signs and whatever follows are taken. */
+const kick: Parser = (rest) => {
+  const [, sign = '', digits] = /^[ \t\n\v\f\r]*([+-]?)(\d+)/.exec(rest) ?? [];
+  if (digits === undefined || BigInt(digits) >= U64) return undefined;
+  const value = sign === '-' ? U64 - BigInt(digits) : BigInt(digits);
+  return { name: 'kick', bound: Number(value % U32) };
+};
+
+const pauseTube: Parser = (rest) => {
+  const [, tube = '', after = ''] = /^ *([A-Za-z0-9+/;.$_()-]+)(.*)$/s.exec(rest) ?? [];
+  const n = new Numbers(after);
+  const seconds = n.u32();
+  return n.ok && n.atEnd && tube !== '' ? { name: 'pause-tube', tube, seconds } : undefined;
+};
+
+/** In beanstalkd's order: a line belongs to the first of these it begins with. */
+const COMMANDS: [prefix: string, parse: Parser][] = [
+  ['put ', put],
+  ['peek ', ofJob('peek')],
+  ['peek-ready', plain('peek-ready')],
+  ['peek-delayed', plain('peek-delayed')],
+  ['peek-buried', plain('peek-buried')],
+  ['reserve-with-timeout ', reserveWithTimeout],
+  ['reserve-job ', ofJob('reserve-job')],
+  ['reserve', plain('reserve')],
+  ['delete ', ofJob('delete')],
+  ['release ', release],
+  ['bury ', bury],
+  ['kick ', kick],
+  ['kick-job ', ofJob('kick-job')],
+  ['touch ', ofJob('touch')],
+  ['stats-job ', ofJob('stats-job')],
+  ['stats-tube ', ofTube('stats-tube')],
+  ['stats', plain('stats')],
+  ['use ', ofTube('use')],
+  ['watch ', ofTube('watch')],
+  ['ignore ', ofTube('ignore')],
+  ['list-tubes-watched', plain('list-tubes-watched')],
+  ['list-tube-used', plain('list-tube-used')],
+  ['list-tubes', plain('list-tubes')],
+  // beanstalkd hangs up whatever follows the word
+  ['quit', () => ({ name: 'quit' })],
+  ['pause-tube', pauseTube],
+];
+
+/**
+ * @param line without its CRLF
+ * @returns the command, or the reply that says what is wrong with the line
+ */
+export function parse(line: string): Command | typeof BAD_FORMAT | typeof UNKNOWN_COMMAND {
+  if (line.includes('\0')) return BAD_FORMAT;
+  const found = COMMANDS.find(([prefix]) => line.startsWith(prefix));
+  return found ? (found[1](line.slice(found[0].length)) ?? BAD_FORMAT) : UNKNOWN_COMMAND;
+}

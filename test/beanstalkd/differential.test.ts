@@ -1,0 +1,38 @@
+import { afterAll, expect, test } from 'vitest';
+import { startTestSystem } from '../support/system.ts';
+import { Both } from './both.ts';
+import { startOracle } from './oracle.ts';
+import { timedTrace } from './timed.ts';
+import { Trace } from './trace.ts';
+import { Wire } from './wire.ts';
+
+const TRACES = 20;
+const COMMANDS_EACH = 1_050;
+const seed = Number(process.env.BEANSTALKD_SEED ?? Date.now() % 1_000_000_000);
+
+const oracle = await startOracle();
+// the workflows of these jobs are not asked for here, and would take the processors from both servers
+const { running } = await startTestSystem(
+  { BEANSTALKD_PORT: '0', DOCKET_RELAY_IDLE_PER_SECOND: '0.1', DOCKET_RELAY_BUSY_PER_SECOND: '0.1' },
+  { role: 'api' },
+);
+const both = new Both({ oracle: oracle.port, docket: running.beanstalkd?.port ?? 0 });
+// the oracle was connected to once, to see that it runs
+(await Wire.open(running.beanstalkd?.port ?? 0)).close();
+process.stdout.write(`compared with ${oracle.version}; BEANSTALKD_SEED=${seed}\n`);
+afterAll(() => void process.stdout.write(`${both.compared} replies of ${oracle.version} and Docket were the same\n`));
+
+test.each(Array.from({ length: TRACES }, (_, n) => seed + n))(
+  'S3.8 beanstalkd and Docket answer the same: seed %i',
+  async (of) => {
+    await new Trace(both, of).run(COMMANDS_EACH);
+  },
+);
+
+test.each([seed, seed + 1, seed + 2])('S3.3 S3.8 time passes the same: seed %i', async (of) => {
+  await timedTrace(both, of);
+});
+
+test('S3.8 the comparison is of 20,000 replies at least', () => {
+  expect(both.compared).toBeGreaterThan(TRACES * COMMANDS_EACH);
+});
