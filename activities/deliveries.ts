@@ -34,16 +34,18 @@ export function deliveryActivities({ db, allowPrivate }: DeliveryContext): Deliv
     const [item, delivery] = [await getItem(db, kind, id), await deliveries.getDelivery(db, kind, id, n)];
     const callback = item && (await callbackOf(db, item));
     if (!item || !callback || delivery?.state !== 'pending') return;
-    const { host } = new URL(delivery.url);
+    // URL and secret of today: a corrected callback is one that works
+    const { url, secret } = callback;
+    const { host } = new URL(url);
     if ((busy.get(host) ?? 0) >= MAX_PER_HOST) throw later(`${host} is busy`, 500 + Math.random() * 1000);
     busy.set(host, (busy.get(host) ?? 0) + 1);
     try {
       const message = outcomeMessage(item);
       const answer = await post(
-        { url: delivery.url, secret: callback.secret, id: messageId(item, n), body: JSON.stringify(message) },
+        { url, secret, id: messageId(item, n), body: JSON.stringify(message) },
         allowPrivate,
       ).catch((error: Error) => error);
-      await record(kind, id, n, answer);
+      await record(kind, id, n, url, answer);
     } finally {
       const left = (busy.get(host) ?? 1) - 1;
       if (left > 0) busy.set(host, left);
@@ -52,17 +54,20 @@ export function deliveryActivities({ db, allowPrivate }: DeliveryContext): Deliv
   };
 
   /** 2xx is told, 410 is "never again", anything else is tried again. */
-  const record = async (kind: Kind, id: string, n: number, answer: Answer | Error): Promise<void> => {
+  const record = async (kind: Kind, id: string, n: number, url: string, answer: Answer | Error): Promise<void> => {
     const status = answer instanceof Error ? null : answer.status;
     const told = status !== null && status >= 200 && status < 300;
     const state = told ? 'delivered' : status === GONE ? 'failed' : 'pending';
     const error = told ? null : answer instanceof Error ? answer.message : `answered ${status}`;
-    await deliveries.attemptDelivery(db, kind, id, n, { status, error, state });
+    await db.transaction(async (tx) => {
+      await deliveries.attemptDelivery(tx, kind, id, n, { url, status, error, state });
+      const event = told ? 'delivered' : 'delivery_failed';
+      if (state !== 'pending') await deliveries.itemTold(tx, kind, id, event, { n, status });
+    });
     if (state === 'pending') {
       const delay = answer instanceof Error ? null : answer.retryAfterMs;
       throw later(error ?? 'not delivered', delay === null ? undefined : Math.min(Math.max(delay, 1000), 3_600_000));
     }
-    await deliveries.itemTold(db, kind, id, told ? 'delivered' : 'delivery_failed', { n, status });
   };
 
   return {

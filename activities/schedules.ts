@@ -19,10 +19,10 @@ export function scheduleActivities({ db, after }: { db: Db; after: AfterCommit }
       const schedule = await getSchedule(db, topic, name);
       if (!schedule) return;
       await ensureQueue(db, 'job', topic);
-      const id = `${name}@${at}`;
+      const id = occurrenceId(topic, name, at);
       const hash = contentHash([topic, id, schedule.body]);
       const item = {
-        id: `${topic.replaceAll(/[^A-Za-z0-9._:~@-]/g, '_')}:${id}`.slice(0, 200),
+        id,
         hash,
         queue: topic,
         priority: schedule.priority,
@@ -33,10 +33,17 @@ export function scheduleActivities({ db, after }: { db: Db; after: AfterCommit }
         delaySeconds: 0,
         deadlineSeconds: null,
         createdAt: null,
+        actor: ACTOR,
         leaseSeconds: schedule.ttr,
         bodyBytes: bodyBytes(schedule.body).length,
       };
-      after(await addItems(db, 'job', [item], ACTOR));
+      after(await addItems(db, 'job', [item]));
     },
   };
+}
+
+/** `topic:name@instant` where that is an id; else, where it is too long or has a topic's other signs, a hash of it. */
+function occurrenceId(topic: string, name: string, at: string): string {
+  const plain = `${topic}:${name}@${at}`;
+  return /^[A-Za-z0-9._:~@-]{1,200}$/.test(plain) ? plain : `schedule-${contentHash([topic, name]).slice(0, 32)}@${at}`;
 }

@@ -56,7 +56,7 @@ export function post(message: Message, allowPrivate: boolean, patienceMs = TIMEO
 }
 
 /** @param at seconds since 1970 */
-export function signedHeaders(message: Message, at: number): Record<string, string> {
+function signedHeaders(message: Message, at: number): Record<string, string> {
   const key = Buffer.from(message.secret.replace(/^whsec_/, ''), 'base64');
   const signature = createHmac('sha256', key).update(`${message.id}.${at}.${message.body}`).digest('base64');
   return {

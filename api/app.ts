@@ -27,6 +27,9 @@ export function createApp(api: Api): OpenAPIHono {
       // a page of another site must not reach an open server through a name of its own (DNS rebinding)
       if (api.config.open && !LOOPBACK_HOST.test(c.req.header('host') ?? 'localhost'))
         throw new Problem('forbidden', 'this server is open to this machine only');
+      // what a browser sends for a page of another site: even a call without a body would be done
+      if (api.config.open && isForeign(c.req.header('sec-fetch-site'), c.req.header('origin')))
+        throw new Problem('forbidden', 'pages of other sites may not call this server');
       await next();
     } finally {
       load.leave();
@@ -82,14 +85,24 @@ function refuseOtherMethods(app: OpenAPIHono, all: AnyEndpoint[]): void {
     });
 }
 
+function isForeign(site: string | undefined, origin: string | undefined): boolean {
+  if (site === 'cross-site') return true;
+  return origin !== undefined && !(URL.canParse(origin) && LOOPBACK_HOST.test(new URL(origin).host));
+}
+
 function answerError(api: Api, error: unknown, c: Context): Response {
   const requestId = (c.get('requestId' as never) as string | undefined) ?? randomUUID();
   const problem = problemFrom(error);
   if (problem.status >= 500) api.engine.log.error({ requestId, path: c.req.path, ...described(error) }, problem.code);
   api.metrics.refused.inc({ code: problem.code });
   c.header('x-request-id', requestId);
+  const own = endpoints.find(
+    (e) => e.problemAnswer && e.path === c.req.path && e.method === c.req.method.toLowerCase(),
+  );
   if (problem.status === 503 || problem.status === 429) c.header('retry-after', '1');
   if (problem.status === 401) c.header('www-authenticate', 'Bearer');
+  const shaped = own?.problemAnswer?.(problem);
+  if (shaped) return c.json(shaped.body, shaped.status as 400);
   return c.body(JSON.stringify(problem.toJSON(requestId)), problem.status as 400, {
     'content-type': 'application/problem+json',
   });

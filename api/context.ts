@@ -38,7 +38,7 @@ export interface Api {
   /** Makes sure that a queue exists; known ones cost nothing. */
   ensureQueue(kind: Kind, name: string): Promise<void>;
   /** Adds one item; undefined when the id exists. */
-  add(input: { kind: Kind; item: items.NewItem; actor: string }): Promise<Item | undefined>;
+  add(input: { kind: Kind; item: items.NewItem }): Promise<Item | undefined>;
   /** Claims one item without skills, together with whoever asks at the same time; what the person holds comes too. */
   claim(kind: Kind, queue: string, person: string): Promise<{ rows: Item[]; token: string }>;
   settle(input: { kind: Kind; settlement: items.Settlement }): Promise<Item | undefined>;
@@ -49,6 +49,7 @@ export interface Api {
 export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metrics'>): Api {
   const { db, after } = base.engine;
   const known = new Set<string>();
+  const beingMade = new Map<string, Promise<void>>();
 
   const add = sharedAdd(base.engine);
   const settle = share<{ kind: Kind; settlement: items.Settlement }, Item | undefined>(
@@ -87,11 +88,16 @@ export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metric
     settle,
     renew,
     knowsQueue: (kind, name) => known.has(`${kind}/${name}`),
-    async ensureQueue(kind, name) {
+    ensureQueue(kind, name) {
       const key = `${kind}/${name}`;
-      if (known.has(key)) return;
-      await ensureQueue(db, kind, name);
-      if (known.size < 100_000) known.add(key);
+      if (known.has(key)) return Promise.resolve();
+      const making =
+        beingMade.get(key) ??
+        ensureQueue(db, kind, name).then(() => {
+          if (known.size < 100_000) known.add(key);
+        });
+      beingMade.set(key, making);
+      return making.finally(() => beingMade.delete(key));
     },
     async claim(kind, queue, person) {
       const token = newToken();
@@ -106,21 +112,13 @@ const isSame = (row: Item, item: items.NewItem) =>
   item.id === null ? Buffer.from(row.content_hash).toString('hex') === item.hash : row.id === item.id;
 
 function sharedAdd({ db, after }: Engine) {
-  return share<{ kind: Kind; item: items.NewItem; actor: string }, Item | undefined>(
+  return share<{ kind: Kind; item: items.NewItem }, Item | undefined>(
     (inputs) =>
       byKind(inputs, async (kind, group) => {
-        const rows: Item[] = [];
-        for (const [actor, same] of groups(group, (g) => g.actor))
-          rows.push(
-            ...(await items.addItems(
-              db,
-              kind,
-              same.map((g) => g.item),
-              actor,
-            )),
-          );
+        const added = group.map((g) => g.item);
+        const rows = await items.addItems(db, kind, added);
         after(rows);
-        return group.map((g) => rows.find((r) => isSame(r, g.item)));
+        return added.map((item) => rows.find((r) => isSame(r, item)));
       }),
     { keys: ({ kind, item }) => [`${kind}/${item.id ?? item.hash}`] },
   );

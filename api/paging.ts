@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { invalid } from './problems.ts';
 
 /** A page's last position, opaque to callers. */
-export const cursorOf = (position: unknown): string => Buffer.from(JSON.stringify(position)).toString('base64url');
+const cursorOf = (position: unknown): string => Buffer.from(JSON.stringify(position)).toString('base64url');
 
 /** @throws Problem 422 for a cursor that is not one of ours */
 export function positionOf<T>(cursor: string | undefined, isPosition: (value: unknown) => value is T): T | undefined {

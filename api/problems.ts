@@ -1,11 +1,6 @@
 import { DatabaseError } from 'pg';
 import { PROBLEMS, type ProblemCode } from '../contract/problems.ts';
 
-export interface FieldError {
-  path: string;
-  message: string;
-}
-
 /** An answer that is an error: RFC 9457, with a stable code. Thrown by handlers, written by the app. */
 export class Problem extends Error {
   readonly code: ProblemCode;
@@ -49,10 +44,6 @@ export function isUnavailable(error: unknown): boolean {
     message ?? '',
   );
 }
-
-/** Deadlock or serialization failure: worth one more try. */
-export const isConflict = (error: unknown) =>
-  error instanceof DatabaseError && /^(40P01|40001)$/.test(error.code ?? '');
 
 /** What any error is to the caller. */
 export function problemFrom(error: unknown): Problem {

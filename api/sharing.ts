@@ -1,4 +1,5 @@
-import { isConflict, isUnavailable } from './problems.ts';
+import { isConflict } from '../db/pool.ts';
+import { isUnavailable } from './problems.ts';
 
 interface Caller<In, Out> {
   input: In;

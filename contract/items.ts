@@ -47,3 +47,20 @@ export interface Item {
   last_actor: string;
   updated_at: Date;
 }
+
+/** What a workflow is told of a row; kept while it waits to be sent, so without the body. */
+export type ToldRow = Pick<
+  Item,
+  | 'kind'
+  | 'id'
+  | 'queue'
+  | 'state'
+  | 'version'
+  | 'wake_at'
+  | 'holder'
+  | 'telling'
+  | 'event_seq'
+  | 'last_event'
+  | 'last_actor'
+  | 'updated_at'
+>;

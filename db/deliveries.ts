@@ -37,13 +37,14 @@ export async function getDelivery(db: Queryable, kind: Kind, id: string, n: numb
 }
 
 export interface Attempt {
+  url: string;
   status: number | null;
   error: string | null;
   state: Delivery['state'];
 }
 
 export const attemptDelivery = (db: Queryable, kind: Kind, id: string, n: number, a: Attempt) =>
-  db.run<Delivery>('attempt_delivery', [kind, id, n, a.status, a.error, a.state]);
+  db.run<Delivery>('attempt_delivery', [kind, id, n, a.status, a.error, a.state, a.url]);
 
 export const itemTold = (db: Queryable, kind: Kind, id: string, event: string, data: object) =>
   db.run<Item>('told', [kind, id, event, JSON.stringify(data)]);

@@ -20,6 +20,8 @@ export interface NewItem {
   createdAt: string | null;
   /** A lease time of its own; left out: the queue's. */
   leaseSeconds?: number;
+  /** Who adds it. */
+  actor: string;
   /** Jobs: length of the body on beanstalkd's wire. */
   bodyBytes?: number;
 }
@@ -42,12 +44,11 @@ export interface Verdict extends Item {
   named_holder: string | null;
   named_ended_at: Date | null;
   named_why: string | null;
-  named_ended_by: string | null;
   overdue: boolean | null;
 }
 
-export const addItems = (db: Queryable, kind: Kind, items: NewItem[], actor: string) =>
-  db.run<Item>('add_items', [kind, JSON.stringify(items.map((item, no) => ({ no, ...item }))), actor]);
+export const addItems = (db: Queryable, kind: Kind, items: NewItem[]) =>
+  db.run<Item>('add_items', [kind, JSON.stringify(items.map((item, no) => ({ no, ...item })))]);
 
 export const getItems = (db: Queryable, kind: Kind, ids: string[]) => db.run<Item>('get_items', [kind, ids]);
 

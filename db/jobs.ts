@@ -22,13 +22,15 @@ export interface Finish {
   id: string;
   /** null: whatever reservation is current, or none. */
   token: string | null;
+  /** Who says so, where nobody has reserved it. */
+  actor: string;
 }
 
-export const finishJobs = (db: Queryable, jobs: Finish[], actor: string) =>
-  db.run<Item>('finish_jobs', [jobs.map((j) => j.id), jobs.map((j) => j.token), actor]);
+export const finishJobs = (db: Queryable, jobs: Finish[]) =>
+  db.run<Item>('finish_jobs', [jobs.map((j) => j.id), jobs.map((j) => j.token), jobs.map((j) => j.actor)]);
 
-export const deleteJobs = (db: Queryable, ids: string[], actor: string, alsoReserved: boolean) =>
-  db.run<Item>('delete_jobs', [ids, actor, alsoReserved]);
+export const deleteJobs = (db: Queryable, jobs: { id: string; actor: string }[], alsoReserved: boolean) =>
+  db.run<Item>('delete_jobs', [jobs.map((j) => j.id), jobs.map((j) => j.actor), alsoReserved]);
 
 export interface Reservation {
   id: string;

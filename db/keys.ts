@@ -25,10 +25,6 @@ export async function revokeKey(db: Queryable, id: string): Promise<boolean> {
   return (await db.run('revoke_key', [id])).length === 1;
 }
 
-export async function countKeys(db: Queryable): Promise<number> {
-  return (await db.run<{ n: number }>('count_keys'))[0]?.n ?? 0;
-}
-
 export interface StreamTicket {
   key_id: string;
   actor: string;

@@ -1,3 +1,4 @@
+import type { ToldRow } from '../contract/items.ts';
 import type { Item, Kind } from './items.ts';
 import type { Queryable } from './pool.ts';
 
@@ -37,7 +38,7 @@ export async function nextDue(db: Queryable): Promise<number | null> {
 
 export const acknowledge = (db: Queryable, versions: number[]) => db.run('acknowledge', [versions]);
 
-export type ToldItem = Item & { told_version: number };
+export type ToldItem = ToldRow & { told_version: number };
 
 export const adoptOutbox = (db: Queryable, node: string, limit: number) =>
   db.run<ToldItem>('adopt_outbox', [node, limit]);

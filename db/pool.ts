@@ -52,29 +52,45 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
   pool.on('error', onError);
   return {
     pool,
-    run: (name, values) => run(pool, name, values),
-    async transaction(work) {
-      const client = await pool.connect();
-      client.on('error', onError);
-      let broken: Error | undefined;
-      try {
-        await client.query('begin');
-        const result = await work({ run: (name, values) => run(client, name, values) });
-        await client.query('commit');
-        return result;
-      } catch (error) {
-        await client.query('rollback').catch((e: Error) => {
-          broken = e;
-        });
-        throw error;
-      } finally {
-        client.off('error', onError);
-        client.release(broken);
-      }
-    },
+    run: (name, values) => onceMore(() => run(pool, name, values)),
+    transaction: (work) => onceMore(() => transact(work)),
     end: () => pool.end(),
   };
+
+  async function transact<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+    const client = await pool.connect();
+    client.on('error', onError);
+    let broken: Error | undefined;
+    try {
+      await client.query('begin');
+      const result = await work({ run: (name, values) => run(client, name, values) });
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      await client.query('rollback').catch((e: Error) => {
+        broken = e;
+      });
+      throw error;
+    } finally {
+      client.off('error', onError);
+      client.release(broken);
+    }
+  }
 }
+
+/** A deadlock's victim and a serialization failure have changed nothing: once more, and it mostly goes through. */
+async function onceMore<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    return work();
+  }
+}
+
+/** Deadlock or serialization failure. */
+export const isConflict = (error: unknown) =>
+  error instanceof pg.DatabaseError && /^(40P01|40001)$/.test(error.code ?? '');
 
 async function run<T extends object>(on: pg.Pool | pg.PoolClient, name: string, values: unknown[] = []): Promise<T[]> {
   const text = statements.get(name);

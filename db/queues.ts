@@ -145,7 +145,8 @@ export async function queueStats(db: Queryable, kind: Kind, name: string): Promi
   return row;
 }
 
-export const queuesToRefresh = (db: Queryable) => db.run<{ kind: Kind; name: string }>('queues_to_refresh');
+/** Queues whose settings have to be applied once more; this process has them to itself for ten minutes. */
+export const takeRefresh = (db: Queryable) => db.run<{ kind: Kind; name: string }>('take_refresh');
 
 /**
  * Reckons everything open in a queue anew after its settings changed, in batches that each commit.

@@ -108,13 +108,13 @@ create table item (
   constraint item_state CHECK ((state = ANY (ARRAY['delayed'::text, 'ready'::text, 'held'::text, 'buried'::text, 'settled'::text, 'invalidated'::text, 'expired'::text, 'dead'::text])))
 )
 with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.1, autovacuum_vacuum_cost_delay=1);
-CREATE INDEX item_buried_order ON public.item USING btree (kind, queue, buried_seq) WHERE (state = 'buried'::text);
-CREATE INDEX item_created ON public.item USING btree (kind, queue, created_at, seq);
-CREATE INDEX item_delayed ON public.item USING btree (kind, queue, available_at) WHERE (state = 'delayed'::text);
-CREATE INDEX item_holder ON public.item USING btree (kind, queue, holder) WHERE (state = 'held'::text);
+CREATE INDEX item_buried_order ON public.item USING btree (queue, kind, buried_seq) WHERE (state = 'buried'::text);
+CREATE INDEX item_created ON public.item USING btree (queue, kind, created_at, seq);
+CREATE INDEX item_delayed ON public.item USING btree (queue, kind, available_at) WHERE (state = 'delayed'::text);
+CREATE INDEX item_holder ON public.item USING btree (queue, kind, holder) WHERE (state = 'held'::text);
 CREATE UNIQUE INDEX item_job_number ON public.item USING btree (seq) WHERE (kind = 'job'::text);
-CREATE INDEX item_oldest ON public.item USING btree (kind, queue, first_available_at) WHERE (state = 'ready'::text);
-CREATE INDEX item_ready ON public.item USING btree (kind, queue, requires_key, rank, seq) WHERE (state = 'ready'::text);
+CREATE INDEX item_oldest ON public.item USING btree (queue, kind, first_available_at) WHERE (state = 'ready'::text);
+CREATE INDEX item_ready ON public.item USING btree (queue, kind, requires_key, rank, seq) WHERE (state = 'ready'::text);
 CREATE INDEX item_wake ON public.item USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE TRIGGER item_inserted AFTER INSERT ON public.item REFERENCING NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_insert();
 CREATE TRIGGER item_updated AFTER UPDATE ON public.item REFERENCING OLD TABLE AS old_item NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_update();
@@ -165,6 +165,7 @@ create table notice (
   constraint notice_pkey PRIMARY KEY (seq),
   constraint notice_type_check CHECK ((type = ANY (ARRAY['lease_lost'::text, 'changed'::text])))
 );
+CREATE INDEX notice_at ON public.notice USING btree (at);
 
 create table operator_command (
   key                  text not null,
@@ -208,6 +209,7 @@ create table queue (
   form                 json,
   settings_version     bigint default nextval('item_version'::regclass) not null,
   refresh_pending      boolean default false not null,
+  refresh_taken_at     timestamp with time zone,
   created_at           timestamp with time zone default clock_timestamp() not null,
   updated_at           timestamp with time zone default clock_timestamp() not null,
   paused_until         timestamp with time zone,
@@ -267,6 +269,7 @@ CREATE INDEX tally_queue ON public.tally USING btree (kind, queue, what) INCLUDE
 CREATE OR REPLACE FUNCTION public.advance_items(p_kinds text[], p_ids text[])
  RETURNS SETOF item
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 begin
   return query with due as materialized (
@@ -320,8 +323,9 @@ begin
          telling    = n.final and n.tell,
          version    = case when n.act = 'stepped' then i.version else nextval('item_version') end,
          event_seq  = case when n.act = 'stepped' then i.event_seq else i.event_seq + 1 end,
-         last_event = n.act, last_actor = 'system', updated_at = n.now,
-         last_data  = case n.act
+         last_event = case when n.act = 'stepped' then i.last_event else n.act end,
+         last_actor = case when n.act = 'stepped' then i.last_actor else 'system' end, updated_at = n.now,
+         last_data  = case n.act when 'stepped' then i.last_data
            when 'reclaimed' then json_build_object('reviewer', i.holder, 'expiredAt', i.expires_at)
            when 'dead'      then json_build_object('reviewer', i.holder, 'attempts', i.attempts)
            when 'buried'    then json_build_object('reason', 'attempts', 'attempts', i.attempts)
@@ -500,6 +504,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.log_item_update()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 begin
   with pair as materialized (
@@ -507,7 +512,8 @@ begin
            n.updated_at, n.lease_id, n.holder, n.granted_at, n.lease_follows, n.lease_end,
            o.queue as old_queue, o.state as old_state, o.version as old_version,
            o.event_seq as old_event_seq, o.lease_id as old_lease_id, o.holder as old_holder
-      from new_item n join old_item o on o.kind = n.kind and o.id = n.id
+      -- full, because that cannot become a nested loop: the plan made for one row is kept for a thousand
+      from new_item n full join old_item o on o.kind = n.kind and o.id = n.id
   ), logged as (
     insert into event (kind, item_id, seq, type, actor, at, data)
     select kind, id, event_seq, last_event, last_actor, updated_at, last_data

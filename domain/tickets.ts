@@ -37,5 +37,3 @@ export function ticketView(item: Item, token: string | null = null) {
         : null,
   };
 }
-
-export type TicketView = ReturnType<typeof ticketView>;

@@ -1,7 +1,7 @@
 import TinyQueue from 'tinyqueue';
+import type { ToldRow } from '../contract/items.ts';
 import type { EventLine } from '../contract/snapshot.ts';
 import { isFinal, lastEvents } from '../domain/items.ts';
-import type { ToldRow } from './told.ts';
 
 /** What one item's workflow has not been told: merged until it is sent. */
 export interface Entry {
@@ -37,6 +37,8 @@ interface Ticket {
 
 const MAX_ENTRIES = 50_000;
 
+const sooner = (a: Ticket, b: Ticket) => a.class - b.class || a.at - b.at || a.no - b.no;
+
 /**
  * The relay's memory: what has to be sent, in the order in which it is worth most. Items with nothing
  * due come last and at a bounded rate, because a workflow that only waits helps nobody soon.
@@ -44,7 +46,7 @@ const MAX_ENTRIES = 50_000;
 export class Backlog {
   readonly #entries = new Map<string, Entry>();
   readonly #tickets = new Map<string, Ticket>();
-  readonly #order = new TinyQueue<Ticket>([], (a, b) => a.class - b.class || a.at - b.at || a.no - b.no);
+  #order = new TinyQueue<Ticket>([], sooner);
   readonly #idle: Allowance;
   readonly #busy: Allowance;
   #no = 0;
@@ -66,6 +68,10 @@ export class Backlog {
 
   get roomy(): boolean {
     return this.#entries.size < MAX_ENTRIES / 2;
+  }
+
+  get full(): boolean {
+    return this.#entries.size >= MAX_ENTRIES;
   }
 
   has(key: string): boolean {
@@ -161,6 +167,9 @@ export class Backlog {
     this.#entries.set(entry.key, entry);
     this.#tickets.set(entry.key, ticket);
     this.#order.push(ticket);
+    // tickets that were replaced stay in the order until they come up; behind a head that waits, they would pile up
+    if (this.#order.length > 2 * this.#tickets.size + 1_000)
+      this.#order = new TinyQueue([...this.#tickets.values()], sooner);
   }
 
   #take(ticket: Ticket): Entry | undefined {

@@ -91,8 +91,13 @@ export class Bus {
     });
     client.on('error', () => {});
     await client.connect();
+    try {
+      await client.query(`listen ${CHANNEL}`);
+    } catch (error) {
+      await client.end().catch(() => {});
+      throw error;
+    }
     client.on('end', () => this.#reconnect());
-    await client.query(`listen ${CHANNEL}`);
   }
 
   #reconnect(): void {

@@ -164,4 +164,4 @@ function afterCommit({ relay, waiters, bus, notices, arm }: Listeners): AfterCom
 }
 
 /** The name under which callers wait for a queue. */
-export const queueKey = (row: Pick<Item, 'kind' | 'queue'>) => `${row.kind}/${row.queue}`;
+const queueKey = (row: Pick<Item, 'kind' | 'queue'>) => `${row.kind}/${row.queue}`;

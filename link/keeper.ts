@@ -1,12 +1,13 @@
 import { adoptOutbox, beat, leave, liveNodes, tidy } from '../db/link.ts';
 import type { Db } from '../db/pool.ts';
-import { queuesToRefresh, refreshQueue } from '../db/queues.ts';
+import { refreshQueue, takeRefresh } from '../db/queues.ts';
 import type { Bus } from './bus.ts';
 import type { Log } from './log.ts';
 import type { Relay } from './relay.ts';
 
 const BEAT_MS = 5_000;
 const SWEEP = 1_000;
+const LOOK_BACK_ROUNDS = 12;
 
 export interface KeeperOptions {
   db: Db;
@@ -26,6 +27,8 @@ export class Keeper {
   readonly #o: KeeperOptions;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
+  #refreshing: Promise<void> | undefined;
+  #rounds = 0;
   #stopped = false;
 
   constructor(options: KeeperOptions) {
@@ -41,6 +44,7 @@ export class Keeper {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#running;
+    await this.#refreshing;
     await leave(this.#o.db, this.#o.node).catch(() => {});
   }
 
@@ -63,7 +67,24 @@ export class Keeper {
       relay.tell(orphans);
       if (orphans.length < SWEEP) break;
     }
-    for (const queue of await queuesToRefresh(db)) await refreshQueue(db, queue.kind, queue.name);
+    // every minute, and not at once: what a lost answer left behind is rare
+    if (this.#rounds++ % LOOK_BACK_ROUNDS === LOOK_BACK_ROUNDS - 1) relay.lookBack();
+    // beside the beat, which must go on while a million items are walked through
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+    });
     await tidy(db);
+  }
+
+  async #refresh(): Promise<void> {
+    const { db, relay, log } = this.#o;
+    try {
+      for (const queue of await takeRefresh(db)) {
+        await refreshQueue(db, queue.kind, queue.name);
+        relay.lookBack();
+      }
+    } catch (error) {
+      log.warn({ err: (error as Error).message }, 'changed settings could not be applied everywhere, trying again');
+    }
   }
 }

@@ -3,7 +3,6 @@ import type { Db } from '../db/pool.ts';
 import type { Log } from './log.ts';
 
 const POLL_MS = 500;
-const REMEMBER = 5_000;
 
 /**
  * Tails what holders must hear at once (`notice`): by hint from the process that caused it, and by a
@@ -13,7 +12,7 @@ export class Notices {
   readonly #db: Db;
   readonly #log: Log;
   readonly #listeners = new Set<(notice: Notice) => void>();
-  readonly #seen = new Set<number>();
+  #seen = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
 
@@ -61,13 +60,13 @@ export class Notices {
     if (this.#looking) return;
     this.#looking = true;
     try {
-      for (const notice of await recentNotices(this.#db)) {
+      const recent = await recentNotices(this.#db);
+      for (const notice of recent) {
         if (this.#seen.has(notice.seq)) continue;
-        this.#seen.add(notice.seq);
         for (const listener of this.#listeners) listener(notice);
       }
-      const surplus = this.#seen.size - REMEMBER;
-      if (surplus > 0) for (const seq of [...this.#seen].slice(0, surplus)) this.#seen.delete(seq);
+      // what is too old to be read again need not be remembered
+      this.#seen = new Set(recent.map((n) => n.seq));
     } catch (error) {
       this.#log.warn({ err: (error as Error).message }, 'notices could not be read, trying again');
     } finally {

@@ -24,7 +24,8 @@ export class Pacemaker {
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
   #running: Promise<void> | undefined;
-  #again = false;
+  /** `performance.now()` of the earliest time somebody asked for while a beat was under way. */
+  #askedAt = Number.POSITIVE_INFINITY;
   #backoffMs = 0;
   #stopped = false;
 
@@ -39,9 +40,8 @@ export class Pacemaker {
   /** Something is due in `ms` milliseconds. */
   arm(ms: number): void {
     const at = performance.now() + Math.max(0, ms);
-    if (at >= this.#dueAt) return;
-    if (this.#running) this.#again = true;
-    else this.#schedule(ms);
+    if (this.#running) this.#askedAt = Math.min(this.#askedAt, at);
+    else if (at < this.#dueAt) this.#schedule(ms);
   }
 
   async stop(): Promise<void> {
@@ -74,8 +74,8 @@ export class Pacemaker {
     }
     this.#dueAt = Number.POSITIVE_INFINITY;
     this.#running = undefined;
-    this.#schedule(this.#again ? 0 : nextMs);
-    this.#again = false;
+    this.#schedule(Math.min(nextMs, Math.max(0, this.#askedAt - performance.now())));
+    this.#askedAt = Number.POSITIVE_INFINITY;
   }
 
   /** @returns milliseconds until it has to be done again */

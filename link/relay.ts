@@ -1,6 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { Item } from '../contract/items.ts';
+import type { Item, ToldRow } from '../contract/items.ts';
 import type { ItemInput, Told } from '../contract/snapshot.ts';
 import { acknowledge, ownOutbox, type ToldItem } from '../db/link.ts';
 import type { Db } from '../db/pool.ts';
@@ -28,6 +28,9 @@ const BUSY_CONCURRENCY = 2;
 const REFILL = 1_000;
 const FLUSH_MS = 20;
 const MAX_PROBE_MS = 5_000;
+const REFUSED_MS = 30_000;
+/** gRPC: INVALID_ARGUMENT, PERMISSION_DENIED, FAILED_PRECONDITION, OUT_OF_RANGE. */
+const REFUSALS = new Set([3, 7, 9, 11]);
 /** How long one signal may take before Temporal counts as down. */
 const PATIENCE_MS = 5_000;
 
@@ -51,6 +54,8 @@ export class Relay {
   #timer: NodeJS.Timeout | undefined;
   #probeMs = 0;
   #spilled = false;
+  /** Up to where the outbox has been read again. */
+  #readTo = 0;
   #refilling = false;
   #attributes = true;
   #stopped = false;
@@ -71,7 +76,7 @@ export class Relay {
   }
 
   /** Takes over rows of the outbox, each with its item as of now. */
-  tell(rows: (Item | ToldItem)[], byTick = false): void {
+  tell(rows: (ToldRow | ToldItem)[], byTick = false): void {
     for (const row of rows) {
       const adopted = 'told_version' in row;
       const version = adopted ? row.told_version : row.version;
@@ -87,6 +92,12 @@ export class Relay {
   /** The workflow itself made the change and knows: nothing to send. */
   settle(rows: Item[]): void {
     this.#acknowledge(rows.map((r) => r.version));
+  }
+
+  /** Looks for rows of this process in the outbox that it doesn't know of: a commit's answer may have been lost. */
+  lookBack(): void {
+    this.#spilled = true;
+    this.#pump();
   }
 
   /** Sends no more, and waits for what is under way; the rest stays in the outbox. */
@@ -117,7 +128,6 @@ export class Relay {
       this.#probeMs = 0;
       this.#acknowledge(entry.versions);
     } catch (error) {
-      this.#backlog.putBack(entry);
       this.#failed(entry, error as Error);
     } finally {
       this.#sending.delete(entry.key);
@@ -158,9 +168,21 @@ export class Relay {
     const cause = `${error.message} ${(error.cause as Error | undefined)?.message ?? ''}`;
     if (this.#attributes && cause.includes(QUEUE_ATTRIBUTE)) {
       this.#attributes = false;
+      this.#backlog.putBack(entry);
       this.#o.log.warn({ attribute: QUEUE_ATTRIBUTE }, 'search attribute is not registered, going on without it');
       return;
     }
+    const code = (error.cause as { code?: number } | undefined)?.code ?? (error as { code?: number }).code;
+    if (code !== undefined && REFUSALS.has(code)) {
+      // Temporal works and refuses this one: it must not hold up the others
+      this.#o.log.error({ item: entry.key, err: cause }, 'Temporal refuses this signal, trying again later');
+      setTimeout(() => {
+        this.#backlog.putBack(entry);
+        this.#pump();
+      }, REFUSED_MS).unref();
+      return;
+    }
+    this.#backlog.putBack(entry);
     if (!this.down) this.#o.log.warn({ item: entry.key, err: cause }, 'Temporal cannot be told, trying again');
     this.#probeMs = Math.min(MAX_PROBE_MS, this.#probeMs * 2 || 100);
     clearTimeout(this.#timer);
@@ -201,16 +223,17 @@ export class Relay {
   async #refill(): Promise<void> {
     this.#refilling = true;
     try {
-      for (let after = 0; ; ) {
-        const rows = await ownOutbox(this.#o.db, this.#o.node, after, REFILL);
+      for (;;) {
+        const rows = await ownOutbox(this.#o.db, this.#o.node, this.#readTo, REFILL);
         const last = rows.at(-1);
         if (!last) break;
-        after = last.told_version;
+        this.#readTo = last.told_version;
         const unknown = rows.filter((r) => !this.#backlog.has(keyOf(r)) && !this.#sending.has(keyOf(r)));
         this.tell(unknown);
-        if (!this.#backlog.roomy) return;
+        if (this.#backlog.full) return;
       }
       this.#spilled = false;
+      this.#readTo = 0;
     } catch (error) {
       this.#o.log.warn({ err: (error as Error).message }, 'the outbox could not be read, trying again');
     } finally {

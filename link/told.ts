@@ -1,4 +1,4 @@
-import type { Item } from '../contract/items.ts';
+import type { Item, ToldRow } from '../contract/items.ts';
 import type { EventLine, Snapshot } from '../contract/snapshot.ts';
 
 /**
@@ -7,23 +7,6 @@ import type { EventLine, Snapshot } from '../contract/snapshot.ts';
  * `toldBy`: the item whose own workflow made the change; `byTick`: time did.
  */
 export type AfterCommit = (rows: Item[], options?: { toldBy?: string; byTick?: boolean }) => void;
-
-/** What a workflow is told of a row; kept while it waits to be sent, so without the body. */
-export type ToldRow = Pick<
-  Item,
-  | 'kind'
-  | 'id'
-  | 'queue'
-  | 'state'
-  | 'version'
-  | 'wake_at'
-  | 'holder'
-  | 'telling'
-  | 'event_seq'
-  | 'last_event'
-  | 'last_actor'
-  | 'updated_at'
->;
 
 export function toldRow(row: ToldRow): ToldRow {
   const { kind, id, queue, state, version, wake_at, holder, telling, event_seq, last_event, last_actor, updated_at } =

@@ -136,7 +136,7 @@ export class Pusher {
     const taken = !(answer instanceof Error) && answer.status >= 200 && answer.status < 300;
     if (taken) {
       line.failures = 0;
-      after(await finishJobs(db, [{ id: job.id, token }], 'push'));
+      after(await finishJobs(db, [{ id: job.id, token, actor: 'push' }]));
       return;
     }
     // a receiver that refuses one job (4xx) is not down
@@ -145,7 +145,7 @@ export class Pusher {
     if (line.failures >= FAILURES_TO_OPEN)
       line.brokenUntil = performance.now() + Math.min(MAX_BREAK_MS, 1_000 * 2 ** (line.failures - FAILURES_TO_OPEN));
     const asked = answer instanceof Error ? null : answer.retryAfterMs;
-    const delay = asked === null ? 2 ** Math.min(job.attempts, 20) : asked / 1000;
+    const delay = asked === null ? 2 ** Math.min(job.attempts, 20) : Math.max(1, asked / 1000);
     after(await releaseJobs(db, [{ id: job.id, token }], Math.min(delay, MAX_BACKOFF_SECONDS), null));
   }
 }

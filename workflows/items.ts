@@ -31,17 +31,23 @@ const operators = proxyActivities<ItemActivities>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '500ms', maximumInterval: '30s' },
 });
-export const stateQuery = defineQuery<ItemView>('state');
+const stateQuery = defineQuery<ItemView>('state');
 /** What an operator may send along with a signal. */
 export type SignalArg = { reason?: unknown; priority?: unknown; by?: unknown } | undefined;
 
 /** The signals that operators may send to items of a kind; undefined: what was sent makes no sense, drop it. */
 export type OperatorSignals = Record<string, (arg: SignalArg) => Command | undefined>;
 
-export const byOf = (arg: SignalArg) => String(arg?.by ?? 'operator');
+/** What people type, as the database can keep it. */
+const textOf = (value: unknown, otherwise: string) =>
+  String(value ?? otherwise)
+    .replaceAll('\0', '')
+    .slice(0, 2_000);
+
+export const byOf = (arg: SignalArg) => textOf(arg?.by, 'operator');
 export const ending = (arg: SignalArg): Command => ({
   type: 'invalidate',
-  reason: String(arg?.reason ?? 'by an operator'),
+  reason: textOf(arg?.reason, 'by an operator'),
   by: byOf(arg),
 });
 
@@ -146,6 +152,7 @@ async function refresh(run: Run, read: () => Promise<Read | null>): Promise<void
       return;
     } catch (error) {
       if (!(error instanceof ActivityFailure)) throw error;
+      if (workflowInfo().historyLength >= MAX_HISTORY) await handOver(run);
       await sleep(20_000 + Math.random() * 20_000);
     }
   }

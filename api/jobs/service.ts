@@ -36,26 +36,17 @@ export function jobService(api: JobApi): JobService {
   const { db, after } = api.engine;
   const popTogether = sharedPops(api);
 
-  const finish = share<{ finish: jobs.Finish; actor: string }, Item | undefined>(
+  const finish = share<jobs.Finish, Item | undefined>(
     async (inputs) => {
-      const rows = await jobs.finishJobs(
-        db,
-        inputs.map((i) => i.finish),
-        inputs[0]?.actor ?? '',
-      );
+      const rows = await jobs.finishJobs(db, inputs);
       after(rows);
-      return inputs.map((i) => rows.find((r) => r.id === i.finish.id));
+      return inputs.map((i) => rows.find((r) => r.id === i.id));
     },
-    { keys: (i) => [i.finish.id] },
+    { keys: (i) => [i.id] },
   );
   const remove = share<{ id: string; actor: string }, Item | undefined>(
     async (inputs) => {
-      const rows = await jobs.deleteJobs(
-        db,
-        inputs.map((i) => i.id),
-        inputs[0]?.actor ?? '',
-        true,
-      );
+      const rows = await jobs.deleteJobs(db, inputs, true);
       after(rows);
       return inputs.map((i) => rows.find((r) => r.id === i.id));
     },
@@ -64,7 +55,7 @@ export function jobService(api: JobApi): JobService {
 
   const insert = async (id: string | null, hash: string, job: Omit<NewJob, 'id'>, actor: string) => {
     await api.ensureQueue('job', job.topic);
-    return api.add({ kind: 'job', actor, item: newItem(id, hash, job) });
+    return api.add({ kind: 'job', item: { actor, ...newItem(id, hash, job) } });
   };
 
   return {
@@ -86,7 +77,7 @@ export function jobService(api: JobApi): JobService {
       for (const topic of request.topics) await api.ensureQueue('job', topic);
       return waitFor(api, request, () => popTogether(request));
     },
-    finish: (id, token, actor) => finish({ finish: { id, token }, actor }),
+    finish: (id, token, actor) => finish({ id, token, actor }),
     remove: (id, actor) => remove({ id, actor }),
   };
 }

@@ -7,7 +7,7 @@ import { isText, page, positionOf } from '../paging.ts';
 import { invalid, Problem } from '../problems.ts';
 import { checkForm } from '../tickets/forms.ts';
 
-export function queueView(q: Row) {
+function queueView(q: Row) {
   return {
     name: q.name,
     paused: q.paused,
@@ -59,6 +59,7 @@ export const putQueueEndpoint = endpoint({
     if (queue.refresh_pending) {
       await refreshQueue(db, 'ticket', name);
       api.engine.rearm();
+      api.engine.relay.lookBack();
     }
     return ok(queueView(queue));
   },

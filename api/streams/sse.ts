@@ -51,8 +51,15 @@ export async function eventStream(
   signal.addEventListener('abort', () => stream.close(), { once: true });
   write('retry: 1000\n\n');
   // nothing is answered before events are listened for: who has the headers misses none
-  end = await begin(stream);
-  if (signal.aborted) stream.close();
+  try {
+    end = await begin(stream);
+  } catch (error) {
+    stream.close();
+    throw error;
+  }
+  if (!openStreams.has(stream))
+    end(); // the caller has gone meanwhile
+  else if (signal.aborted) stream.close();
   const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
   return new Response(body, { headers });
 }

@@ -33,8 +33,13 @@ export const streamEndpoint = endpoint({
     return eventStream(signal, async (stream) => {
       const write = (n: Notice) => n.person === reviewer && send(stream, n);
       const stop = await api.engine.notices.listen(write);
-      if (Number.isSafeInteger(lastSeen))
-        for (const missed of await api.engine.notices.missed(lastSeen, reviewer)) send(stream, missed);
+      try {
+        if (Number.isSafeInteger(lastSeen))
+          for (const missed of await api.engine.notices.missed(lastSeen, reviewer)) send(stream, missed);
+      } catch (error) {
+        stop();
+        throw error;
+      }
       return stop;
     });
   },

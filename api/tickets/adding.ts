@@ -46,7 +46,7 @@ export async function addTicket(
     if (existing) return same(existing);
     await api.ensureQueue('ticket', queue);
   }
-  const item = await api.add({ kind: 'ticket', item: { id, hash, ...content }, actor: caller.actor });
+  const item = await api.add({ kind: 'ticket', item: { id, hash, actor: caller.actor, ...content } });
   if (item) return { item, created: true };
   return same(await getItem(api.engine.db, 'ticket', id));
 }

@@ -52,10 +52,11 @@ export const redeliverTicket = endpoint({
   problems: ['not_found'],
   async handle({ api, params: { id, n } }) {
     const { db } = api.engine;
-    await findTicket(api, id);
+    const item = await findTicket(api, id);
     const known = await getDelivery(db, 'ticket', id, n);
     if (!known) throw new Problem('not_found', `ticket ${id} has no delivery ${n}`);
-    if (known.state === 'pending') return { status: 202, body: view(known) };
+    // its own workflow is still at the first delivery; any other one may have been opened by a call that failed half-way
+    if (known.state === 'pending' && item.telling) return { status: 202, body: view(known) };
     const row = (await reopenDelivery(db, 'ticket', id, n)) ?? known;
     await startRedelivery(api, id, n);
     return { status: 202, body: view(row) };

@@ -53,7 +53,7 @@ async function deleteFree(session: Session, number: number): Promise<Item | unde
   const { engine } = session.door.api;
   const item = await jobByNumber(engine.db, number);
   if (!item) return undefined;
-  const rows = await deleteJobs(engine.db, [item.id], session.holder, false);
+  const rows = await deleteJobs(engine.db, [{ id: item.id, actor: session.holder }], false);
   engine.after(rows);
   return rows[0];
 }

@@ -2,7 +2,7 @@
 -- One pass applies one transition to each item given: its deadline first, then the end of its
 -- lease, then its delay, then an escalation; what is due after that is done in the next pass.
 create or replace function advance_items(p_kinds text[], p_ids text[]) returns setof item
-language plpgsql as $$
+language plpgsql set enable_seqscan = off as $$
 begin
   return query with due as materialized (
     select i.kind, i.id, q.reclaimed_first, q.level_seconds, q.escalations,
@@ -55,8 +55,9 @@ begin
          telling    = n.final and n.tell,
          version    = case when n.act = 'stepped' then i.version else nextval('item_version') end,
          event_seq  = case when n.act = 'stepped' then i.event_seq else i.event_seq + 1 end,
-         last_event = n.act, last_actor = 'system', updated_at = n.now,
-         last_data  = case n.act
+         last_event = case when n.act = 'stepped' then i.last_event else n.act end,
+         last_actor = case when n.act = 'stepped' then i.last_actor else 'system' end, updated_at = n.now,
+         last_data  = case n.act when 'stepped' then i.last_data
            when 'reclaimed' then json_build_object('reviewer', i.holder, 'expiredAt', i.expires_at)
            when 'dead'      then json_build_object('reviewer', i.holder, 'attempts', i.attempts)
            when 'buried'    then json_build_object('reason', 'attempts', 'attempts', i.attempts)

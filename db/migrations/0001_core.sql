@@ -20,6 +20,7 @@ create table queue (
   settings_version bigint not null default nextval('item_version'),
   -- true while waiting items still carry rank, deadline or wake time of older settings
   refresh_pending  boolean not null default false,
+  refresh_taken_at timestamptz,
   created_at       timestamptz not null default clock_timestamp(),
   updated_at       timestamptz not null default clock_timestamp(),
   primary key (kind, name)
@@ -99,18 +100,21 @@ create table item (
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05,
         autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 1);
 
+-- All of these begin with the queue and not with the kind: before the first ANALYZE an index on
+-- (kind, …) looks as good as the primary key to the planner, for a look-up by (kind, id).
+
 -- A claim reads this from its head; nothing else may make it scan further.
-create index item_ready on item (kind, queue, requires_key, rank, seq) where state = 'ready';
+create index item_ready on item (queue, kind, requires_key, rank, seq) where state = 'ready';
 -- stats: how long the oldest one waits
-create index item_oldest on item (kind, queue, first_available_at) where state = 'ready';
+create index item_oldest on item (queue, kind, first_available_at) where state = 'ready';
 -- when the next delayed one is due in a queue
-create index item_delayed on item (kind, queue, available_at) where state = 'delayed';
+create index item_delayed on item (queue, kind, available_at) where state = 'delayed';
 -- both clocks: what is due
 create index item_wake on item (wake_at) where wake_at is not null;
 -- what a person holds in a queue
-create index item_holder on item (kind, queue, holder) where state = 'held';
+create index item_holder on item (queue, kind, holder) where state = 'held';
 -- lists, newest first, and the walk that refreshes a queue after its settings changed
-create index item_created on item (kind, queue, created_at, seq);
+create index item_created on item (queue, kind, created_at, seq);
 
 create table lease (
   token      text primary key collate "C",
@@ -174,6 +178,7 @@ create table notice (
   type    text not null check (type in ('lease_lost', 'changed')),
   data    json not null
 );
+create index notice_at on notice (at);
 
 -- Counts per queue and state as a sum of signed rows: exact in every snapshot, and nobody waits
 -- for a counter. Compacted in the background.

@@ -18,7 +18,7 @@ alter table item add constraint item_buried_in_order check ((state = 'buried') =
 create sequence item_buried;
 
 -- the order in which kick takes the buried ones, and how many there are
-create index item_buried_order on item (kind, queue, buried_seq) where state = 'buried';
+create index item_buried_order on item (queue, kind, buried_seq) where state = 'buried';
 -- every job has a number beside its id
 create unique index item_job_number on item (seq) where kind = 'job';
 

@@ -4,7 +4,7 @@
 -- The one delivery of an item's outcome; a second run of the activity finds the first one's row.
 insert into delivery (kind, item_id, n, type, version, url, state)
 select i.kind, i.id, 1, $3, i.version, $4, 'pending' from item i where i.kind = $1 and i.id = $2 and i.telling
-on conflict (kind, item_id, n) do update set updated_at = clock_timestamp() where delivery.state = 'pending'
+on conflict (kind, item_id, n) do update set url = excluded.url, updated_at = clock_timestamp() where delivery.state = 'pending'
 returning *;
 
 -- name: reopen_delivery
@@ -15,7 +15,7 @@ update delivery set state = 'pending', updated_at = clock_timestamp()
 select * from delivery where kind = $1 and item_id = $2 and n = $3;
 
 -- name: attempt_delivery
-update delivery set attempts = attempts + 1, status = $4, error = $5, state = $6, updated_at = clock_timestamp()
+update delivery set attempts = attempts + 1, status = $4, error = $5, state = $6, url = $7, updated_at = clock_timestamp()
  where kind = $1 and item_id = $2 and n = $3 returning *;
 
 -- name: told

@@ -18,12 +18,12 @@ select x.seq, $1, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.pri
        t.created_at, t.available_at, t.available_at, t.deadline_at,
        item_wake(s.state, t.available_at, null, t.deadline_at, next_escalation(q.escalations, t.available_at, -1)),
        x."leaseSeconds", x."delaySeconds", x."bodyBytes",
-       1, 'created', $3, json_build_object('queue', q.name, 'priority', x.priority), t.now
+       1, 'created', x.actor, json_build_object('queue', q.name, 'priority', x.priority), t.now
   from (select numbered.*, nextval('item_seq_seq') as seq from (
           select * from json_to_recordset($2::json) as x (
             no integer, id text, queue text, priority bigint, body json, hash text, requires json, exclude json,
             callback jsonb, "delaySeconds" double precision, "deadlineSeconds" double precision, "createdAt" timestamptz,
-            "leaseSeconds" double precision, "bodyBytes" integer)
+            "leaseSeconds" double precision, "bodyBytes" integer, actor text)
            order by no) numbered) x
   join queue q on q.kind = $1 and q.name = x.queue
  cross join (select clock_timestamp() as now) c
@@ -207,7 +207,7 @@ returning holder, why;
 
 -- name: find_verdict
 -- What an attempt that changed nothing has to be told: the item as it is, and the lease it named.
-select i.*, l.holder as named_holder, l.ended_at as named_ended_at, l.why as named_why, l.ended_by as named_ended_by,
+select i.*, l.holder as named_holder, l.ended_at as named_ended_at, l.why as named_why,
        i.ended_at is null and least(i.expires_at, i.deadline_at) <= clock_timestamp() as overdue
   from item i left join lease l on l.token = $3 and l.kind = i.kind and l.item_id = i.id
  where i.kind = $1 and i.id = $2;

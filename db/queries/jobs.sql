@@ -22,12 +22,12 @@ returning i.*;
 -- state the job is, ending whatever reservation is current (S3.1, S3.3). $3: who says so.
 update item i
    set state = 'settled', result = 'null', settled_token = s.token, buried_seq = null,
-       ended_at = t.now, ended_by = coalesce(i.holder, $3), wake_at = null,
+       ended_at = t.now, ended_by = coalesce(i.holder, s.actor), wake_at = null,
        lease_end = case when i.state = 'held' then 'settled' else i.lease_end end,
        lease_id = null, holder = null, granted_at = null, expires_at = null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'finished', last_actor = coalesce(i.holder, $3), last_data = null, updated_at = t.now
-  from unnest($1::text[], $2::text[]) as s (id, token), (select clock_timestamp() as now) t
+       last_event = 'finished', last_actor = coalesce(i.holder, s.actor), last_data = null, updated_at = t.now
+  from unnest($1::text[], $2::text[], $3::text[]) as s (id, token, actor), (select clock_timestamp() as now) t
  where i.kind = 'job' and i.id = s.id and i.ended_at is null
    and (s.token is null or (i.state = 'held' and i.lease_id = s.token and i.expires_at > (select clock_timestamp())))
 returning i.*;
@@ -36,13 +36,13 @@ returning i.*;
 -- In any open state; $3 false: not while somebody has reserved it (beanstalkd).
 update item i
    set state = 'invalidated', end_reason = 'deleted', buried_seq = null,
-       ended_at = t.now, ended_by = $2, wake_at = null,
+       ended_at = t.now, ended_by = s.actor, wake_at = null,
        lease_end = case when i.state = 'held' then 'closed' else i.lease_end end,
        lease_id = null, holder = null, granted_at = null, expires_at = null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'deleted', last_actor = $2, last_data = null, updated_at = t.now
-  from (select clock_timestamp() as now) t
- where i.kind = 'job' and i.id = any ($1::text[]) and i.ended_at is null and ($3::boolean or i.state <> 'held')
+       last_event = 'deleted', last_actor = s.actor, last_data = null, updated_at = t.now
+  from unnest($1::text[], $2::text[]) as s (id, actor), (select clock_timestamp() as now) t
+ where i.kind = 'job' and i.id = s.id and i.ended_at is null and ($3::boolean or i.state <> 'held')
 returning i.*;
 
 -- name: release_jobs
@@ -83,14 +83,15 @@ update item i
 returning i.*;
 
 -- name: kick_topic
--- If any are buried, only those, the longest buried first; else delayed ones, the soonest first.
+-- If any are buried, only those, the longest buried first; else delayed ones, the soonest first. At most
+-- 10,000 in one call, which bounds how long it locks; the answer says how many it was.
 with buried as materialized (
   select i.id from item i where i.kind = 'job' and i.queue = $1 and i.state = 'buried'
-   order by i.buried_seq limit $2 for update
+   order by i.buried_seq limit least($2::bigint, 10000) for update
 ), delayed as materialized (
   select i.id from item i where i.kind = 'job' and i.queue = $1 and i.state = 'delayed'
      and not exists (select 1 from buried)
-   order by i.available_at, i.seq limit $2 for update
+   order by i.available_at, i.seq limit least($2::bigint, 10000) for update
 )
 update item i
    set state = 'ready', buried_seq = null, wake_at = null, available_at = t.now,

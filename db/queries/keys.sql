@@ -12,9 +12,6 @@ select id, name, role, subject, created_at, revoked_at from api_key order by cre
 -- name: revoke_key
 update api_key set revoked_at = clock_timestamp() where id = $1 and revoked_at is null returning id;
 
--- name: count_keys
-select count(*)::integer as n from api_key where revoked_at is null;
-
 -- name: add_stream_ticket
 insert into stream_ticket (hash, key_id, actor, role, subject, expires_at)
 values ($1, $2, $3, $4, $5, clock_timestamp() + make_interval(secs => $6)) returning expires_at;

@@ -39,9 +39,19 @@ delete from outbox where version = any ($1::bigint[]);
 -- name: adopt_outbox
 -- Rows of processes that have been silent for 15 s become this process's own; never those of a
 -- living one, however busy it is.
-with orphan as (
+with recursive holder (node) as (
+  -- the few nodes that have rows, read by steps through the index and not row by row
+  (select node from outbox order by node limit 1)
+  union all
+  select (select o.node from outbox o where o.node > holder.node order by o.node limit 1)
+    from holder where holder.node is not null
+), silent as (
+  select holder.node from holder
+   where holder.node is not null
+     and not exists (select 1 from node n where n.id = holder.node and n.seen_at > clock_timestamp() - interval '15 seconds')
+), orphan as (
   select o.version, i.id is null as gone from outbox o left join item i on i.kind = o.kind and i.id = o.item_id
-   where not exists (select 1 from node n where n.id = o.node and n.seen_at > clock_timestamp() - interval '15 seconds')
+   where o.node = any (array(select node from silent))
    order by o.version limit $2 for update of o skip locked
 ), forgotten as (
   -- a row whose item is no more has nobody to speak of
@@ -50,12 +60,18 @@ with orphan as (
   update outbox o set node = $1 from orphan
    where not orphan.gone and o.version = orphan.version returning o.version, o.kind, o.item_id
 )
-select a.version as told_version, i.* from adopted a join item i on i.kind = a.kind and i.id = a.item_id;
+select a.version as told_version, i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling,
+       i.event_seq, i.last_event, i.last_actor, i.updated_at
+  from adopted a join item i on i.kind = a.kind and i.id = a.item_id;
 
 -- name: own_outbox
--- What this process put aside when it had too much in memory.
-select o.version as told_version, i.* from outbox o join item i on i.kind = o.kind and i.id = o.item_id
- where o.node = $1 and o.version > $2 order by o.version limit $3;
+-- What this process put aside when it had too much in memory, or doesn't know of; older than the
+-- moment in which an acknowledgement may be on its way.
+select o.version as told_version, i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling,
+       i.event_seq, i.last_event, i.last_actor, i.updated_at
+  from outbox o join item i on i.kind = o.kind and i.id = o.item_id
+ where o.node = $1 and o.version > $2 and o.at < clock_timestamp() - interval '5 seconds'
+ order by o.version limit $3;
 
 -- name: outbox_lag
 select count(*)::integer as waiting, coalesce(extract(epoch from clock_timestamp() - min(at)), 0)::double precision as oldest_seconds
@@ -65,18 +81,22 @@ select count(*)::integer as waiting, coalesce(extract(epoch from clock_timestamp
 -- Twice-read on purpose: numbers are given before the commit, so a reader goes back 15 s and drops
 -- what it has seen.
 select seq, at, kind, item_id, queue, person, type, data from notice
- where at > clock_timestamp() - interval '15 seconds' order by seq;
+ where at > (select clock_timestamp()) - interval '15 seconds' order by seq;
 
 -- name: notices_after
 select seq, at, kind, item_id, queue, person, type, data from notice where seq > $1 and person = $2 order by seq limit 1000;
 
 -- name: forget_notices
-delete from notice where at < clock_timestamp() - interval '10 minutes';
+delete from notice where at < (select clock_timestamp()) - interval '10 minutes';
 
 -- name: compact_tally
--- Sums up the signed rows, one process at a time.
+-- Sums up the signed rows where there is more than one, one process at a time.
 with leader as materialized (select pg_try_advisory_xact_lock(7236001) as mine),
-gone as (delete from tally using leader where leader.mine returning tally.kind, tally.queue, tally.what, tally.n)
+heap as (select kind, queue, what from tally group by kind, queue, what having count(*) > 1),
+gone as (
+  delete from tally t using leader, heap
+   where leader.mine and (t.kind, t.queue, t.what) = (heap.kind, heap.queue, heap.what)
+  returning t.kind, t.queue, t.what, t.n)
 insert into tally (kind, queue, what, n)
 select kind, queue, what, sum(n) from gone group by kind, queue, what having sum(n) <> 0;
 

@@ -30,8 +30,13 @@ returning *;
 -- name: pause_queue
 update queue set paused = $3, updated_at = clock_timestamp() where kind = $1 and name = $2 returning *;
 
--- name: queues_to_refresh
-select kind, name from queue where refresh_pending;
+-- name: take_refresh
+-- Queues whose settings changed a while ago and are not known to be applied everywhere: the walk was
+-- cut off, or an item was added during it under the old settings. One process takes each.
+update queue set refresh_taken_at = clock_timestamp()
+ where refresh_pending and updated_at < clock_timestamp() - interval '5 seconds'
+   and (refresh_taken_at is null or refresh_taken_at < clock_timestamp() - interval '10 minutes')
+returning kind, name;
 
 -- name: refresh_items
 -- One batch of open items of a queue reckoned anew after its settings changed: place, deadline and
@@ -68,8 +73,11 @@ with batch as materialized (
 select created_at::text as created_at, seq from batch order by batch.created_at desc, batch.seq desc limit 1;
 
 -- name: refresh_done
--- Only if the settings are still those that were applied.
-update queue set refresh_pending = false where kind = $1 and name = $2 and settings_version = $3;
+-- Only if the settings are still those that were applied, and old enough for every add that was
+-- under way when they changed to have been seen by this walk.
+update queue set refresh_pending = false, refresh_taken_at = null
+ where kind = $1 and name = $2 and settings_version = $3 and updated_at < clock_timestamp() - interval '5 seconds'
+returning name;
 
 -- name: queue_stats
 -- Exact as of one snapshot: sums of the tally, not counts over the items.
@@ -79,7 +87,7 @@ select
   (select extract(epoch from clock_timestamp() - min(first_available_at))::double precision
      from item where kind = $1 and queue = $2 and state = 'ready') as oldest_waiting_seconds,
   (select count(*)::integer from lease
-    where kind = $1 and queue = $2 and granted_at > clock_timestamp() - interval '1 minute') as claims_per_minute;
+    where kind = $1 and queue = $2 and granted_at > (select clock_timestamp()) - interval '1 minute') as claims_per_minute;
 
 -- name: claim_reasons
 select * from claim_reasons($1, $2, $3, $4);

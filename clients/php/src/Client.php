@@ -93,8 +93,7 @@ final class Client
             throw new \InvalidArgumentException('give either id or topic');
         }
         $answer = $this->call('peek', $id === null ? ['topic' => $topic] : ['id' => $id]);
-        // an unknown id is the only refusal that has no code
-        if (!$answer['success'] && isset($answer['code'])) {
+        if (!$answer['success'] && ($answer['code'] ?? null) !== 'not_found') {
             throw new RefusedException($answer);
         }
         return $answer['success'] && $answer['id'] !== null

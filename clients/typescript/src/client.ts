@@ -81,8 +81,7 @@ export class Client {
   /** Looks at a job, or at the next one of a topic, and changes nothing. */
   async peek(of: { id: string } | { topic: string }): Promise<PeekedJob | null> {
     const answer = await this.#call({ command: 'peek', ...of });
-    // an unknown id is the only refusal that has no code
-    if (!answer.success && typeof answer.code === 'string') throw new RefusedError(answer);
+    if (!answer.success && answer.code !== 'not_found') throw new RefusedError(answer);
     if (!answer.success || answer.id === null) return null;
     const { id, value, topic, state } = answer as unknown as PeekedJob;
     return { id, value, topic, state };

@@ -126,8 +126,7 @@ class Client:
         if (id is None) == (topic is None):
             raise TypeError("give either id or topic")
         answer = self._call({"command": "peek", **({"topic": topic} if id is None else {"id": id})})
-        # an unknown id is the only refusal that has no code
-        if not answer["success"] and answer.get("code"):
+        if not answer["success"] and answer.get("code") != "not_found":
             raise RefusedError(answer)
         if not answer["success"] or answer["id"] is None:
             return None

@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import type pg from 'pg';
+import { migrate } from '../db/migrate.ts';
+import { type Db, openDb } from '../db/pool.ts';
+import { findTemporalCli } from '../runtime/cli.ts';
+import { startPostgres } from '../runtime/postgres.ts';
+import { startTemporal } from '../runtime/temporal.ts';
+import { openCallers } from './client.ts';
+
+export interface Child {
+  /** Where it listens; '' for a worker. */
+  url: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+/** Servers of our own in a temporary folder, with the durability that a user gets. */
+export interface Lab {
+  quick: boolean;
+  cacheDir: string;
+  postgresUrl: string;
+  databaseUrl: string;
+  temporalAddress: string;
+  db: Db;
+  client: Client;
+  say(line: string): void;
+  /** Docket's own processes, as `docket api` and `docket worker` start them. */
+  docket(env?: Record<string, string>): Promise<{ url: string; api: Child; worker: Child; stop(): Promise<void> }>;
+  child(script: string, args: string[], env?: Record<string, string>): Promise<Child>;
+  sql<T extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<T[]>;
+  stop(): Promise<void>;
+}
+
+/** Opens everything; `stop` ends it and removes the folder. */
+export async function openLab(quick: boolean, say: (line: string) => void): Promise<Lab> {
+  const dir = mkdtempSync(join(tmpdir(), 'docket-bench-'));
+  chmodSync(dir, 0o755); // as root the database runs as another user
+  mkdirSync(join(dir, 'pg'));
+  const cacheDir = process.env.DOCKET_CACHE || join(homedir(), '.cache', 'docket');
+  const cli = await findTemporalCli({ given: process.env.TEMPORAL_CLI, cacheDir, say });
+  const postgres = await startPostgres(join(dir, 'pg', 'postgres'), {
+    ...(process.env.BENCH_PG && (JSON.parse(process.env.BENCH_PG) as Record<string, string>)),
+  });
+  const temporal = await startTemporal({ cli, dir: join(dir, 'temporal'), port: 0, uiPort: 0, namespace: 'default' });
+  await migrate(postgres.url);
+  const db = openDb({ url: postgres.url, node: 'bench', max: 4 });
+  const connection = await Connection.connect({ address: temporal.address });
+  const stores = { DATABASE_URL: postgres.url, TEMPORAL_ADDRESS: temporal.address, DOCKET_CACHE: cacheDir, PORT: '0' };
+  const children = new Set<Child>();
+  const child: Lab['child'] = async (script, args, env = {}) => {
+    const started = await startChild(script, args, { ...process.env, ...stores, ...env });
+    children.add(started);
+    return started;
+  };
+  const docket: Lab['docket'] = async (env) => {
+    const bin = fileURLToPath(new URL('../bin/docket.mjs', import.meta.url));
+    const [api, worker] = [await child(bin, ['api'], env), await child(bin, ['worker'], env)];
+    await ready(api.url);
+    return { url: api.url, api, worker, stop: async () => void (await Promise.all([api.stop(), worker.stop()])) };
+  };
+  return {
+    ...{ quick, cacheDir, postgresUrl: postgres.url, databaseUrl: postgres.url, temporalAddress: temporal.address },
+    ...{ db, say, child, docket, client: new Client({ connection }) },
+    sql: async (text, values) => (await db.pool.query(text, values)).rows,
+    async stop() {
+      await Promise.all([...children].map((c) => c.stop()));
+      await db.end();
+      await connection.close();
+      await temporal.stop();
+      await postgres.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs a script of ours until it says that it is ready, with its address if it has one. */
+function startChild(script: string, args: string[], env: NodeJS.ProcessEnv): Promise<Child> {
+  const process_ = spawn(process.execPath, [...(process.env.BENCH_NODE?.split(' ') ?? []), script, ...args], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return new Promise((resolve, reject) => {
+    process_.once('exit', (code) => reject(new Error(`${script} ${args.join(' ')} ended with ${code}`)));
+    process_.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      if (!text.includes('ready')) return;
+      const url = /http:\/\/\S+/.exec(text)?.[0] ?? '';
+      resolve({ url, pid: process_.pid ?? 0, stop: () => end(process_) });
+    });
+  });
+}
+
+function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    child.removeAllListeners('exit');
+    child.once('exit', () => resolve());
+    child.kill('SIGTERM');
+  });
+}
+
+async function ready(url: string): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    if ((await fetch(`${url}/readyz`)).ok) return;
+    await sleep(100);
+  }
+  throw new Error(`${url} is not ready`);
+}
+
+/** Waits until every transition has been told to its workflow. @returns seconds */
+export async function drained(lab: Lab, seconds = 600): Promise<number> {
+  const start = performance.now();
+  for (;;) {
+    const [row] = await lab.sql<{ n: number }>('select count(*)::integer as n from (select 1 from outbox limit 1) s');
+    const passed = (performance.now() - start) / 1000;
+    if (row?.n === 0) return passed;
+    if (passed > seconds) throw new Error(`the outbox is not empty after ${seconds} s`);
+    await sleep(50);
+  }
+}
+
+/** CPU seconds that a process has used. Linux only. */
+export function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+export { openCallers };
