@@ -95,14 +95,6 @@ export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorS
 
 /** Signals change what the run knows and nothing else; the loop acts. */
 function listen(run: Run, signals: OperatorSignals): void {
-  setDefaultSignalHandler((_name, ...args) => {
-    const told = args[0] as Told | undefined;
-    run.signals++;
-    if (told?.snapshot === undefined) return;
-    run.snapshot = newest(run.snapshot, told.snapshot);
-    run.events = lastEvents(run.events, told.events);
-    show(run);
-  });
   const obeyLater = (command: Command) => {
     run.signals++;
     run.commands.push(command);
@@ -113,6 +105,15 @@ function listen(run: Run, signals: OperatorSignals): void {
       if (command) obeyLater(command);
     });
   setHandler(stateQuery, () => view(run));
+  // last: it takes at once whatever came before the run had begun, an operator's command too if nobody else does
+  setDefaultSignalHandler((_name, ...args) => {
+    const told = args[0] as Told | undefined;
+    run.signals++;
+    if (told?.snapshot === undefined) return;
+    run.snapshot = newest(run.snapshot, told.snapshot);
+    run.events = lastEvents(run.events, told.events);
+    show(run);
+  });
   void CancellationScope.current().cancelRequested.catch((error) => {
     if (isCancellation(error)) obeyLater(ending({ reason: 'workflow cancelled' }));
   });

@@ -1,7 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 import { freePort } from '../../runtime/ports.ts';
+import { installDebian } from '../support/debian.ts';
 import { Wire } from './wire.ts';
 
 /** Makes sure that programs of Debian packages are there. As root they are installed, and it is said. */
@@ -10,19 +12,14 @@ export function needDebian(packages: Record<string, string>): void {
   if (missing.length === 0) return;
   const names = missing.map(([name]) => name);
   if (process.getuid?.() !== 0) throw new Error(`these tests need: apt-get install ${names.join(' ')}`);
-  process.stdout.write(`installing ${names.join(', ')}: programs that these tests compare with\n`);
-  const install = () => execFileSync('apt-get', ['install', '-y', ...names], { stdio: 'pipe' });
-  try {
-    install();
-  } catch {
-    execFileSync('apt-get', ['update'], { stdio: 'pipe' });
-    install();
-  }
+  installDebian(names);
 }
 
-function exists(program: string): boolean {
+/** A program on the PATH, or a file by its absolute path: there is a folder `beanstalkd` here, too. */
+function exists(what: string): boolean {
+  if (what.startsWith('/')) return existsSync(what);
   try {
-    execFileSync('sh', ['-c', `command -v ${program} || test -e ${program}`], { stdio: 'pipe' });
+    execFileSync('sh', ['-c', `command -v ${what}`], { stdio: 'pipe' });
     return true;
   } catch {
     return false;

@@ -159,3 +159,17 @@ test('S0.9 a ticket with many changes continues in new runs and loses nothing', 
   await completed('long');
   expect(await eventTypes(api, 'long')).toEqual(['created', 'changed', 'invalidated']);
 });
+
+test('S0.4 a command that comes before the workflow has ever run is carried out all the same', async () => {
+  const own = await testStores();
+  const client = new Client({ connection, namespace: own.namespace });
+  const door = await startTestSystem({}, { role: 'api', stores: own });
+  await add(door.api, 'early', { id: 'early' });
+  const early = client.workflow.getHandle('ticket/early');
+  await eventually(async () => (await early.describe()).status.name === 'RUNNING');
+  await early.signal('invalidate', { reason: 'before anybody looked', by: 'olga' });
+  await startTestSystem({}, { role: 'worker', stores: own });
+  await eventually(async () => (await ticket(door.api, 'early')).state === 'invalidated');
+  expect((await ticket(door.api, 'early')).invalidation).toMatchObject({ reason: 'before anybody looked', by: 'olga' });
+  await early.result();
+});

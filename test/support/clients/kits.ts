@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
+import { installDebian } from '../debian.ts';
 
 /** How programs that use one of the clients are run. */
 export interface Kit {
@@ -82,10 +83,7 @@ export function phpKit(): Kit | undefined {
       say(`the PHP client is not tested: install ${PHP_PACKAGES.join(', ')} (Debian)`);
       return undefined;
     }
-    say(`installing ${PHP_PACKAGES.join(', ')}`);
-    const env = { DEBIAN_FRONTEND: 'noninteractive' };
-    run('apt-get', ['update', '-qq'], env);
-    run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...PHP_PACKAGES], env);
+    installDebian(PHP_PACKAGES);
   }
   const made = kit('php', 'php', 'php', ['php']);
   mkdirSync(join(made.dir, 'vendor'));
