@@ -24,7 +24,10 @@ export class Both {
 
   async open(): Promise<Pair> {
     const [oracle, docket] = await Promise.all([Wire.open(this.#ports.oracle), Wire.open(this.#ports.docket)]);
-    return new Pair(this, oracle, docket);
+    const pair = new Pair(this, oracle, docket);
+    // a connection may be open before beanstalkd has accepted it, and only then is it counted
+    await pair.ask('list-tube-used');
+    return pair;
   }
 
   /** Jobs that a conversation left are deleted, once the connections that had them are gone. */
@@ -115,6 +118,16 @@ export class Pair {
   ask(text: string): Promise<string> {
     this.send(text);
     return this.reply(text);
+  }
+
+  /** Asks both over and over until both say so: beanstalkd acts on a clock of its own, and may be a second late. */
+  async until(text: string, expected: RegExp): Promise<string> {
+    for (let end = performance.now() + PATIENCE_MS; performance.now() < end; await sleep(100)) {
+      this.send(text);
+      const replies = await Promise.all([this.oracle.reply(), this.docket.reply()]);
+      if (replies.every((reply) => expected.test(reply))) break;
+    }
+    return await this.ask(text);
   }
 
   put(body: string, { pri = 0, delay = 0, ttr = 60 } = {}): Promise<string> {
