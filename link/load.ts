@@ -2,13 +2,14 @@ const MEMORY_MS = 250;
 const BUSY = 0.5;
 
 /**
- * How many calls this process works on, long polls that only wait aside: now, and on average over the
- * last moments. The average is what "busy" means: one caller without a pause keeps it near 1, however
- * fast or slow he is served, and twenty quick calls a second leave it near 0.
+ * How many calls this process works on, long polls that only wait aside, and for what share of the last
+ * moments there was any. The share is what "busy" means: one caller without a pause keeps it near 1, however
+ * fast or slow he is served, and twenty quick calls a second leave it near 0. How many called at once
+ * doesn't count, so that it is over just as soon after sixty-four as after one.
  */
 export class Load {
   calls = 0;
-  #average = 0;
+  #share = 0;
   #at = performance.now();
 
   enter(): void {
@@ -33,13 +34,13 @@ export class Load {
 
   get busy(): boolean {
     this.#count();
-    return this.#average > BUSY;
+    return this.#share > BUSY;
   }
 
   #count(): void {
     const now = performance.now();
     const kept = Math.exp((this.#at - now) / MEMORY_MS);
-    this.#average = this.#average * kept + this.calls * (1 - kept);
+    this.#share = this.#share * kept + Math.min(1, this.calls) * (1 - kept);
     this.#at = now;
   }
 }

@@ -135,32 +135,41 @@ export class Relay {
     }
   }
 
-  async #signal({ key, row, events, heardAt }: Entry): Promise<void> {
+  async #signal(entry: Entry): Promise<void> {
+    const { key, row, events, fresh, heardAt } = entry;
     const sinceMs = Math.max(0, performance.now() - heardAt);
     const told: Told = {
       snapshot: snapshotOf(row, new Date(row.updated_at.getTime() + sinceMs)),
       events,
     };
     const name = events.at(-1)?.type ?? 'changed';
-    const { workflow } = this.#o.client;
+    const over = isFinal(row.state) && !row.telling;
     try {
-      if (isFinal(row.state) && !row.telling) await workflow.getHandle(key).signal(name, told);
-      else {
-        const input: ItemInput = { id: row.id };
-        await workflow.signalWithStart<(input: ItemInput) => Promise<void>, [Told]>(row.kind, {
-          workflowId: key,
-          taskQueue: TASK_QUEUE,
-          args: [input],
-          signal: name,
-          signalArgs: [told],
-          workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-          staticSummary: `${row.kind} in ${row.queue}`,
-          ...(this.#attributes && { typedSearchAttributes: [{ key: queueAttribute, value: row.queue }] }),
-        });
-      }
+      // a workflow that is there already is told for less than the start that would find it running
+      if (over || !fresh) return await this.#o.client.workflow.getHandle(key).signal(name, told);
     } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError))
-        throw error;
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      if (over) return;
+    }
+    await this.#start(entry, name, told);
+  }
+
+  /** Starts the workflow and tells it in one; of one that has completed nothing is wanted any more. */
+  async #start({ key, row }: Entry, signal: string, told: Told): Promise<void> {
+    const input: ItemInput = { id: row.id };
+    try {
+      await this.#o.client.workflow.signalWithStart<(input: ItemInput) => Promise<void>, [Told]>(row.kind, {
+        workflowId: key,
+        taskQueue: TASK_QUEUE,
+        args: [input],
+        signal,
+        signalArgs: [told],
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+        staticSummary: `${row.kind} in ${row.queue}`,
+        ...(this.#attributes && { typedSearchAttributes: [{ key: queueAttribute, value: row.queue }] }),
+      });
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
   }
 
