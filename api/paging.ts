@@ -18,7 +18,6 @@ export function positionOf<T>(cursor: string | undefined, isPosition: (value: un
 }
 
 export const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value);
-export const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');
 
 const Creation = z.tuple([z.iso.datetime({ precision: 3 }).refine((t) => Date.parse(t) >= 0), z.number().int()]);
 

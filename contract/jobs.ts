@@ -135,7 +135,8 @@ const isTimezone = (name: string): boolean => {
 
 export const ScheduleSettings = z
   .strictObject({
-    everySeconds: z.number().min(1).max(TEN_YEARS).optional(),
+    // a Temporal schedule has no parts of seconds
+    everySeconds: z.number().int('must be whole seconds').min(1).max(TEN_YEARS).optional(),
     cron: z.string().min(1).max(200).optional(),
     timezone: z.string().max(100).refine(isTimezone, 'is not a time zone').default('UTC'),
     body: Json,

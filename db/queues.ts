@@ -25,6 +25,8 @@ export interface Queue {
   refresh_pending: boolean;
   created_at: Date;
   updated_at: Date;
+  /** Its place in lists, newest first. */
+  seq: number;
 }
 
 export type QueueSettings = Pick<
@@ -88,8 +90,8 @@ export async function getQueue(db: Queryable, kind: Kind, name: string): Promise
   return (await db.run<Queue>('get_queue', [kind, name]))[0];
 }
 
-export const listQueues = (db: Queryable, kind: Kind, after: string, limit: number) =>
-  db.run<Queue>('list_queues', [kind, after, limit]);
+export const listQueues = (db: Queryable, kind: Kind, before: number | null, limit: number) =>
+  db.run<Queue>('list_queues', [kind, before, limit]);
 
 export async function putQueue(db: Queryable, kind: Kind, name: string, s: QueueSettings): Promise<Queue> {
   const [queue] = await db.run<Queue>('put_queue', [

@@ -12,9 +12,11 @@ export interface Schedule {
   priority: number;
   created_at: Date;
   updated_at: Date;
+  /** Its place in lists, newest first. */
+  seq: number;
 }
 
-export type NewSchedule = Omit<Schedule, 'created_at' | 'updated_at'>;
+export type NewSchedule = Omit<Schedule, 'created_at' | 'updated_at' | 'seq'>;
 
 export async function putSchedule(db: Queryable, s: NewSchedule): Promise<Schedule> {
   const values = [s.topic, s.name, s.every_seconds, s.cron, s.timezone, JSON.stringify(s.body), s.ttr, s.priority];
@@ -27,8 +29,8 @@ export async function getSchedule(db: Queryable, topic: string, name: string): P
   return (await db.run<Schedule>('get_schedule', [topic, name]))[0];
 }
 
-export const listSchedules = (db: Queryable, topic: string, after: string, limit: number) =>
-  db.run<Schedule>('list_schedules', [topic, after, limit]);
+export const listSchedules = (db: Queryable, topic: string, before: number | null, limit: number) =>
+  db.run<Schedule>('list_schedules', [topic, before, limit]);
 
 export async function deleteSchedule(db: Queryable, topic: string, name: string): Promise<boolean> {
   return (await db.run('delete_schedule', [topic, name])).length === 1;

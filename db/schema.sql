@@ -212,6 +212,7 @@ create table queue (
   refresh_taken_at     timestamp with time zone,
   created_at           timestamp with time zone default clock_timestamp() not null,
   updated_at           timestamp with time zone default clock_timestamp() not null,
+  seq                  bigint generated always as identity not null,
   paused_until         timestamp with time zone,
   pause_seconds        double precision default 0 not null,
   push                 jsonb,
@@ -223,6 +224,7 @@ create table queue (
   constraint queue_max_attempts_check CHECK ((max_attempts > 0)),
   constraint queue_max_held_check CHECK ((max_held > 0))
 );
+CREATE UNIQUE INDEX queue_newest ON public.queue USING btree (kind, seq);
 comment on column queue.level_seconds is 'ageing: seconds of waiting worth one priority level; null = strict priority';
 
 create table schedule (
@@ -236,6 +238,7 @@ create table schedule (
   priority             bigint not null,
   created_at           timestamp with time zone default clock_timestamp() not null,
   updated_at           timestamp with time zone default clock_timestamp() not null,
+  seq                  bigint generated always as identity not null,
   constraint schedule_pkey PRIMARY KEY (topic, name),
   constraint schedule_every_seconds_check CHECK ((every_seconds > (0)::double precision)),
   constraint schedule_one_rhythm CHECK (((every_seconds IS NULL) <> (cron IS NULL)))

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import * as timers from 'node:timers/promises';
 import { type Answer, post } from '../activities/webhook.ts';
 import type { Item } from '../contract/items.ts';
 import { finishJobs, type PushTarget, popToPush, pushTopics, releaseJobs } from '../db/jobs.ts';
@@ -31,6 +32,7 @@ export class Pusher {
   readonly #engine: Engine;
   readonly #allowPrivate: boolean;
   readonly #lines = new Map<string, Line>();
+  readonly #underWay = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -48,12 +50,18 @@ export class Pusher {
     this.#stopped = true;
     clearTimeout(this.#timer);
     for (const line of this.#lines.values()) line.stop();
-    while ([...this.#lines.values()].some((line) => line.inFlight > 0)) await sleep(20);
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#underWay.delete(tracked));
+    this.#underWay.add(tracked);
   }
 
   async #readSettings(): Promise<void> {
     try {
       const wanted = new Map((await pushTopics(this.#engine.db)).map((t) => [t.name, t.push]));
+      if (this.#stopped) return;
       for (const [topic, line] of this.#lines)
         if (!wanted.has(topic)) {
           line.stop();
@@ -77,25 +85,25 @@ export class Pusher {
     const stopped = new AbortController();
     const line: Line = { target, inFlight: 0, failures: 0, brokenUntil: 0, stop: () => stopped.abort() };
     this.#lines.set(topic, line);
-    void this.#run(topic, line, stopped.signal);
+    this.#track(this.#run(topic, line, stopped.signal));
   }
 
   async #run(topic: string, line: Line, stopped: AbortSignal): Promise<void> {
     const seat = this.#engine.waiters.take(`job/${topic}`);
     while (!stopped.aborted) {
-      const took = await this.#take(topic, line);
+      const took = await this.#take(topic, line, stopped);
       seat.pass(took > 0);
       if (took > 0 && line.inFlight < line.target.concurrency) continue;
       const pause = Math.max(line.brokenUntil - performance.now(), 0);
-      if (pause > 0) await sleep(Math.min(pause, POLL_MS));
-      else if (line.inFlight >= line.target.concurrency) await sleep(5);
+      if (pause > 0) await sleep(Math.min(pause, POLL_MS), stopped);
+      else if (line.inFlight >= line.target.concurrency) await sleep(5, stopped);
       else await seat.woken(performance.now() + POLL_MS, stopped);
     }
     seat.leave();
   }
 
   /** @returns how many jobs are on their way now that were not before */
-  async #take(topic: string, line: Line): Promise<number> {
+  async #take(topic: string, line: Line, stopped: AbortSignal): Promise<number> {
     const broken = line.failures >= FAILURES_TO_OPEN;
     if (broken && (line.inFlight > 0 || performance.now() < line.brokenUntil)) return 0;
     const free = broken ? 1 : line.target.concurrency - line.inFlight;
@@ -104,11 +112,11 @@ export class Pusher {
     try {
       const rows = await popToPush(db, topic, Array.from({ length: free }, newToken), line.target.concurrency);
       after(rows);
-      for (const job of rows) void this.#push(job, line);
+      for (const job of rows) this.#track(this.#push(job, line));
       return rows.length;
     } catch (error) {
       log.warn({ err: (error as Error).message, topic }, 'jobs to push could not be taken, trying again');
-      await sleep(1_000);
+      await sleep(1_000, stopped);
       return 0;
     }
   }
@@ -153,4 +161,5 @@ export class Pusher {
 /** The same for every attempt at a job, so that receivers can drop repeats. */
 const messageId = (job: Item) => `msg_${createHash('sha256').update(`job/${job.id}`).digest('hex').slice(0, 32)}`;
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Cut short when stopped. */
+const sleep = (ms: number, signal: AbortSignal) => timers.setTimeout(ms, undefined, { signal }).catch(() => {});

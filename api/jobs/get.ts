@@ -1,13 +1,14 @@
 import { IdParam, Page, pageOf } from '../../contract/common.ts';
 import { Job, JobFilter, TopicParam } from '../../contract/jobs.ts';
 import { TicketEvent, TicketWorkflow } from '../../contract/tickets.ts';
-import { getItem, type Item, listEvents } from '../../db/items.ts';
+import { getItem, type Item } from '../../db/items.ts';
 import { listJobs } from '../../db/jobs.ts';
 import { coreState } from '../../domain/items.ts';
 import { jobView } from '../../domain/jobs.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { isCreation, isNumber, page, positionOf } from '../paging.ts';
+import { eventPage } from '../events.ts';
+import { isCreation, page, positionOf } from '../paging.ts';
 import { Problem } from '../problems.ts';
 import { askWorkflow } from '../workflows.ts';
 
@@ -40,17 +41,9 @@ export const listJobEvents = endpoint({
   query: Page,
   answers: { 200: pageOf(TicketEvent) },
   problems: ['not_found'],
-  async handle({ api, params: { id }, query: { limit, cursor } }) {
+  async handle({ api, params: { id }, query }) {
     await findJob(api, id);
-    const rows = await listEvents(api.engine.db, 'job', id, positionOf(cursor, isNumber) ?? 0, limit + 1);
-    return ok(
-      page(
-        rows,
-        limit,
-        (e) => ({ ...e, at: e.at.toISOString() }),
-        (e) => e.seq,
-      ),
-    );
+    return ok(await eventPage(api, 'job', id, query));
   },
 });
 

@@ -11,7 +11,7 @@ import { deleteSchedule, getSchedule, listSchedules, putSchedule, type Schedule 
 import { TASK_QUEUE } from '../../link/relay.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { isText, page, positionOf } from '../paging.ts';
+import { isNumber, page, positionOf } from '../paging.ts';
 import { invalid, Problem } from '../problems.ts';
 import { unreachable } from '../workflows.ts';
 
@@ -78,14 +78,14 @@ export const listSchedulesEndpoint = endpoint({
   method: 'get',
   path: '/v1/topics/{topic}/schedules',
   tag: 'Jobs',
-  summary: "A topic's periodic jobs, by name",
+  summary: "A topic's periodic jobs, newest first",
   roles: ['producer', 'consumer'],
   params: TopicParam,
   query: Page,
   answers: { 200: pageOf(Schedule) },
   async handle({ api, params: { topic }, query: { limit, cursor } }) {
-    const rows = await listSchedules(api.engine.db, topic, positionOf(cursor, isText) ?? '', limit + 1);
-    return ok(page(rows, limit, view, (s) => s.name));
+    const rows = await listSchedules(api.engine.db, topic, positionOf(cursor, isNumber) ?? null, limit + 1);
+    return ok(page(rows, limit, view, (s) => s.seq));
   },
 });
 

@@ -7,7 +7,7 @@ import { refuseUrl } from '../../domain/callbacks.ts';
 import { coreState } from '../../domain/items.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { isText, page, positionOf } from '../paging.ts';
+import { isNumber, page, positionOf } from '../paging.ts';
 import { invalid, Problem } from '../problems.ts';
 
 const Topic = z.object({ name: z.string(), ...TopicSettings.shape, createdAt: z.string() }).openapi('Topic');
@@ -43,18 +43,18 @@ export const listTopics = endpoint({
   method: 'get',
   path: '/v1/topics',
   tag: 'Jobs',
-  summary: 'All topics, by name',
+  summary: 'All topics, newest first',
   roles: ['producer', 'consumer'],
   query: Page,
   answers: { 200: pageOf(Topic) },
   async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await listQueues(api.engine.db, 'job', positionOf(cursor, isText) ?? '', limit + 1);
+    const rows = await listQueues(api.engine.db, 'job', positionOf(cursor, isNumber) ?? null, limit + 1);
     return ok(
       page(
         rows,
         limit,
         (q) => view(q, caller.role === 'admin'),
-        (q) => q.name,
+        (q) => q.seq,
       ),
     );
   },

@@ -3,7 +3,7 @@ import { Queue, QueueSettings } from '../../contract/queues.ts';
 import { getQueue, listQueues, pauseQueue, putQueue, type Queue as Row, refreshQueue } from '../../db/queues.ts';
 import { refuseUrl } from '../../domain/callbacks.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { isText, page, positionOf } from '../paging.ts';
+import { isNumber, page, positionOf } from '../paging.ts';
 import { invalid, Problem } from '../problems.ts';
 import { checkForm } from '../tickets/forms.ts';
 
@@ -85,18 +85,18 @@ export const listQueuesEndpoint = endpoint({
   method: 'get',
   path: '/v1/queues',
   tag: 'Queues',
-  summary: 'All ticket queues, by name',
+  summary: 'All ticket queues, newest first',
   roles: ['producer', 'reviewer', 'agent'],
   query: Page,
   answers: { 200: pageOf(Queue) },
   async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await listQueues(api.engine.db, 'ticket', positionOf(cursor, isText) ?? '', limit + 1);
+    const rows = await listQueues(api.engine.db, 'ticket', positionOf(cursor, isNumber) ?? null, limit + 1);
     return ok(
       page(
         rows,
         limit,
         (q) => readable(q, caller.role === 'admin'),
-        (q) => q.name,
+        (q) => q.seq,
       ),
     );
   },

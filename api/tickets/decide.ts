@@ -44,7 +44,7 @@ export const decideTicket = endpoint({
       // live and mine, so only the queue's form is in the way; it may change while it is checked
       const live = found.state === 'held' && found.lease_id === token;
       if (!live || tries > 4) throw await refuse(api, found, token, 'decide');
-      formVersion = await checkForm(api, found, decision);
+      formVersion = await fitForm(api, found, decision);
     }
   },
 });
@@ -61,7 +61,8 @@ async function firstAnswer(api: Api, item: Item, token: string, skills: string[]
   return { ticket: ticketView(item), next };
 }
 
-async function checkForm(api: Api, item: Item, decision: unknown): Promise<number | null> {
+/** @returns the version of the settings whose form the decision fits; null without a form */
+async function fitForm(api: Api, item: Item, decision: unknown): Promise<number | null> {
   const queue = await getQueue(api.engine.db, 'ticket', item.queue);
   if (!queue?.form) return null;
   checkDecision(queue, decision);

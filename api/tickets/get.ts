@@ -1,12 +1,13 @@
 import { IdParam, Page, pageOf } from '../../contract/common.ts';
 import { Ticket, TicketEvent, TicketFilter } from '../../contract/tickets.ts';
-import { getItem, type Item, listEvents, listItems } from '../../db/items.ts';
+import { getItem, type Item, listItems } from '../../db/items.ts';
 import { coreState } from '../../domain/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import { type Caller, personOf } from '../auth.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { isCreation, isNumber, page, positionOf } from '../paging.ts';
+import { eventPage } from '../events.ts';
+import { isCreation, page, positionOf } from '../paging.ts';
 import { Problem } from '../problems.ts';
 
 /** @throws Problem `not_found` */
@@ -47,18 +48,9 @@ export const listTicketEvents = endpoint({
   query: Page,
   answers: { 200: pageOf(TicketEvent) },
   problems: ['not_found'],
-  async handle({ api, params: { id }, query: { limit, cursor } }) {
+  async handle({ api, params: { id }, query }) {
     await findTicket(api, id);
-    const after = positionOf(cursor, isNumber) ?? 0;
-    const rows = await listEvents(api.engine.db, 'ticket', id, after, limit + 1);
-    return ok(
-      page(
-        rows,
-        limit,
-        (e) => ({ ...e, at: e.at.toISOString() }),
-        (e) => e.seq,
-      ),
-    );
+    return ok(await eventPage(api, 'ticket', id, query));
   },
 });
 

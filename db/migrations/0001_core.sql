@@ -23,8 +23,11 @@ create table queue (
   refresh_taken_at timestamptz,
   created_at       timestamptz not null default clock_timestamp(),
   updated_at       timestamptz not null default clock_timestamp(),
+  seq              bigint generated always as identity,
   primary key (kind, name)
 );
+-- lists, newest first
+create unique index queue_newest on queue (kind, seq);
 comment on column queue.level_seconds is 'ageing: seconds of waiting worth one priority level; null = strict priority';
 
 -- The skills of an item as one sortable key, so that the ready index can be read per key.

@@ -38,6 +38,7 @@ create table schedule (
   priority   bigint not null,
   created_at timestamptz not null default clock_timestamp(),
   updated_at timestamptz not null default clock_timestamp(),
+  seq        bigint generated always as identity,
   primary key (topic, name),
   constraint schedule_one_rhythm check ((every_seconds is null) <> (cron is null))
 );

@@ -164,7 +164,7 @@ returning *;
 select * from schedule where topic = $1 and name = $2;
 
 -- name: list_schedules
-select * from schedule where topic = $1 and name > $2 order by name limit $3;
+select * from schedule where topic = $1 and ($2::bigint is null or seq < $2) order by seq desc limit $3;
 
 -- name: delete_schedule
 delete from schedule where topic = $1 and name = $2 returning name;

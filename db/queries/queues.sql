@@ -8,7 +8,7 @@ insert into queue (kind, name) values ($1, $2) on conflict do nothing;
 select * from queue where kind = $1 and name = $2;
 
 -- name: list_queues
-select * from queue where kind = $1 and name > $2 order by name limit $3;
+select * from queue where kind = $1 and ($2::bigint is null or seq < $2) order by seq desc limit $3;
 
 -- name: put_queue
 -- Replaces all settings. refresh_pending says that what waits must be reckoned anew (ageing,

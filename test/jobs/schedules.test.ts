@@ -49,11 +49,23 @@ describe('periodic jobs', () => {
       { body: 1 },
       { everySeconds: 1, cron: '* * * * *', body: 1 },
       { everySeconds: 0.5, body: 1 },
+      { everySeconds: 1.5, body: 1 },
       { cron: 'every day', body: 1 },
       { cron: '0 9 * * *', timezone: 'Mars/Olympus', body: 1 },
       { everySeconds: 60 },
     ])
       expect((await api.put(path, body)).status, JSON.stringify(body)).toBe(422);
     expect((await api.get(path)).status).toBe(404);
+  });
+
+  test('S3.7 listed newest first, page by page', async () => {
+    for (const name of ['b', 'c', 'a'])
+      await api.put(`/v1/topics/many/schedules/${name}`, { everySeconds: 3600, body: 1 });
+    const first = (await api.get('/v1/topics/many/schedules?limit=2')).body;
+    expect(first.items.map((s: Json) => s.name)).toEqual(['a', 'c']);
+    const rest = (await api.get(`/v1/topics/many/schedules?limit=2&cursor=${first.nextCursor}`)).body;
+    expect(rest).toMatchObject({ items: [{ name: 'b' }], nextCursor: null });
+    const topics = (await api.get('/v1/topics?limit=500')).body.items.map((t: Json) => t.name);
+    expect(topics.indexOf('many')).toBeLessThan(topics.indexOf('crons'));
   });
 });

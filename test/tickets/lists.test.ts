@@ -189,11 +189,12 @@ test('S0.5 a long history is read page by page, in order', async () => {
   expect(all).toEqual(await events(api, 'log'));
 });
 
-test('S0.5 queues are listed by name, page by page, each with its settings', async () => {
-  for (const name of ['zq-1', 'zq-2', 'zq-3']) await configure(api, name, { maxHeld: 7 });
+test('S0.5 queues are listed newest first, page by page, each with its settings', async () => {
+  for (const name of ['zq-2', 'zq-3', 'zq-1']) await configure(api, name, { maxHeld: 7 });
   const all = await walk('/v1/queues', 2);
   const names = all.map((q) => q.name);
-  expect(names).toEqual([...new Set(names)].sort());
+  expect(names.slice(0, 3)).toEqual(['zq-1', 'zq-3', 'zq-2']);
+  expect(new Set(names).size).toBe(names.length);
   expect(all.find((q) => q.name === 'zq-2')).toEqual((await api.get('/v1/queues/zq-2')).body);
   expect(all.find((q) => q.name === 'zq-2')).toMatchObject({
     maxHeld: 7,

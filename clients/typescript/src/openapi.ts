@@ -181,7 +181,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All ticket queues, by name
+         * All ticket queues, newest first
          * @description Roles: producer, reviewer, agent, admin.
          */
         get: {
@@ -2909,7 +2909,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All topics, by name
+         * All topics, newest first
          * @description Roles: producer, consumer, admin.
          */
         get: {
@@ -3395,7 +3395,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A topic's periodic jobs, by name
+         * A topic's periodic jobs, newest first
          * @description Roles: producer, consumer, admin.
          */
         get: {

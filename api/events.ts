@@ -1,0 +1,13 @@
+import type { z } from 'zod';
+import type { Page } from '../contract/common.ts';
+import type { Kind } from '../contract/snapshot.ts';
+import { listEvents } from '../db/items.ts';
+import type { Api } from './context.ts';
+import { isNumber, page, positionOf } from './paging.ts';
+
+/** A page of an item's history, oldest first. */
+export async function eventPage(api: Api, kind: Kind, id: string, { limit, cursor }: z.output<typeof Page>) {
+  const rows = await listEvents(api.engine.db, kind, id, positionOf(cursor, isNumber) ?? 0, limit + 1);
+  const view = (e: (typeof rows)[number]) => ({ ...e, at: e.at.toISOString() });
+  return page(rows, limit, view, (e) => e.seq);
+}
