@@ -1,20 +1,22 @@
 import { createHash } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Callback, Item } from '../contract/items.ts';
-import type { Kind } from '../contract/snapshot.ts';
+import type { Item, ReviewTarget } from '../contract/items.ts';
+import type { Driven, Kind } from '../contract/snapshot.ts';
 import * as deliveries from '../db/deliveries.ts';
 import { getItem } from '../db/items.ts';
 import type { Db } from '../db/pool.ts';
 import { getQueue } from '../db/queues.ts';
+import { getReview } from '../db/reviews.ts';
 import { outcomeMessage } from '../domain/callbacks.ts';
-import { type Answer, post } from './webhook.ts';
+import { type Change, changeMessage } from '../domain/reviews.ts';
+import { type Answer, type Message, post } from './webhook.ts';
 
 /** Sending outcomes to those who act on them (S0.10). */
 export interface DeliveryActivities {
   /** One attempt to tell an item's outcome; returns when it is told or nobody is left to tell. */
   deliverOutcome(kind: Kind, id: string): Promise<void>;
   /** One attempt at delivery number `n`. */
-  deliver(kind: Kind, id: string, n: number): Promise<void>;
+  deliver(kind: Driven, id: string, n: number): Promise<void>;
   /** Puts on record that the attempts are over. */
   giveUpDelivery(kind: Kind, id: string, n?: number): Promise<void>;
 }
@@ -22,29 +24,31 @@ export interface DeliveryActivities {
 export interface DeliveryContext {
   db: Db;
   allowPrivate: boolean;
+  /** Where the decision of a ticket goes whose callback is a review. */
+  leadIntoReview(item: Item, target: ReviewTarget): Promise<void>;
 }
 
 const MAX_PER_HOST = 8;
 const GONE = 410;
 
-export function deliveryActivities({ db, allowPrivate }: DeliveryContext): DeliveryActivities {
+export function deliveryActivities({ db, allowPrivate, leadIntoReview }: DeliveryContext): DeliveryActivities {
   const busy = new Map<string, number>();
 
-  const deliver = async (kind: Kind, id: string, n: number): Promise<void> => {
-    const [item, delivery] = [await getItem(db, kind, id), await deliveries.getDelivery(db, kind, id, n)];
-    const callback = item && (await callbackOf(db, item));
-    if (!item || !callback || delivery?.state !== 'pending') return;
+  const deliver = async (kind: Driven, id: string, n: number): Promise<void> => {
+    const delivery = await deliveries.getDelivery(db, kind, id, n);
+    if (delivery?.state !== 'pending') return;
     // URL and secret of today: a corrected callback is one that works
-    const { url, secret } = callback;
+    const told = kind === 'review' ? await changeOf(db, id, delivery) : await outcomeOf(db, kind, id, n);
+    if (!told) {
+      await deliveries.setDeliveryFailed(db, kind, id, n);
+      return;
+    }
+    const { url } = told;
     const { host } = new URL(url);
     if ((busy.get(host) ?? 0) >= MAX_PER_HOST) throw later(`${host} is busy`, 500 + Math.random() * 1000);
     busy.set(host, (busy.get(host) ?? 0) + 1);
     try {
-      const message = outcomeMessage(item);
-      const answer = await post(
-        { url, secret, id: messageId(item, n), body: JSON.stringify(message) },
-        allowPrivate,
-      ).catch((error: Error) => error);
+      const answer = await post(told, allowPrivate).catch((error: Error) => error);
       await record(kind, id, n, url, answer);
     } finally {
       const left = (busy.get(host) ?? 1) - 1;
@@ -54,7 +58,7 @@ export function deliveryActivities({ db, allowPrivate }: DeliveryContext): Deliv
   };
 
   /** 2xx is told, 410 is "never again", anything else is tried again. */
-  const record = async (kind: Kind, id: string, n: number, url: string, answer: Answer | Error): Promise<void> => {
+  const record = async (kind: Driven, id: string, n: number, url: string, answer: Answer | Error): Promise<void> => {
     const status = answer instanceof Error ? null : answer.status;
     const told = status !== null && status >= 200 && status < 300;
     const state = told ? 'delivered' : status === GONE ? 'failed' : 'pending';
@@ -62,7 +66,7 @@ export function deliveryActivities({ db, allowPrivate }: DeliveryContext): Deliv
     await db.transaction(async (tx) => {
       await deliveries.attemptDelivery(tx, kind, id, n, { url, status, error, state });
       const event = told ? 'delivered' : 'delivery_failed';
-      if (state !== 'pending') await deliveries.itemTold(tx, kind, id, event, { n, status });
+      if (state !== 'pending' && kind !== 'review') await deliveries.itemTold(tx, kind, id, event, { n, status });
     });
     if (state === 'pending') {
       const delay = answer instanceof Error ? null : answer.retryAfterMs;
@@ -76,6 +80,10 @@ export function deliveryActivities({ db, allowPrivate }: DeliveryContext): Deliv
       const item = await getItem(db, kind, id);
       const callback = item && (await callbackOf(db, item));
       if (!item?.telling) return;
+      if (callback && 'review' in callback) {
+        await leadIntoReview(item, callback);
+        return;
+      }
       if (!callback) {
         await deliveries.itemTold(db, kind, id, 'delivery_failed', { reason: 'the queue has no callback any more' });
         return;
@@ -92,12 +100,28 @@ export function deliveryActivities({ db, allowPrivate }: DeliveryContext): Deliv
   };
 }
 
-async function callbackOf(db: Db, item: Item): Promise<Callback | null> {
+/** An item's outcome; undefined: nobody is to be told any more. */
+async function outcomeOf(db: Db, kind: Kind, id: string, n: number): Promise<Message | undefined> {
+  const item = await getItem(db, kind, id);
+  const callback = item && (await callbackOf(db, item));
+  if (!item || !callback || 'review' in callback) return undefined;
+  return { ...callback, id: messageId(item, n), body: JSON.stringify(outcomeMessage(item)) };
+}
+
+/** One change of a review, as the review was after it. */
+async function changeOf(db: Db, id: string, { n, version, body }: deliveries.Delivery): Promise<Message | undefined> {
+  const callback = (await getReview(db, id))?.callback;
+  if (!callback) return undefined;
+  const message = changeMessage(id, version, body as Change);
+  return { ...callback, id: messageId({ kind: 'review', id, version }, n), body: JSON.stringify(message) };
+}
+
+async function callbackOf(db: Db, item: Item): Promise<Item['callback']> {
   return item.callback ?? (await getQueue(db, item.kind, item.queue))?.callback ?? null;
 }
 
 /** The same for every attempt of one delivery, so that receivers can drop repeats. */
-function messageId(item: Item, n: number): string {
+function messageId(item: { kind: Driven; id: string; version: number }, n: number): string {
   return `msg_${createHash('sha256').update(`${item.kind}/${item.id}/${item.version}/${n}`).digest('hex').slice(0, 32)}`;
 }
 

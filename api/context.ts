@@ -2,6 +2,7 @@ import type { Item } from '../contract/items.ts';
 import type { Kind } from '../contract/snapshot.ts';
 import * as items from '../db/items.ts';
 import { claimItems, ensureQueue } from '../db/queues.ts';
+import type { NewCallback, Received } from '../db/reviews.ts';
 import type { Engine } from '../link/engine.ts';
 import { newToken } from '../link/tokens.ts';
 import type { Authenticator } from './auth.ts';
@@ -43,6 +44,8 @@ export interface Api {
   claim(kind: Kind, queue: string, person: string): Promise<{ rows: Item[]; token: string }>;
   settle(input: { kind: Kind; settlement: items.Settlement }): Promise<Item | undefined>;
   renew(input: { kind: Kind; hold: items.Hold }): Promise<Item | undefined>;
+  /** Keeps an audit's callback. */
+  receive(callback: NewCallback): Promise<Received>;
   jobs: JobService;
 }
 
@@ -80,6 +83,9 @@ export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metric
   );
 
   const claimAt = sharedClaims(base.engine);
+  const receive = share<NewCallback, Received>((all) => base.engine.inbox(all), {
+    keys: (c) => [`${c.review}/${c.id}`],
+  });
 
   const api: Omit<Api, 'jobs'> = {
     ...base,
@@ -87,6 +93,7 @@ export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metric
     add,
     settle,
     renew,
+    receive,
     knowsQueue: (kind, name) => known.has(`${kind}/${name}`),
     ensureQueue(kind, name) {
       const key = `${kind}/${name}`;

@@ -16,6 +16,15 @@ import {
   resumeQueueEndpoint,
 } from './queues/settings.ts';
 import { queueStatsEndpoint } from './queues/stats.ts';
+import { pictureCallback, reviewCallback } from './reviews/callbacks.ts';
+import {
+  getReviewEndpoint,
+  listReviewsEndpoint,
+  reviewLogEndpoint,
+  reviewStoresEndpoint,
+  reviewWorkflow,
+} from './reviews/get.ts';
+import { putReviewEndpoint } from './reviews/put.ts';
 import { streamEndpoint, streamTicketEndpoint } from './streams/stream.ts';
 import { livez, metricsEndpoint, nodesEndpoint, readyz } from './system/health.ts';
 import { addTicketBatch, addTicketEndpoint } from './tickets/add.ts';
@@ -68,6 +77,14 @@ export const endpoints = [
   getScheduleEndpoint,
   listSchedulesEndpoint,
   deleteScheduleEndpoint,
+  putReviewEndpoint,
+  reviewCallback,
+  pictureCallback,
+  getReviewEndpoint,
+  listReviewsEndpoint,
+  reviewLogEndpoint,
+  reviewStoresEndpoint,
+  reviewWorkflow,
   streamEndpoint,
   streamTicketEndpoint,
   livez,

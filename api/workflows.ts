@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Item } from '../contract/items.ts';
-import type { ItemView } from '../contract/snapshot.ts';
+import type { Driven, ItemView } from '../contract/snapshot.ts';
 import type { Api } from './context.ts';
 import { Problem } from './problems.ts';
 
@@ -11,7 +11,7 @@ const DEFAULT_RETENTION_MS = 24 * 3_600_000;
  * Asks the workflow of an item, not the database.
  * @throws Problem `unavailable` while Temporal or its worker cannot be reached
  */
-export async function askWorkflow(api: Api, item: Item) {
+export async function askWorkflow(api: Api, item: Pick<Item, 'id' | 'ended_at'> & { kind: Driven }) {
   const workflowId = `${item.kind}/${item.id}`;
   const { client } = api.engine;
   try {

@@ -1,10 +1,17 @@
-import type { CoreState, Kind } from './snapshot.ts';
+import type { CoreState, Driven, Kind } from './snapshot.ts';
 
 // Types only: the shape in which the database hands out an item.
 
 export interface Callback {
   url: string;
   secret: string;
+}
+
+/** Instead of a URL: the decision goes into a review, as an audit's callback. */
+export interface ReviewTarget {
+  review: string;
+  kind: 'text' | 'picture' | 'reply';
+  targetId?: string;
 }
 
 /** A row of `item`. Times are the database's. */
@@ -20,7 +27,7 @@ export interface Item {
   requires: string[];
   exclude: string[];
   skipped: string[];
-  callback: Callback | null;
+  callback: Callback | ReviewTarget | null;
   version: number;
   attempts: number;
   created_at: Date;
@@ -49,9 +56,8 @@ export interface Item {
 }
 
 /** What a workflow is told of a row; kept while it waits to be sent, so without the body. */
-export type ToldRow = Pick<
+export type ToldRow = { kind: Driven } & Pick<
   Item,
-  | 'kind'
   | 'id'
   | 'queue'
   | 'state'

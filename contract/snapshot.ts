@@ -1,7 +1,10 @@
 // What crosses between Postgres, the API's relay and the workflows. Types only: this file is seen by
 // workflow code, whose bundle must stay free of libraries.
 
+/** What is leased. */
 export type Kind = 'ticket' | 'job' | 'case' | 'task';
+/** What has a workflow. */
+export type Driven = Kind | 'review';
 
 /** States of the core; each design has its own words for them (domain/). */
 export type CoreState = 'delayed' | 'ready' | 'held' | 'buried' | 'settled' | 'invalidated' | 'expired' | 'dead';
@@ -44,6 +47,21 @@ export type Command =
 export interface ItemInput {
   id: string;
   carried?: Carried;
+}
+
+/** The argument of a review's workflow. */
+export interface ReviewInput {
+  id: string;
+}
+
+/** The answer of a review's workflow to the `state` query. */
+export interface ReviewRunView {
+  version: number | null;
+  state: 'applying' | 'telling' | 'idle';
+  /** Callbacks whose outcome this run has seen to. */
+  resolved: number;
+  /** The delivery that comes next; null: the receiver knows everything. */
+  telling: number | null;
 }
 
 /** What a run hands to the next one when it continues as new. Plain JSON, nothing else survives. */

@@ -51,6 +51,12 @@ export const Ticket = z
   })
   .openapi('Ticket');
 
+/** The decision, which must hold an integer `status`, goes into a review as an audit's callback. */
+const ReviewTarget = z
+  .strictObject({ review: Name, kind: z.enum(['text', 'picture', 'reply']), targetId: Name.optional() })
+  .refine((t) => t.kind === 'text' || t.targetId !== undefined, { message: 'is required', path: ['targetId'] })
+  .openapi('ReviewTarget');
+
 export const NewTicket = z
   .strictObject({
     id: Name.optional(),
@@ -61,7 +67,7 @@ export const NewTicket = z
     delaySeconds: Seconds.default(0),
     deadlineSeconds: Seconds.optional(),
     createdAt: Time.optional().openapi({ description: 'In the past: moved here from elsewhere' }),
-    callback: Callback.optional(),
+    callback: z.union([Callback, ReviewTarget]).optional(),
   })
   .openapi('NewTicket');
 export type NewTicket = z.infer<typeof NewTicket>;

@@ -1,8 +1,9 @@
+import type { Driven } from '../contract/snapshot.ts';
 import type { Item, Kind } from './items.ts';
 import type { Queryable } from './pool.ts';
 
 export interface Delivery {
-  kind: Kind;
+  kind: Driven;
   item_id: string;
   n: number;
   type: string;
@@ -12,6 +13,8 @@ export interface Delivery {
   attempts: number;
   status: number | null;
   error: string | null;
+  /** What was to be told, where that isn't the item as it is. */
+  body: unknown;
   created_at: Date;
   updated_at: Date;
 }
@@ -28,11 +31,16 @@ export async function openDelivery(
 }
 
 /** Undefined: unknown, or under way already. */
-export async function reopenDelivery(db: Queryable, kind: Kind, id: string, n: number): Promise<Delivery | undefined> {
+export async function reopenDelivery(
+  db: Queryable,
+  kind: Driven,
+  id: string,
+  n: number,
+): Promise<Delivery | undefined> {
   return (await db.run<Delivery>('reopen_delivery', [kind, id, n]))[0];
 }
 
-export async function getDelivery(db: Queryable, kind: Kind, id: string, n: number): Promise<Delivery | undefined> {
+export async function getDelivery(db: Queryable, kind: Driven, id: string, n: number): Promise<Delivery | undefined> {
   return (await db.run<Delivery>('get_delivery', [kind, id, n]))[0];
 }
 
@@ -43,14 +51,14 @@ export interface Attempt {
   state: Delivery['state'];
 }
 
-export const attemptDelivery = (db: Queryable, kind: Kind, id: string, n: number, a: Attempt) =>
+export const attemptDelivery = (db: Queryable, kind: Driven, id: string, n: number, a: Attempt) =>
   db.run<Delivery>('attempt_delivery', [kind, id, n, a.status, a.error, a.state, a.url]);
 
 export const itemTold = (db: Queryable, kind: Kind, id: string, event: string, data: object) =>
   db.run<Item>('told', [kind, id, event, JSON.stringify(data)]);
 
-export const listDeliveries = (db: Queryable, kind: Kind, id: string, after: number, limit: number) =>
+export const listDeliveries = (db: Queryable, kind: Driven, id: string, after: number, limit: number) =>
   db.run<Delivery>('list_deliveries', [kind, id, after, limit]);
 
-export const setDeliveryFailed = (db: Queryable, kind: Kind, id: string, n: number) =>
+export const setDeliveryFailed = (db: Queryable, kind: Driven, id: string, n: number) =>
   db.run<Delivery>('fail_delivery', [kind, id, n]);

@@ -1,4 +1,4 @@
-import type { Callback, Item } from '../contract/items.ts';
+import type { Item } from '../contract/items.ts';
 import type { CoreState, Kind } from '../contract/snapshot.ts';
 import type { Queryable } from './pool.ts';
 
@@ -14,7 +14,7 @@ export interface NewItem {
   hash: string;
   requires: string[];
   exclude: string[];
-  callback: Callback | null;
+  callback: Item['callback'];
   delaySeconds: number;
   deadlineSeconds: number | null;
   createdAt: string | null;

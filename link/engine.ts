@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Item } from '../contract/items.ts';
 import { type Db, openDb } from '../db/pool.ts';
 import { Bus, type Hint } from './bus.ts';
+import { createInbox, type Inbox } from './inbox.ts';
 import { Keeper } from './keeper.ts';
 import { Load } from './load.ts';
 import type { Log } from './log.ts';
@@ -24,6 +25,8 @@ export interface EngineOptions {
   relayConcurrency: number;
   relayIdlePerSecond: number;
   relayBusyPerSecond: number;
+  /** How far ahead of the database's clock an audit time may be. */
+  auditSkewSeconds: number;
   poolSize: number;
 }
 
@@ -37,6 +40,7 @@ export interface Engine {
   readonly waiters: Waiters;
   readonly notices: Notices;
   readonly after: AfterCommit;
+  readonly inbox: Inbox;
   /** Calls being worked on. The relay yields to them. */
   readonly load: Load;
   /** Something may be due earlier than the pacemaker knows. */
@@ -91,6 +95,7 @@ export function createEngine(o: EngineOptions): Engine {
     waiters,
     notices,
     after,
+    inbox: createInbox(db, relay, o.auditSkewSeconds),
     load,
     rearm() {
       arm(0);

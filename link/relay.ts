@@ -145,8 +145,10 @@ export class Relay {
     const name = events.at(-1)?.type ?? 'changed';
     const over = isFinal(row.state) && !row.telling;
     try {
-      // a workflow that is there already is told for less than the start that would find it running
-      if (over || !fresh) return await this.#o.client.workflow.getHandle(key).signal(name, told);
+      // a workflow that is there already is told for less than the start that would find it running;
+      // a review's is mostly not there
+      if (over || !(fresh || row.kind === 'review'))
+        return await this.#o.client.workflow.getHandle(key).signal(name, told);
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
       if (over) return;
@@ -164,9 +166,9 @@ export class Relay {
         args: [input],
         signal,
         signalArgs: [told],
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-        staticSummary: `${row.kind} in ${row.queue}`,
-        ...(this.#attributes && { typedSearchAttributes: [{ key: queueAttribute, value: row.queue }] }),
+        workflowIdReusePolicy: row.kind === 'review' ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
+        staticSummary: row.queue ? `${row.kind} in ${row.queue}` : row.kind,
+        ...(row.queue && this.#attributes && { typedSearchAttributes: [{ key: queueAttribute, value: row.queue }] }),
       });
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -254,4 +256,4 @@ export class Relay {
   }
 }
 
-export const keyOf = (row: Pick<Item, 'kind' | 'id'>) => `${row.kind}/${row.id}`;
+export const keyOf = (row: Pick<ToldRow, 'kind' | 'id'>) => `${row.kind}/${row.id}`;

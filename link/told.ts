@@ -14,6 +14,14 @@ export function toldRow(row: ToldRow): ToldRow {
   return { kind, id, queue, state, version, wake_at, holder, telling, event_seq, last_event, last_actor, updated_at };
 }
 
+/** A review to which callbacks have come. Whoever sent them waits for what becomes of them, so it goes first. */
+export function receivedRow(id: string, version: number, at: Date): ToldRow {
+  return {
+    ...{ kind: 'review', id, queue: '', state: 'ready', version, wake_at: null, holder: null, telling: true },
+    ...{ event_seq: version, last_event: 'received', last_actor: 'system', updated_at: at },
+  };
+}
+
 /** A row as its workflow sees it; `now` is the database's time, so no host's clock comes into it. */
 export function snapshotOf(row: ToldRow, now: Date): Snapshot {
   return {

@@ -32,6 +32,7 @@ const Environment = z.object({
   DOCKET_RELAY_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(16),
   DOCKET_RELAY_IDLE_PER_SECOND: z.coerce.number().min(0.1).max(10_000).default(50),
   DOCKET_RELAY_BUSY_PER_SECOND: z.coerce.number().min(0.1).max(10_000).default(10),
+  DOCKET_AUDIT_SKEW_SECONDS: z.coerce.number().min(0).max(86_400).default(300),
   DOCKET_MAX_CALLS: z.coerce.number().int().min(1).default(5000),
   DOCKET_POOL: z.coerce.number().int().min(4).max(200).default(20),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('warn'),
@@ -61,6 +62,7 @@ export interface Config {
   relayConcurrency: number;
   relayIdlePerSecond: number;
   relayBusyPerSecond: number;
+  auditSkewSeconds: number;
   maxCalls: number;
   poolSize: number;
   logLevel: string;
@@ -102,6 +104,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     relayConcurrency: e.DOCKET_RELAY_CONCURRENCY,
     relayIdlePerSecond: e.DOCKET_RELAY_IDLE_PER_SECOND,
     relayBusyPerSecond: e.DOCKET_RELAY_BUSY_PER_SECOND,
+    auditSkewSeconds: e.DOCKET_AUDIT_SKEW_SECONDS,
     maxCalls: e.DOCKET_MAX_CALLS,
     poolSize: e.DOCKET_POOL,
     logLevel: e.LOG_LEVEL,

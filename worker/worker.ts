@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { deliveryActivities } from '../activities/deliveries.ts';
 import { itemActivities } from '../activities/items.ts';
+import { leadIntoReview, reviewActivities } from '../activities/reviews.ts';
 import { scheduleActivities } from '../activities/schedules.ts';
 import type { Engine } from '../link/engine.ts';
 import type { Log } from '../link/log.ts';
@@ -34,13 +35,21 @@ export interface RunningWorker {
 export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   const { engine, connection, namespace } = o;
   const items = itemActivities({ db: engine.db, after: engine.after, pacemaker: o.pacemaker });
-  const deliveries = deliveryActivities({ db: engine.db, allowPrivate: o.allowPrivateCallbacks });
+  const deliveries = deliveryActivities({
+    db: engine.db,
+    allowPrivate: o.allowPrivateCallbacks,
+    leadIntoReview: (item, target) => leadIntoReview(engine, item, target),
+  });
+  const reviews = reviewActivities({ ...engine, deliver: deliveries.deliver });
   const main = await Worker.create({
     connection,
     namespace,
     taskQueue: TASK_QUEUE,
     workflowBundle: await workflowBundle(o.cacheDir),
-    activities: { ...items, ...scheduleActivities(engine), giveUpDelivery: deliveries.giveUpDelivery },
+    activities: {
+      ...{ ...items, ...scheduleActivities(engine), giveUpDelivery: deliveries.giveUpDelivery },
+      ...{ applyReview: reviews.applyReview, giveUpChange: reviews.giveUpChange },
+    },
     maxCachedWorkflows: 500,
     maxConcurrentActivityTaskExecutions: 20,
     maxConcurrentLocalActivityExecutions: 20,
@@ -51,7 +60,11 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     connection,
     namespace,
     taskQueue: DELIVERY_TASK_QUEUE,
-    activities: { deliver: deliveries.deliver, deliverOutcome: deliveries.deliverOutcome },
+    activities: {
+      deliver: deliveries.deliver,
+      deliverOutcome: deliveries.deliverOutcome,
+      deliverChange: reviews.deliverChange,
+    },
     maxConcurrentActivityTaskExecutions: 50,
     shutdownGraceTime: '12s',
     shutdownForceTime: '15s',

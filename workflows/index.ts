@@ -1,4 +1,5 @@
 export { redelivery } from './deliveries.ts';
 export { job } from './jobs.ts';
+export { review } from './reviews.ts';
 export { periodic } from './schedules.ts';
 export { ticket } from './tickets.ts';

@@ -72,7 +72,7 @@ function idOf(sent: unknown): string | null {
 }
 
 function checkTicket(api: Api, { callback, createdAt }: NewTicket): void {
-  const refused = callback && refuseUrl(callback.url, api.config.allowPrivateCallbacks);
+  const refused = callback && 'url' in callback && refuseUrl(callback.url, api.config.allowPrivateCallbacks);
   if (refused) throw invalid('callback.url', refused);
   if (createdAt !== undefined && Date.parse(createdAt) > Date.now() + MAX_AHEAD_MS)
     throw invalid('createdAt', 'must be in the past');

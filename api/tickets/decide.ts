@@ -8,7 +8,7 @@ import { boundTo } from '../auth.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { claimNext } from './claiming.ts';
-import { checkDecision } from './forms.ts';
+import { checkDecision, checkStatus } from './forms.ts';
 import { lookInto, refuse } from './refusing.ts';
 
 export const decideTicket = endpoint({
@@ -63,6 +63,7 @@ async function firstAnswer(api: Api, item: Item, token: string, skills: string[]
 
 /** @returns the version of the settings whose form the decision fits; null without a form */
 async function fitForm(api: Api, item: Item, decision: unknown): Promise<number | null> {
+  checkStatus(item, decision);
   const queue = await getQueue(api.engine.db, 'ticket', item.queue);
   if (!queue?.form) return null;
   checkDecision(queue, decision);

@@ -5,7 +5,7 @@ import { contentHash } from '../../link/tokens.ts';
 import type { Caller } from '../auth.ts';
 import type { Api } from '../context.ts';
 import { Problem } from '../problems.ts';
-import { checkDecision } from './forms.ts';
+import { checkDecision, checkStatus } from './forms.ts';
 
 /** What became of one ticket of a call that ends several. */
 export type Ending = { id: string; item: Item } | { id: string; problem: Problem };
@@ -56,7 +56,7 @@ function isRepeat(found: Item, wanted: Wanted, actor: string, result: unknown): 
   return wanted.state === 'invalidated' || contentHash(found.result) === contentHash(result);
 }
 
-/** Decisions that don't fit the form of their ticket's queue. */
+/** Decisions that don't fit the form of their ticket's queue, or the review they go into. */
 async function misfits(api: Api, items: Wanted['items']): Promise<Map<string, Problem>> {
   const found = new Map<string, Problem>();
   const queues = new Map<string, Queue | undefined>();
@@ -65,6 +65,7 @@ async function misfits(api: Api, items: Wanted['items']): Promise<Map<string, Pr
     if (!queues.has(item.queue)) queues.set(item.queue, await getQueue(api.engine.db, 'ticket', item.queue));
     const queue = queues.get(item.queue);
     try {
+      checkStatus(item, decisions.get(item.id));
       if (queue) checkDecision(queue, decisions.get(item.id));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;

@@ -1,5 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Item } from '../../contract/items.ts';
 import type { Queue } from '../../db/queues.ts';
+import { statusOf } from '../../domain/reviews.ts';
 import { invalid, Problem } from '../problems.ts';
 
 const compiled = new Map<string, { version: number; validate: ValidateFunction }>();
@@ -24,6 +26,12 @@ export function checkDecision(queue: Queue, decision: unknown): void {
     message: e.message ?? 'is wrong',
   }));
   throw new Problem('invalid_request', `the decision does not fit the queue's form: ${errors[0]?.message}`, { errors });
+}
+
+/** @throws Problem 422 when the decision is to go into a review and holds no status */
+export function checkStatus({ callback }: Item, decision: unknown): void {
+  if (callback && 'review' in callback && statusOf(decision) === undefined)
+    throw invalid('decision.status', 'must be an integer of 32 bits, because the decision goes into a review');
 }
 
 /** A form can refer to itself without end; that shows only when it is used. */

@@ -59,6 +59,7 @@ update item i
    and least(i.expires_at, i.deadline_at) > (select clock_timestamp())
    and (s.subject is null or s.subject = i.holder)
    and q.kind = i.kind and q.name = i.queue and (q.form is null or q.settings_version = s.form_version)
+   and fits_review(i.callback, s.result::json)
 returning i.*;
 
 -- name: renew_items

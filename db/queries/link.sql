@@ -50,7 +50,7 @@ with recursive holder (node) as (
    where holder.node is not null
      and not exists (select 1 from node n where n.id = holder.node and n.seen_at > clock_timestamp() - interval '15 seconds')
 ), orphan as (
-  select o.version, i.id is null as gone from outbox o left join item i on i.kind = o.kind and i.id = o.item_id
+  select o.version, i.id is null as gone from outbox o left join told i on i.kind = o.kind and i.id = o.item_id
    where o.node = any (array(select node from silent))
    order by o.version limit $2 for update of o skip locked
 ), forgotten as (
@@ -62,14 +62,14 @@ with recursive holder (node) as (
 )
 select a.version as told_version, i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling,
        i.event_seq, i.last_event, i.last_actor, i.updated_at
-  from adopted a join item i on i.kind = a.kind and i.id = a.item_id;
+  from adopted a join told i on i.kind = a.kind and i.id = a.item_id;
 
 -- name: own_outbox
 -- What this process put aside when it had too much in memory, or doesn't know of; older than the
 -- moment in which an acknowledgement may be on its way.
 select o.version as told_version, i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling,
        i.event_seq, i.last_event, i.last_actor, i.updated_at
-  from outbox o join item i on i.kind = o.kind and i.id = o.item_id
+  from outbox o join told i on i.kind = o.kind and i.id = o.item_id
  where o.node = $1 and o.version > $2 and o.at < clock_timestamp() - interval '5 seconds'
  order by o.version limit $3;
 

@@ -1,0 +1,86 @@
+import { IdParam } from '../../contract/common.ts';
+import {
+  AuditCallback,
+  CallbackAnswer,
+  PictureCallback,
+  PictureParam,
+  type AuditCallback as Sent,
+} from '../../contract/reviews.ts';
+import { callbackOutcome, type NewCallback, reviewOfPicture } from '../../db/reviews.ts';
+import { newId } from '../../link/tokens.ts';
+import type { Api } from '../context.ts';
+import { type Answer, endpoint } from '../endpoint.ts';
+import { invalid, Problem } from '../problems.ts';
+
+const common = {
+  method: 'post',
+  tag: 'Reviews',
+  roles: ['producer', 'agent'],
+  answers: { 200: CallbackAnswer, 202: CallbackAnswer },
+  problems: ['not_found'],
+} as const;
+
+export const reviewCallback = endpoint({
+  ...common,
+  roles: [...common.roles],
+  problems: [...common.problems],
+  path: '/v1/reviews/{id}/callbacks',
+  summary: 'What an audit said about the text, a picture or a reply',
+  params: IdParam,
+  body: AuditCallback,
+  handle: ({ api, params: { id }, body, signal }) => receive(api, id, body, signal),
+});
+
+export const pictureCallback = endpoint({
+  ...common,
+  roles: [...common.roles],
+  problems: [...common.problems],
+  path: '/v1/pictures/{pictureId}/callbacks',
+  summary: 'The same where only the picture is known',
+  params: PictureParam,
+  body: PictureCallback,
+  async handle({ api, params: { pictureId }, body, signal }) {
+    if ((body.targetId ?? pictureId) !== pictureId)
+      throw invalid('targetId', 'is another picture than that of the path');
+    const id = await reviewOfPicture(api.engine.db, pictureId);
+    if (id === undefined) throw new Problem('not_found', `there is no picture ${pictureId}`);
+    return receive(api, id, { ...body, targetId: pictureId }, signal);
+  },
+});
+
+/** Keeps a callback, and waits for what becomes of it as long as the caller wants to (S1.2, S1.6). */
+async function receive(api: Api, review: string, sent: Sent, signal: AbortSignal): Promise<Answer> {
+  const callback: NewCallback = {
+    review,
+    id: sent.callbackId ?? newId(),
+    kind: sent.kind,
+    target: sent.kind === 'text' ? '' : (sent.targetId ?? ''),
+    status: sent.status,
+    auditTime: sent.auditTime ?? null,
+  };
+  const until = performance.now() + sent.waitSeconds * 1000;
+  // taken before the callback is kept, so that its outcome cannot fall in between
+  const seat = sent.waitSeconds > 0 ? api.engine.waiters.take(`review/${review}`) : undefined;
+  try {
+    const { problem, arrival } = await api.receive(callback);
+    if (problem !== null) throw refusal(problem, callback);
+    while (seat && arrival !== null) {
+      const known = await callbackOutcome(api.engine.db, review, arrival);
+      if (known && known.outcome !== 'pending') return { status: 200, body: answerOf(callback.id, known) };
+      if (!(await api.engine.load.resting(() => seat.woken(until, signal)))) break;
+    }
+    return { status: 202, body: { callbackId: callback.id, outcome: 'pending' } };
+  } finally {
+    seat?.leave();
+  }
+}
+
+function answerOf(callbackId: string, { outcome, first_outcome }: { outcome: string; first_outcome: string | null }) {
+  return { callbackId, outcome, ...(first_outcome !== null && { first: { outcome: first_outcome } }) };
+}
+
+function refusal(problem: 'no_review' | 'no_target' | 'too_far', { review, kind, target }: NewCallback): Problem {
+  if (problem === 'too_far') return invalid('auditTime', 'is too far in the future');
+  if (problem === 'no_review') return new Problem('not_found', `there is no review ${review}`);
+  return new Problem('not_found', `review ${review} has never had the ${kind} ${target}`);
+}

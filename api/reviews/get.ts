@@ -1,0 +1,113 @@
+import { IdParam, Page, pageOf } from '../../contract/common.ts';
+import { Review, ReviewLogLine, ReviewStores } from '../../contract/reviews.ts';
+import { TicketWorkflow } from '../../contract/tickets.ts';
+import { getReview, type LogLine, listReviews, type Review as Row, reviewLog, reviewStores } from '../../db/reviews.ts';
+import { reviewView } from '../../domain/reviews.ts';
+import type { Api } from '../context.ts';
+import { endpoint, ok } from '../endpoint.ts';
+import { isNumber, page, positionOf } from '../paging.ts';
+import { Problem } from '../problems.ts';
+import { askWorkflow } from '../workflows.ts';
+
+const missing = (id: string) => new Problem('not_found', `there is no review ${id}`);
+
+export const viewOf = (row: Row) =>
+  reviewView({ ...row, createdAt: row.created_at.toISOString(), updatedAt: row.updated_at.toISOString() });
+
+/** @throws Problem `not_found` */
+async function findReview(api: Api, id: string): Promise<Row> {
+  const row = await getReview(api.engine.db, id);
+  if (!row) throw missing(id);
+  return row;
+}
+
+const lineView = (l: LogLine) => ({
+  seq: l.seq,
+  callbackId: l.callback_id,
+  kind: l.kind,
+  targetId: l.target_id || null,
+  status: l.status,
+  auditTime: l.audit_time?.toISOString() ?? null,
+  receivedAt: l.received_at.toISOString(),
+  appliedAt: l.applied_at.toISOString(),
+  outcome: l.outcome,
+  reason: l.reason,
+  before: l.before,
+  after: l.after,
+  version: l.version,
+});
+
+export const getReviewEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/reviews/{id}',
+  tag: 'Reviews',
+  summary: 'A review with the statuses that audits gave it',
+  roles: ['producer', 'agent'],
+  params: IdParam,
+  answers: { 200: Review },
+  problems: ['not_found'],
+  handle: async ({ api, params: { id } }) => ok(viewOf(await findReview(api, id))),
+});
+
+export const listReviewsEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/reviews',
+  tag: 'Reviews',
+  summary: 'All reviews, newest first',
+  roles: ['producer', 'agent'],
+  query: Page,
+  answers: { 200: pageOf(Review) },
+  async handle({ api, query: { limit, cursor } }) {
+    const rows = await listReviews(api.engine.db, positionOf(cursor, isNumber) ?? null, limit + 1);
+    return ok(page(rows, limit, viewOf, (r) => r.seq));
+  },
+});
+
+export const reviewLogEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/reviews/{id}/log',
+  tag: 'Reviews',
+  summary: 'What became of every callback and edit, oldest first',
+  roles: ['producer', 'agent'],
+  params: IdParam,
+  query: Page,
+  answers: { 200: pageOf(ReviewLogLine) },
+  problems: ['not_found'],
+  async handle({ api, params: { id }, query: { limit, cursor } }) {
+    await findReview(api, id);
+    const rows = await reviewLog(api.engine.db, id, positionOf(cursor, isNumber) ?? 0, limit + 1);
+    return ok(page(rows, limit, lineView, (l) => l.seq));
+  },
+});
+
+export const reviewStoresEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/reviews/{id}/stores',
+  tag: 'Reviews',
+  summary: 'The three stores as they are, and whether they agree',
+  roles: ['producer', 'agent'],
+  params: IdParam,
+  answers: { 200: ReviewStores },
+  problems: ['not_found'],
+  async handle({ api, params: { id } }) {
+    const stores = await reviewStores(api.engine.db, id);
+    if (!stores) throw missing(id);
+    const { record, version, index, base, in_step } = stores;
+    return ok({ record: { ...record, version }, index, base, inStep: in_step });
+  },
+});
+
+export const reviewWorkflow = endpoint({
+  method: 'get',
+  path: '/v1/reviews/{id}/workflow',
+  tag: 'Reviews',
+  summary: "What the review's workflow itself says; it ends when nothing has come for a while",
+  roles: ['producer', 'agent'],
+  params: IdParam,
+  answers: { 200: TicketWorkflow },
+  problems: ['not_found'],
+  async handle({ api, params: { id } }) {
+    const { log_seq, updated_at } = await findReview(api, id);
+    return ok(await askWorkflow(api, { kind: 'review', id, ended_at: log_seq > 0 ? updated_at : null }));
+  },
+});

@@ -1,0 +1,47 @@
+import { IdParam } from '../../contract/common.ts';
+import { PutReview, Review } from '../../contract/reviews.ts';
+import { getReview, putReview, type Target } from '../../db/reviews.ts';
+import { refuseUrl } from '../../domain/callbacks.ts';
+import { receivedRow } from '../../link/told.ts';
+import { endpoint, LARGE_BODY } from '../endpoint.ts';
+import { invalid, Problem } from '../problems.ts';
+import { viewOf } from './get.ts';
+
+export const putReviewEndpoint = endpoint({
+  method: 'put',
+  path: '/v1/reviews/{id}',
+  tag: 'Reviews',
+  summary: "The author's review: created, or edited in its place among the callbacks",
+  roles: ['producer'],
+  params: IdParam,
+  body: PutReview,
+  bodyLimit: LARGE_BODY,
+  answers: { 200: Review, 201: Review },
+  problems: ['id_conflict'],
+  async handle({ api, params: { id }, body }) {
+    const refused = body.callback && refuseUrl(body.callback.url, api.config.allowPrivateCallbacks);
+    if (refused) throw invalid('callback.url', refused);
+    const { db, relay, wakeAll } = api.engine;
+    const put = await putReview(db, id, targetsOf(body), body.body, body.callback).catch(taken);
+    if (put.told_version !== null) relay.tell([receivedRow(id, put.told_version, put.now)]);
+    // what had come before has been applied on the way
+    wakeAll(`review/${id}`);
+    const row = await getReview(db, id);
+    if (!row) throw new Error(`review ${id} is gone`);
+    return { status: put.created ? 201 : 200, body: viewOf(row) };
+  },
+});
+
+function targetsOf({ text, pictures, replies }: PutReview): Target[] {
+  return [
+    { kind: 'text', id: '', position: 0, status: text.status },
+    ...pictures.map((p, position) => ({ kind: 'picture' as const, position, ...p })),
+    ...replies.map((r, position) => ({ kind: 'reply' as const, position, ...r })),
+  ];
+}
+
+function taken(error: { constraint?: string; detail?: string }): never {
+  if (error.constraint !== 'review_picture') throw error;
+  const [, picture] = /=\((.*)\)/.exec(error.detail ?? '') ?? [];
+  throw new Problem('id_conflict', `picture ${picture} is in another review`);
+}

@@ -1,0 +1,107 @@
+import { z } from '@hono/zod-openapi';
+import { Callback, Json, Name, Time, WaitSeconds } from './common.ts';
+
+const Status = z.number().int().min(-2_147_483_648).max(2_147_483_647);
+const TimeOrNull = z.string().nullable();
+
+const Applied = z.object({ status: z.number().int(), auditTime: TimeOrNull });
+const Part = z.object({ id: z.string(), position: z.number().int(), ...Applied.shape });
+
+/** The document that is kept of a review; `auditTime` is null until a target's first callback. */
+export interface ReviewRecord {
+  text: { status: number; auditTime: string | null };
+  pictures: { id: string; status: number; auditTime: string | null }[];
+  replies: { id: string; status: number; auditTime: string | null }[];
+}
+
+export const Review = z
+  .object({
+    id: z.string(),
+    status: z.number().int().openapi({ description: "The review's overall status: its text's" }),
+    text: Applied,
+    pictures: z.array(Part),
+    replies: z.array(Part),
+    body: Json,
+    version: z.number().int(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .openapi('Review');
+
+const MAX_PARTS = 10_000;
+const Parts = (what: string) =>
+  z
+    .array(z.strictObject({ id: Name, status: Status }))
+    .max(MAX_PARTS)
+    .refine((all) => new Set(all.map((p) => p.id)).size === all.length, `no ${what} may stand twice`)
+    .default([]);
+
+/** The author's version; PUT replaces. `status` counts for targets that are new. */
+export const PutReview = z
+  .strictObject({
+    text: z.strictObject({ status: Status }),
+    pictures: Parts('picture'),
+    replies: Parts('reply'),
+    body: z.unknown().default(null),
+    callback: Callback.nullable().default(null),
+  })
+  .openapi('PutReview');
+export type PutReview = z.infer<typeof PutReview>;
+
+const rest = {
+  status: Status,
+  auditTime: Time.optional().openapi({ description: "Left out: the database's clock at arrival" }),
+  callbackId: Name.optional().openapi({ description: 'The same one a second time on this review is a duplicate' }),
+  waitSeconds: WaitSeconds,
+};
+
+export const AuditCallback = z
+  .strictObject({ kind: z.enum(['text', 'picture', 'reply']), targetId: Name.optional(), ...rest })
+  .refine((c) => c.kind === 'text' || c.targetId !== undefined, { message: 'is required', path: ['targetId'] })
+  .openapi('AuditCallback');
+export type AuditCallback = z.infer<typeof AuditCallback>;
+
+export const PictureCallback = z
+  .strictObject({ kind: z.literal('picture').default('picture'), targetId: Name.optional(), ...rest })
+  .openapi('PictureCallback');
+
+const OUTCOMES = ['pending', 'applied', 'expired', 'duplicate'] as const;
+export const CallbackAnswer = z
+  .object({
+    callbackId: z.string(),
+    outcome: z.enum(OUTCOMES),
+    first: z
+      .object({ outcome: z.enum(OUTCOMES) })
+      .optional()
+      .openapi({ description: 'Of a duplicate' }),
+  })
+  .openapi('CallbackAnswer');
+
+export const PictureParam = z.object({ pictureId: Name });
+
+export const ReviewLogLine = z
+  .object({
+    seq: z.number().int(),
+    callbackId: z.string().nullable(),
+    kind: z.enum(['text', 'picture', 'reply', 'edit']),
+    targetId: z.string().nullable(),
+    status: z.number().int().nullable(),
+    auditTime: TimeOrNull,
+    receivedAt: z.string(),
+    appliedAt: z.string(),
+    outcome: z.enum(['applied', 'expired', 'duplicate', 'edited']),
+    reason: z.enum(['older', 'removed', 'repeated']).nullable(),
+    before: Json.openapi({ description: "The target's status, of an edit the record" }),
+    after: Json,
+    version: z.number().int().nullable(),
+  })
+  .openapi('ReviewLogLine');
+
+export const ReviewStores = z
+  .object({
+    record: z.record(z.string(), z.unknown()),
+    index: z.array(z.record(z.string(), z.unknown())),
+    base: z.record(z.string(), z.unknown()),
+    inStep: z.boolean(),
+  })
+  .openapi('ReviewStores');

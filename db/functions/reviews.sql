@@ -1,0 +1,186 @@
+-- Callbacks of audits (S1). A review's row is its lock: what comes and what is applied goes one after the
+-- other, and nothing waits longer than for that.
+
+-- Keeps callbacks, in the order in which they are given, before anybody is told that they came. Times are
+-- the database's, in whole milliseconds, which is all that callers see of them.
+-- problem  'no_review', 'no_target' or 'too_far': that one was not kept
+create or replace function receive_callbacks(
+  p_reviews text[], p_ids text[], p_kinds text[], p_targets text[], p_statuses integer[], p_times timestamptz[],
+  p_skew_seconds double precision
+) returns table (no integer, problem text, arrival bigint, told_version bigint, received_at timestamptz)
+language plpgsql set enable_seqscan = off as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz;
+begin
+  perform 1 from review r where r.id = any (p_reviews) order by r.id for no key update;
+  v_now := clock_timestamp();
+  return query
+  with sent as materialized (
+    select s.*, case
+             when not exists (select from review r where r.id = s.review) then 'no_review'
+             when not exists (select from review_index x
+                               where x.review_id = s.review and x.kind = s.what and x.target_id = s.target) then 'no_target'
+             when s.time > v_now + make_interval(secs => p_skew_seconds) then 'too_far' end as fault
+      from unnest(p_reviews, p_ids, p_kinds, p_targets, p_statuses, p_times) with ordinality
+             as s (review, id, what, target, status, time, n)
+  ), kept as (
+    insert into review_callback as c (review_id, callback_id, kind, target_id, status, audit_time, received_at, repeated)
+    select s.review, s.id, s.what, s.target, s.status, date_trunc('milliseconds', coalesce(s.time, v_now)), v_now,
+           exists (select from review_callback o where o.review_id = s.review and o.callback_id = s.id and not o.repeated)
+      from sent s where s.fault is null order by s.n
+    returning c.review_id, c.callback_id, c.arrival
+  ), told as (
+    insert into outbox as o (version, kind, item_id, node)
+    select nextval('item_version'), 'review', k.review_id, coalesce(current_setting('docket.node', true), '')
+      from kept k group by k.review_id
+    returning o.version, o.item_id
+  )
+  select s.n::integer, s.fault, k.arrival, t.version, v_now
+    from sent s
+    left join kept k on k.review_id = s.review and k.callback_id = s.id
+    left join told t on t.item_id = s.review and k.arrival is not null;
+end $$;
+
+-- Applies what has come for one review, in order, at most p_limit of it. Which callback wins is decided by
+-- (audit time, arrival) against what was applied last, never by when it is applied (S1.3).
+create or replace function apply_review(p_id text, p_limit integer) returns table (resolved integer, more boolean)
+language plpgsql as $$
+declare
+  v_review review;
+  v_entry review_callback;
+  v_target review_index;
+  v_resolved integer := 0;
+begin
+  select * into v_review from review where id = p_id for no key update;
+  if not found then return; end if;
+  for v_entry in
+    select * from review_callback where review_id = p_id and outcome = 'pending' order by arrival limit p_limit
+  loop
+    select * into v_target from review_index
+     where review_id = p_id and kind = v_entry.kind and target_id = v_entry.target_id;
+    v_resolved := v_resolved + 1;
+    v_review.log_seq := v_review.log_seq + 1;
+    v_entry.reason := case when v_entry.repeated then 'repeated' when v_target.removed_at is not null then 'removed'
+                           when (v_entry.audit_time, v_entry.arrival) < (v_target.audit_time, v_target.arrival) then 'older' end;
+    v_entry.outcome := case v_entry.reason when 'repeated' then 'duplicate' when 'removed' then 'expired'
+                                           when 'older' then 'expired' else 'applied' end;
+    v_entry.applied_at := clock_timestamp();
+    if v_entry.outcome = 'applied' then
+      v_review.version := nextval('item_version');
+      v_review.updated_at := v_entry.applied_at;
+      v_review.record := put_status(v_review.record, v_target, v_entry.status, v_entry.audit_time);
+      update review_index set status = v_entry.status, audit_time = v_entry.audit_time, arrival = v_entry.arrival
+       where review_id = p_id and kind = v_entry.kind and target_id = v_entry.target_id;
+      perform announce_review(v_review, v_review.log_seq);
+    end if;
+    update review_callback
+       set outcome = v_entry.outcome, reason = v_entry.reason, seq = v_review.log_seq, applied_at = v_entry.applied_at,
+           before = to_jsonb(v_target.status),
+           after = to_jsonb(case when v_entry.outcome = 'applied' then v_entry.status else v_target.status end),
+           version = case when v_entry.outcome = 'applied' then v_review.version end
+     where review_callback.arrival = v_entry.arrival;
+  end loop;
+  if v_resolved > 0 then perform keep_review(v_review); end if;
+  return query select v_resolved, v_resolved = p_limit;
+end $$;
+
+-- The record with one target's new status.
+create or replace function put_status(p_record jsonb, p_target review_index, p_status integer, p_time timestamptz)
+returns jsonb language plpgsql immutable as $$
+declare
+  v_path text[] := case p_target.kind when 'text' then array['text'] when 'picture' then array['pictures', p_target.position::text]
+                                      else array['replies', p_target.position::text] end;
+begin
+  return jsonb_set(p_record, v_path, (p_record #> v_path) || jsonb_build_object('status', p_status, 'auditTime', iso_time(p_time)));
+end $$;
+
+-- Writes the record and the base row as they have become.
+create or replace function keep_review(p_review review) returns void language plpgsql as $$
+begin
+  update review set record = p_review.record, body = p_review.body, callback = p_review.callback,
+                    version = p_review.version, log_seq = p_review.log_seq, updated_at = p_review.updated_at
+   where id = p_review.id;
+  insert into review_base as b (review_id, status, pictures, replies, version, updated_at)
+  values (p_review.id, (p_review.record #>> '{text,status}')::integer, jsonb_array_length(p_review.record -> 'pictures'),
+          jsonb_array_length(p_review.record -> 'replies'), p_review.version, p_review.updated_at)
+  on conflict (review_id) do update
+     set status = excluded.status, pictures = excluded.pictures, replies = excluded.replies,
+         version = excluded.version, updated_at = excluded.updated_at;
+end $$;
+
+-- Puts a change down for the review's receiver, as it is at this moment: that goes out later, in order.
+create or replace function announce_review(p_review review, p_seq integer) returns void language plpgsql as $$
+begin
+  if p_review.callback is null then return; end if;
+  insert into delivery (kind, item_id, n, type, version, url, state, body)
+  values ('review', p_review.id, p_seq, 'review.changed', p_review.version, p_review.callback ->> 'url', 'pending',
+          json_build_object('record', p_review.record, 'body', p_review.body,
+                            'createdAt', iso_time(p_review.created_at), 'updatedAt', iso_time(p_review.updated_at)));
+end $$;
+
+-- Creates or edits a review (S1.9): what had come before is applied first, and what comes later waits, so
+-- an edit has its place among the callbacks. A target that stays keeps its status and audit time.
+-- p_targets  [{kind, id, position, status}]
+create or replace function put_review(p_id text, p_targets jsonb, p_body json, p_callback jsonb)
+returns table (created boolean, told_version bigint, now timestamptz) language plpgsql as $$
+declare
+  v_review review;
+  v_before jsonb;
+  v_created boolean;
+  v_told bigint;
+begin
+  insert into review (id, record) values (p_id, '{}') on conflict do nothing;
+  v_created := found;
+  while (select a.more from apply_review(p_id, 500) a) loop null; end loop;
+  select * into v_review from review where id = p_id for no key update;
+  v_before := v_review.record;
+  v_review.updated_at := clock_timestamp();
+
+  update review_index x set removed_at = v_review.updated_at
+   where x.review_id = p_id and x.removed_at is null
+     and not exists (select from jsonb_to_recordset(p_targets) as t (kind text, id text)
+                      where t.kind = x.kind and t.id = x.target_id);
+  insert into review_index as x (review_id, kind, target_id, position, status)
+  select p_id, t.kind, t.id, t.position, t.status
+    from jsonb_to_recordset(p_targets) as t (kind text, id text, position integer, status integer)
+  on conflict (review_id, kind, target_id) do update
+     set position = excluded.position,
+         status = case when x.removed_at is null then x.status else excluded.status end,
+         audit_time = case when x.removed_at is null then x.audit_time end,
+         arrival = case when x.removed_at is null then x.arrival end,
+         removed_at = null;
+
+  v_review.record := record_of_index(p_id);
+  v_review.body := p_body;
+  v_review.callback := p_callback;
+  if not v_created then
+    v_review.version := nextval('item_version');
+    v_review.log_seq := v_review.log_seq + 1;
+    insert into review_callback (review_id, kind, received_at, applied_at, outcome, seq, before, after, version)
+    values (p_id, 'edit', v_review.updated_at, v_review.updated_at, 'edited', v_review.log_seq, v_before, v_review.record, v_review.version);
+    perform announce_review(v_review, v_review.log_seq);
+    insert into outbox (version, kind, item_id, node)
+    values (nextval('item_version'), 'review', p_id, coalesce(current_setting('docket.node', true), ''))
+    returning version into v_told;
+  end if;
+  perform keep_review(v_review);
+  return query select v_created, v_told, v_review.updated_at;
+end $$;
+
+create or replace function record_of_index(p_id text) returns jsonb language sql stable as $$
+  select jsonb_build_object(
+    'text', (array_agg(t.place) filter (where t.kind = 'text'))[1] - 'id',
+    'pictures', coalesce(jsonb_agg(t.place order by t.position) filter (where t.kind = 'picture'), '[]'),
+    'replies', coalesce(jsonb_agg(t.place order by t.position) filter (where t.kind = 'reply'), '[]'))
+    from (select kind, position, jsonb_build_object('id', target_id, 'status', status, 'auditTime', iso_time(audit_time)) as place
+            from review_index where review_id = p_id and removed_at is null) t
+$$;
+
+-- Whether a decision may end an item whose callback leads into a review: it must hold a status.
+create or replace function fits_review(p_callback jsonb, p_result json) returns boolean language sql immutable as $$
+  select case when p_callback is null or not p_callback ? 'review' then true
+              when json_typeof(p_result -> 'status') <> 'number' then false
+              else coalesce(abs((p_result ->> 'status')::numeric) <= 2147483647
+                            and (p_result ->> 'status')::numeric = trunc((p_result ->> 'status')::numeric), false) end
+$$;

@@ -1,0 +1,50 @@
+-- Reviews: what is kept of them, and what audits said (db/functions/reviews.sql).
+
+-- name: receive_callbacks
+select * from receive_callbacks($1, $2, $3, $4, $5, $6, $7);
+
+-- name: apply_review
+select * from apply_review($1, $2);
+
+-- name: put_review
+select * from put_review($1, $2, $3, $4);
+
+-- name: get_review
+select * from review where id = $1;
+
+-- name: list_reviews
+select * from review where $1::bigint is null or seq < $1 order by seq desc limit $2;
+
+-- name: review_stores
+-- The three stores in one statement, so as of one moment.
+select r.record, r.version, to_jsonb(b) as base,
+       (select coalesce(jsonb_agg(jsonb_build_object('kind', x.kind, 'targetId', nullif(x.target_id, ''), 'position', x.position,
+                 'status', x.status, 'auditTime', iso_time(x.audit_time)) order by x.kind desc, x.position), '[]')
+          from review_index x where x.review_id = r.id and x.removed_at is null) as index,
+       record_of_index(r.id) = r.record and b.version = r.version
+         and b.status = (r.record #>> '{text,status}')::integer
+         and b.pictures = jsonb_array_length(r.record -> 'pictures')
+         and b.replies = jsonb_array_length(r.record -> 'replies') as in_step
+  from review r left join review_base b on b.review_id = r.id
+ where r.id = $1;
+
+-- name: review_log
+select * from review_callback where review_id = $1 and seq > $2 order by seq limit $3;
+
+-- name: callback_outcome
+-- $2 its arrival; the first of the same name beside it.
+select c.outcome, f.outcome as first_outcome from review_callback c
+  left join review_callback f on f.review_id = c.review_id and f.callback_id = c.callback_id and not f.repeated and c.repeated
+ where c.review_id = $1 and c.arrival = $2;
+
+-- name: review_of_picture
+-- Where a picture is, or was last.
+select review_id from review_index where kind = 'picture' and target_id = $1
+ order by removed_at is null desc, removed_at desc limit 1;
+
+-- name: next_change
+-- The oldest change that the review's receiver has not been told of.
+select n from delivery where kind = 'review' and item_id = $1 and state = 'pending' order by n limit 1;
+
+-- name: review_told
+select * from told where kind = 'review' and id = $1;

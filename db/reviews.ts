@@ -1,0 +1,140 @@
+import type { Callback, ToldRow } from '../contract/items.ts';
+import type { ReviewRecord } from '../contract/reviews.ts';
+import type { Queryable } from './pool.ts';
+
+/** A row of `review`. */
+export interface Review {
+  id: string;
+  record: ReviewRecord;
+  body: unknown;
+  callback: Callback | null;
+  version: number;
+  log_seq: number;
+  created_at: Date;
+  updated_at: Date;
+  /** Its place in lists, newest first. */
+  seq: number;
+}
+
+export interface NewCallback {
+  review: string;
+  id: string;
+  kind: 'text' | 'picture' | 'reply';
+  /** '' for the text. */
+  target: string;
+  status: number;
+  /** ISO time; null: the database's clock at arrival. */
+  auditTime: string | null;
+}
+
+export interface Received {
+  /** Why it was not kept. */
+  problem: 'no_review' | 'no_target' | 'too_far' | null;
+  arrival: number | null;
+  told_version: number | null;
+  received_at: Date;
+}
+
+export type Outcome = 'pending' | 'applied' | 'expired' | 'duplicate';
+
+/** A row of `review_callback` whose outcome is known. */
+export interface LogLine {
+  seq: number;
+  callback_id: string | null;
+  kind: string;
+  target_id: string | null;
+  status: number | null;
+  audit_time: Date | null;
+  received_at: Date;
+  applied_at: Date;
+  outcome: string;
+  reason: string | null;
+  before: unknown;
+  after: unknown;
+  version: number | null;
+}
+
+export interface Stores {
+  record: ReviewRecord;
+  version: number;
+  index: object[];
+  base: Record<string, unknown>;
+  in_step: boolean;
+}
+
+export interface Target {
+  kind: 'text' | 'picture' | 'reply';
+  id: string;
+  position: number;
+  status: number;
+}
+
+/** Keeps callbacks in the order given; answers in the same order. See db/functions/reviews.sql. */
+export const receiveCallbacks = (db: Queryable, all: NewCallback[], skewSeconds: number) =>
+  db.run<Received>('receive_callbacks', [
+    all.map((c) => c.review),
+    all.map((c) => c.id),
+    all.map((c) => c.kind),
+    all.map((c) => c.target),
+    all.map((c) => c.status),
+    all.map((c) => c.auditTime),
+    skewSeconds,
+  ]);
+
+/** Applies at most `limit` of what has come; undefined: there is no such review. */
+export async function applyReview(
+  db: Queryable,
+  id: string,
+  limit: number,
+): Promise<{ resolved: number; more: boolean } | undefined> {
+  return (await db.run<{ resolved: number; more: boolean }>('apply_review', [id, limit]))[0];
+}
+
+/** @throws a unique violation of `review_picture` when another review has one of the pictures */
+export async function putReview(
+  db: Queryable,
+  id: string,
+  targets: Target[],
+  body: unknown,
+  callback: Callback | null,
+) {
+  const values = [id, JSON.stringify(targets), JSON.stringify(body), callback && JSON.stringify(callback)];
+  const [row] = await db.run<{ created: boolean; told_version: number | null; now: Date }>('put_review', values);
+  if (!row) throw new Error('put_review returned no row');
+  return row;
+}
+
+export async function getReview(db: Queryable, id: string): Promise<Review | undefined> {
+  return (await db.run<Review>('get_review', [id]))[0];
+}
+
+export const listReviews = (db: Queryable, before: number | null, limit: number) =>
+  db.run<Review>('list_reviews', [before, limit]);
+
+export async function reviewStores(db: Queryable, id: string): Promise<Stores | undefined> {
+  return (await db.run<Stores>('review_stores', [id]))[0];
+}
+
+export const reviewLog = (db: Queryable, id: string, after: number, limit: number) =>
+  db.run<LogLine>('review_log', [id, after, limit]);
+
+export async function callbackOutcome(db: Queryable, review: string, arrival: number) {
+  const [row] = await db.run<{ outcome: Outcome; first_outcome: Outcome | null }>('callback_outcome', [
+    review,
+    arrival,
+  ]);
+  return row;
+}
+
+/** The review that has a picture, or had it last. */
+export async function reviewOfPicture(db: Queryable, picture: string): Promise<string | undefined> {
+  return (await db.run<{ review_id: string }>('review_of_picture', [picture]))[0]?.review_id;
+}
+
+/** The delivery number of the oldest change that has yet to be told; null: none. */
+export async function nextChange(db: Queryable, id: string): Promise<number | null> {
+  return (await db.run<{ n: number }>('next_change', [id]))[0]?.n ?? null;
+}
+
+/** What the relay needs to know to tell a review's workflow. */
+export const toldReview = (db: Queryable, id: string) => db.run<ToldRow>('review_told', [id]);

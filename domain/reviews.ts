@@ -1,0 +1,48 @@
+import type { ReviewRecord } from '../contract/reviews.ts';
+
+const placed = (parts: ReviewRecord['pictures']) => parts.map((p, position) => ({ ...p, position }));
+
+interface ReviewParts {
+  id: string;
+  record: ReviewRecord;
+  body: unknown;
+  version: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** A review as the API shows it: of its row, or as it was after one change. */
+export function reviewView({ id, record, body, version, createdAt, updatedAt }: ReviewParts) {
+  return {
+    id,
+    status: record.text.status,
+    text: record.text,
+    pictures: placed(record.pictures),
+    replies: placed(record.replies),
+    body,
+    version,
+    createdAt,
+    updatedAt,
+  };
+}
+
+/** What is put down of a change for the review's receiver (`announce_review`). */
+export interface Change {
+  record: ReviewRecord;
+  body: unknown;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** `{type, version, review}` of one change: the review as it was after it. */
+export function changeMessage(id: string, version: number, change: Change) {
+  return { type: 'review.changed', version, review: reviewView({ id, version, ...change }) };
+}
+
+const MAX_STATUS = 2_147_483_647;
+
+/** The status that a decision holds for a review; undefined: none that a review can take. */
+export function statusOf(decision: unknown): number | undefined {
+  const status = (decision as { status?: unknown } | null)?.status;
+  return Number.isInteger(status) && Math.abs(status as number) <= MAX_STATUS ? (status as number) : undefined;
+}

@@ -1,0 +1,20 @@
+import type { Db } from '../db/pool.ts';
+import { type NewCallback, type Received, receiveCallbacks } from '../db/reviews.ts';
+import type { Relay } from './relay.ts';
+import { receivedRow } from './told.ts';
+
+/** Keeps audits' callbacks and tells the workflows of their reviews. Answers in the order given. */
+export type Inbox = (callbacks: NewCallback[]) => Promise<Received[]>;
+
+/** @param skewSeconds how far ahead of the database's clock an audit time may be (S1.4) */
+export function createInbox(db: Db, relay: Relay, skewSeconds: number): Inbox {
+  return async (callbacks) => {
+    const received = await receiveCallbacks(db, callbacks, skewSeconds);
+    const told = new Map<string, Received>();
+    received.forEach((r, n) => {
+      if (r.told_version !== null) told.set(callbacks[n]?.review ?? '', r);
+    });
+    relay.tell([...told].map(([id, r]) => receivedRow(id, r.told_version ?? 0, r.received_at)));
+    return received;
+  };
+}
