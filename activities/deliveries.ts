@@ -18,7 +18,7 @@ export interface DeliveryActivities {
   /** One attempt at delivery number `n`. */
   deliver(kind: Driven, id: string, n: number): Promise<void>;
   /** Puts on record that the attempts are over. */
-  giveUpDelivery(kind: Kind, id: string, n?: number): Promise<void>;
+  giveUpDelivery(kind: Driven, id: string, n?: number): Promise<void>;
 }
 
 export interface DeliveryContext {
@@ -95,6 +95,7 @@ export function deliveryActivities({ db, allowPrivate, leadIntoReview }: Deliver
       const delivery = await deliveries.getDelivery(db, kind, id, n);
       if (delivery?.state !== 'pending') return;
       await deliveries.setDeliveryFailed(db, kind, id, n);
+      if (kind === 'review') return;
       await deliveries.itemTold(db, kind, id, 'delivery_failed', { n, status: delivery.status, error: delivery.error });
     },
   };

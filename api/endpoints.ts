@@ -20,6 +20,7 @@ import { pictureCallback, reviewCallback } from './reviews/callbacks.ts';
 import {
   getReviewEndpoint,
   listReviewsEndpoint,
+  reviewDeliveries,
   reviewLogEndpoint,
   reviewStoresEndpoint,
   reviewWorkflow,
@@ -30,10 +31,9 @@ import { livez, metricsEndpoint, nodesEndpoint, readyz } from './system/health.t
 import { addTicketBatch, addTicketEndpoint } from './tickets/add.ts';
 import { claimTicketsEndpoint } from './tickets/claim.ts';
 import { decideTicket } from './tickets/decide.ts';
-import { redeliverTicket, ticketDeliveries } from './tickets/deliveries.ts';
 import { invalidateTicket, invalidateTickets, resolveTicket, resolveTickets } from './tickets/end.ts';
 import { explain } from './tickets/explain.ts';
-import { getTicket, listTicketEvents, listTickets } from './tickets/get.ts';
+import { getTicket, listTicketEvents, listTickets, ticketDeliveries } from './tickets/get.ts';
 import { releaseTicket, renewTicket, transferTicket } from './tickets/leases.ts';
 import { patchTicket } from './tickets/patch.ts';
 import { ticketWorkflow } from './tickets/workflow.ts';
@@ -62,8 +62,8 @@ export const endpoints = [
   listTickets,
   listTicketEvents,
   ticketWorkflow,
-  ticketDeliveries,
-  redeliverTicket,
+  ticketDeliveries.list,
+  ticketDeliveries.again,
   explain,
   jobCommand,
   getJob,
@@ -85,6 +85,8 @@ export const endpoints = [
   reviewLogEndpoint,
   reviewStoresEndpoint,
   reviewWorkflow,
+  reviewDeliveries.list,
+  reviewDeliveries.again,
   streamEndpoint,
   streamTicketEndpoint,
   livez,

@@ -31,9 +31,11 @@ create table delivery (
   error                text,
   created_at           timestamp with time zone default clock_timestamp() not null,
   updated_at           timestamp with time zone default clock_timestamp() not null,
+  body                 json,
   constraint delivery_pkey PRIMARY KEY (kind, item_id, n),
   constraint delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
 );
+CREATE INDEX delivery_pending ON public.delivery USING btree (kind, item_id, n) WHERE (state = 'pending'::text);
 
 create table event (
   kind                 text not null,
@@ -227,6 +229,72 @@ create table queue (
 CREATE UNIQUE INDEX queue_newest ON public.queue USING btree (kind, seq);
 comment on column queue.level_seconds is 'ageing: seconds of waiting worth one priority level; null = strict priority';
 
+create table review (
+  id                   text collate "C" not null,
+  record               jsonb not null,
+  body                 json,
+  callback             jsonb,
+  version              bigint default nextval('item_version'::regclass) not null,
+  log_seq              integer default 0 not null,
+  created_at           timestamp with time zone default clock_timestamp() not null,
+  updated_at           timestamp with time zone default clock_timestamp() not null,
+  seq                  bigint generated always as identity not null,
+  constraint review_pkey PRIMARY KEY (id),
+  constraint review_seq_key UNIQUE (seq)
+);
+
+create table review_base (
+  review_id            text collate "C" not null,
+  status               integer not null,
+  pictures             integer not null,
+  replies              integer not null,
+  version              bigint not null,
+  updated_at           timestamp with time zone not null,
+  constraint review_base_pkey PRIMARY KEY (review_id)
+);
+
+create table review_callback (
+  arrival              bigint generated always as identity not null,
+  review_id            text collate "C" not null,
+  callback_id          text collate "C",
+  kind                 text not null,
+  target_id            text collate "C",
+  status               integer,
+  audit_time           timestamp with time zone,
+  received_at          timestamp with time zone default clock_timestamp() not null,
+  repeated             boolean default false not null,
+  outcome              text default 'pending'::text not null,
+  reason               text,
+  seq                  integer,
+  applied_at           timestamp with time zone,
+  before               jsonb,
+  after                jsonb,
+  version              bigint,
+  constraint review_callback_pkey PRIMARY KEY (arrival),
+  constraint review_callback_kind_check CHECK ((kind = ANY (ARRAY['text'::text, 'picture'::text, 'reply'::text, 'edit'::text]))),
+  constraint review_callback_outcome_check CHECK ((outcome = ANY (ARRAY['pending'::text, 'applied'::text, 'expired'::text, 'duplicate'::text, 'edited'::text]))),
+  constraint review_callback_resolved CHECK ((((outcome = 'pending'::text) = (seq IS NULL)) AND ((seq IS NULL) = (applied_at IS NULL))))
+);
+CREATE UNIQUE INDEX review_callback_log ON public.review_callback USING btree (review_id, seq) WHERE (seq IS NOT NULL);
+CREATE UNIQUE INDEX review_callback_once ON public.review_callback USING btree (review_id, callback_id) WHERE (NOT repeated);
+CREATE INDEX review_callback_pending ON public.review_callback USING btree (review_id, arrival) WHERE (outcome = 'pending'::text);
+
+create table review_index (
+  review_id            text collate "C" not null,
+  kind                 text not null,
+  target_id            text collate "C" not null,
+  "position"           integer not null,
+  status               integer not null,
+  audit_time           timestamp with time zone,
+  arrival              bigint,
+  removed_at           timestamp with time zone,
+  constraint review_index_pkey PRIMARY KEY (review_id, kind, target_id),
+  constraint review_index_applied CHECK (((audit_time IS NULL) = (arrival IS NULL))),
+  constraint review_index_kind_check CHECK ((kind = ANY (ARRAY['text'::text, 'picture'::text, 'reply'::text])))
+);
+CREATE UNIQUE INDEX review_picture ON public.review_index USING btree (target_id) WHERE ((kind = 'picture'::text) AND (removed_at IS NULL));
+CREATE INDEX review_picture_ever ON public.review_index USING btree (target_id, removed_at) WHERE (kind = 'picture'::text);
+
 create table schedule (
   topic                text not null,
   name                 text not null,
@@ -268,6 +336,35 @@ create table tally (
   n                    bigint not null
 );
 CREATE INDEX tally_queue ON public.tally USING btree (kind, queue, what) INCLUDE (n);
+
+create view told as
+ SELECT item.kind,
+    item.id,
+    item.queue,
+    item.state,
+    item.version,
+    item.wake_at,
+    item.holder,
+    item.telling,
+    item.event_seq,
+    item.last_event,
+    item.last_actor,
+    item.updated_at
+   FROM item
+UNION ALL
+ SELECT 'review'::text AS kind,
+    review.id,
+    ''::text AS queue,
+    'ready'::text AS state,
+    review.version,
+    NULL::timestamp with time zone AS wake_at,
+    NULL::text AS holder,
+    true AS telling,
+    review.log_seq AS event_seq,
+    'received'::text AS last_event,
+    'system'::text AS last_actor,
+    review.updated_at
+   FROM review;
 
 CREATE OR REPLACE FUNCTION public.advance_items(p_kinds text[], p_ids text[])
  RETURNS SETOF item
@@ -337,6 +434,61 @@ begin
     from next n
    where i.kind = n.kind and i.id = n.id
   returning i.*;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.announce_review(p_review review, p_seq integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if p_review.callback is null then return; end if;
+  insert into delivery (kind, item_id, n, type, version, url, state, body)
+  values ('review', p_review.id, p_seq, 'review.changed', p_review.version, p_review.callback ->> 'url', 'pending',
+          json_build_object('record', p_review.record, 'body', p_review.body,
+                            'createdAt', iso_time(p_review.created_at), 'updatedAt', iso_time(p_review.updated_at)));
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.apply_review(p_id text, p_limit integer)
+ RETURNS TABLE(resolved integer, more boolean)
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_review review;
+  v_entry review_callback;
+  v_target review_index;
+  v_resolved integer := 0;
+begin
+  select * into v_review from review where id = p_id for no key update;
+  if not found then return; end if;
+  for v_entry in
+    select * from review_callback where review_id = p_id and outcome = 'pending' order by arrival limit p_limit
+  loop
+    select * into v_target from review_index
+     where review_id = p_id and kind = v_entry.kind and target_id = v_entry.target_id;
+    v_resolved := v_resolved + 1;
+    v_review.log_seq := v_review.log_seq + 1;
+    v_entry.reason := case when v_entry.repeated then 'repeated' when v_target.removed_at is not null then 'removed'
+                           when (v_entry.audit_time, v_entry.arrival) < (v_target.audit_time, v_target.arrival) then 'older' end;
+    v_entry.outcome := case v_entry.reason when 'repeated' then 'duplicate' when 'removed' then 'expired'
+                                           when 'older' then 'expired' else 'applied' end;
+    v_entry.applied_at := clock_timestamp();
+    if v_entry.outcome = 'applied' then
+      v_review.version := nextval('item_version');
+      v_review.updated_at := v_entry.applied_at;
+      v_review.record := put_status(v_review.record, v_target, v_entry.status, v_entry.audit_time);
+      update review_index set status = v_entry.status, audit_time = v_entry.audit_time, arrival = v_entry.arrival
+       where review_id = p_id and kind = v_entry.kind and target_id = v_entry.target_id;
+      perform announce_review(v_review, v_review.log_seq);
+    end if;
+    update review_callback
+       set outcome = v_entry.outcome, reason = v_entry.reason, seq = v_review.log_seq, applied_at = v_entry.applied_at,
+           before = to_jsonb(v_target.status),
+           after = to_jsonb(case when v_entry.outcome = 'applied' then v_entry.status else v_target.status end),
+           version = case when v_entry.outcome = 'applied' then v_review.version end
+     where review_callback.arrival = v_entry.arrival;
+  end loop;
+  if v_resolved > 0 then perform keep_review(v_review); end if;
+  return query select v_resolved, v_resolved = p_limit;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.claim_items(p_kind text, p_queue text, p_persons text[], p_tokens text[], p_count integer, p_skills text[], p_resume boolean, p_follows text)
@@ -442,6 +594,17 @@ AS $function$
     ) - clock_timestamp())::double precision
 $function$;
 
+CREATE OR REPLACE FUNCTION public.fits_review(p_callback jsonb, p_result json)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case when p_callback is null or not p_callback ? 'review' then true
+              when json_typeof(p_result -> 'status') <> 'number' then false
+              else coalesce(abs((p_result ->> 'status')::numeric) <= 2147483647
+                            and (p_result ->> 'status')::numeric = trunc((p_result ->> 'status')::numeric), false) end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.grant_items(q queue, p_ids text[], p_persons text[], p_tokens text[], p_follows text, p_now timestamp with time zone)
  RETURNS SETOF item
  LANGUAGE plpgsql
@@ -462,6 +625,12 @@ begin
      and not (s.person = any (i.exclude) or s.person = any (i.skipped))
   returning i.*;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.iso_time(at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN to_char((at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text);
 
 CREATE OR REPLACE FUNCTION public.item_rank(p_kind text, p_priority bigint, p_since timestamp with time zone, p_level_seconds double precision, p_front boolean)
  RETURNS bigint
@@ -486,6 +655,22 @@ AS $function$
     case p_state when 'delayed' then p_available_at when 'held' then p_expires_at end,
     p_deadline_at, p_next_escalation)
 $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_review(p_review review)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update review set record = p_review.record, body = p_review.body, callback = p_review.callback,
+                    version = p_review.version, log_seq = p_review.log_seq, updated_at = p_review.updated_at
+   where id = p_review.id;
+  insert into review_base as b (review_id, status, pictures, replies, version, updated_at)
+  values (p_review.id, (p_review.record #>> '{text,status}')::integer, jsonb_array_length(p_review.record -> 'pictures'),
+          jsonb_array_length(p_review.record -> 'replies'), p_review.version, p_review.updated_at)
+  on conflict (review_id) do update
+     set status = excluded.status, pictures = excluded.pictures, replies = excluded.replies,
+         version = excluded.version, updated_at = excluded.updated_at;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.log_item_insert()
  RETURNS trigger
@@ -722,6 +907,117 @@ begin
   return query select * from pop_jobs(
     array[p_topic], p_tokens[1:v_room], array_fill('push'::text, array[v_room]), null);
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.put_review(p_id text, p_targets jsonb, p_body json, p_callback jsonb)
+ RETURNS TABLE(created boolean, told_version bigint, now timestamp with time zone)
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_review review;
+  v_before jsonb;
+  v_created boolean;
+  v_told bigint;
+begin
+  insert into review (id, record) values (p_id, '{}') on conflict do nothing;
+  v_created := found;
+  while (select a.more from apply_review(p_id, 500) a) loop null; end loop;
+  select * into v_review from review where id = p_id for no key update;
+  v_before := v_review.record;
+  v_review.updated_at := clock_timestamp();
+
+  update review_index x set removed_at = v_review.updated_at
+   where x.review_id = p_id and x.removed_at is null
+     and not exists (select from jsonb_to_recordset(p_targets) as t (kind text, id text)
+                      where t.kind = x.kind and t.id = x.target_id);
+  insert into review_index as x (review_id, kind, target_id, position, status)
+  select p_id, t.kind, t.id, t.position, t.status
+    from jsonb_to_recordset(p_targets) as t (kind text, id text, position integer, status integer)
+  on conflict (review_id, kind, target_id) do update
+     set position = excluded.position,
+         status = case when x.removed_at is null then x.status else excluded.status end,
+         audit_time = case when x.removed_at is null then x.audit_time end,
+         arrival = case when x.removed_at is null then x.arrival end,
+         removed_at = null;
+
+  v_review.record := record_of_index(p_id);
+  v_review.body := p_body;
+  v_review.callback := p_callback;
+  if not v_created then
+    v_review.version := nextval('item_version');
+    v_review.log_seq := v_review.log_seq + 1;
+    insert into review_callback (review_id, kind, received_at, applied_at, outcome, seq, before, after, version)
+    values (p_id, 'edit', v_review.updated_at, v_review.updated_at, 'edited', v_review.log_seq, v_before, v_review.record, v_review.version);
+    perform announce_review(v_review, v_review.log_seq);
+    insert into outbox (version, kind, item_id, node)
+    values (nextval('item_version'), 'review', p_id, coalesce(current_setting('docket.node', true), ''))
+    returning version into v_told;
+  end if;
+  perform keep_review(v_review);
+  return query select v_created, v_told, v_review.updated_at;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.put_status(p_record jsonb, p_target review_index, p_status integer, p_time timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+declare
+  v_path text[] := case p_target.kind when 'text' then array['text'] when 'picture' then array['pictures', p_target.position::text]
+                                      else array['replies', p_target.position::text] end;
+begin
+  return jsonb_set(p_record, v_path, (p_record #> v_path) || jsonb_build_object('status', p_status, 'auditTime', iso_time(p_time)));
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.receive_callbacks(p_reviews text[], p_ids text[], p_kinds text[], p_targets text[], p_statuses integer[], p_times timestamp with time zone[], p_skew_seconds double precision)
+ RETURNS TABLE(no integer, problem text, arrival bigint, told_version bigint, received_at timestamp with time zone)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  v_now timestamptz;
+begin
+  perform 1 from review r where r.id = any (p_reviews) order by r.id for no key update;
+  v_now := clock_timestamp();
+  return query
+  with sent as materialized (
+    select s.*, case
+             when not exists (select from review r where r.id = s.review) then 'no_review'
+             when not exists (select from review_index x
+                               where x.review_id = s.review and x.kind = s.what and x.target_id = s.target) then 'no_target'
+             when s.time > v_now + make_interval(secs => p_skew_seconds) then 'too_far' end as fault
+      from unnest(p_reviews, p_ids, p_kinds, p_targets, p_statuses, p_times) with ordinality
+             as s (review, id, what, target, status, time, n)
+  ), kept as (
+    insert into review_callback as c (review_id, callback_id, kind, target_id, status, audit_time, received_at, repeated)
+    select s.review, s.id, s.what, s.target, s.status, date_trunc('milliseconds', coalesce(s.time, v_now)), v_now,
+           exists (select from review_callback o where o.review_id = s.review and o.callback_id = s.id and not o.repeated)
+      from sent s where s.fault is null order by s.n
+    returning c.review_id, c.callback_id, c.arrival
+  ), told as (
+    insert into outbox as o (version, kind, item_id, node)
+    select nextval('item_version'), 'review', k.review_id, coalesce(current_setting('docket.node', true), '')
+      from kept k group by k.review_id
+    returning o.version, o.item_id
+  )
+  select s.n::integer, s.fault, k.arrival, t.version, v_now
+    from sent s
+    left join kept k on k.review_id = s.review and k.callback_id = s.id
+    left join told t on t.item_id = s.review and k.arrival is not null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_of_index(p_id text)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select jsonb_build_object(
+    'text', (array_agg(t.place) filter (where t.kind = 'text'))[1] - 'id',
+    'pictures', coalesce(jsonb_agg(t.place order by t.position) filter (where t.kind = 'picture'), '[]'),
+    'replies', coalesce(jsonb_agg(t.place order by t.position) filter (where t.kind = 'reply'), '[]'))
+    from (select kind, position, jsonb_build_object('id', target_id, 'status', status, 'auditTime', iso_time(audit_time)) as place
+            from review_index where review_id = p_id and removed_at is null) t
+$function$;
 
 CREATE OR REPLACE FUNCTION public.requires_key(requires text[])
  RETURNS text

@@ -1,6 +1,6 @@
 import { ActivityFailure, proxyActivities } from '@temporalio/workflow';
 import type { DeliveryActivities } from '../activities/deliveries.ts';
-import type { Kind } from '../contract/snapshot.ts';
+import type { Driven } from '../contract/snapshot.ts';
 
 /** Calls to the outside: on a task queue of their own, so that slow receivers hold up nothing else. */
 export const receivers = proxyActivities<DeliveryActivities>({
@@ -16,7 +16,7 @@ export const bookkeeping = proxyActivities<DeliveryActivities>({
 });
 
 /** Sends one delivery again because somebody asked for it (S0.10). Id `delivery/<kind>/<id>/<n>`. */
-export async function redelivery(kind: Kind, id: string, n: number): Promise<void> {
+export async function redelivery(kind: Driven, id: string, n: number): Promise<void> {
   try {
     await receivers.deliver(kind, id, n);
   } catch (error) {

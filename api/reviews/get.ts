@@ -4,6 +4,7 @@ import { TicketWorkflow } from '../../contract/tickets.ts';
 import { getReview, type LogLine, listReviews, type Review as Row, reviewLog, reviewStores } from '../../db/reviews.ts';
 import { reviewView } from '../../domain/reviews.ts';
 import type { Api } from '../context.ts';
+import { deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { isNumber, page, positionOf } from '../paging.ts';
 import { Problem } from '../problems.ts';
@@ -109,5 +110,16 @@ export const reviewWorkflow = endpoint({
   async handle({ api, params: { id } }) {
     const { log_seq, updated_at } = await findReview(api, id);
     return ok(await askWorkflow(api, { kind: 'review', id, ended_at: log_seq > 0 ? updated_at : null }));
+  },
+});
+
+export const reviewDeliveries = deliveryEndpoints({
+  kind: 'review',
+  tag: 'Reviews',
+  base: '/v1/reviews',
+  async telling(api, id) {
+    await findReview(api, id);
+    // a second sender of the same message does no harm, and the workflow may have been ended by an operator
+    return false;
   },
 });

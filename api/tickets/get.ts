@@ -5,6 +5,7 @@ import { coreState } from '../../domain/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import { type Caller, personOf } from '../auth.ts';
 import type { Api } from '../context.ts';
+import { deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { eventPage } from '../events.ts';
 import { isCreation, page, positionOf } from '../paging.ts';
@@ -83,4 +84,11 @@ export const listTickets = endpoint({
       ),
     );
   },
+});
+
+export const ticketDeliveries = deliveryEndpoints({
+  kind: 'ticket',
+  tag: 'Tickets',
+  base: '/v1/tickets',
+  telling: async (api, id) => (await findTicket(api, id)).telling,
 });

@@ -29,7 +29,7 @@ select r.record, r.version, to_jsonb(b) as base,
  where r.id = $1;
 
 -- name: review_log
-select * from review_callback where review_id = $1 and seq > $2 order by seq limit $3;
+select * from review_callback where review_id = $1 and seq > $2::bigint order by seq limit $3;
 
 -- name: callback_outcome
 -- $2 its arrival; the first of the same name beside it.

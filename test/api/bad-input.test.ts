@@ -12,6 +12,8 @@ await api.put('/v1/queues/some-queue', { leaseSeconds: 3600, maxHeld: 5 });
 for (const id of ['some-id', 'held', 'over']) await api.post('/v1/queues/some-queue/tickets', { id, body: 1 });
 await claimOne(api, 'some-queue', 'hans', { count: 1 });
 await api.post('/v1/tickets/over/invalidate', { reason: 'over' });
+const pictures = ['sample-picture', 'some-pictureId'].map((id) => ({ id, status: 1 }));
+await api.put('/v1/reviews/some-id', { text: { status: 1 }, pictures });
 
 let before: Record<string, string> = {};
 beforeEach(async () => {

@@ -13,6 +13,8 @@ await api.put('/v1/queues/some-queue', { leaseSeconds: 3600, maxHeld: 5 });
 for (const id of ['some-id', 'held', 'over']) await api.post('/v1/queues/some-queue/tickets', { id, body: 1 });
 await claimOne(api, 'some-queue', 'hans', { count: 1 });
 await api.post('/v1/tickets/over/invalidate', { reason: 'over' });
+const pictures = ['sample-picture', 'some-pictureId'].map((id) => ({ id, status: 1 }));
+await api.put('/v1/reviews/some-id', { text: { status: 1 }, pictures });
 
 await api.post('/v1/jobs', { command: 'add', topic: 'some-topic', id: 'some-id', body: 1 });
 
@@ -54,7 +56,7 @@ describe.each(withParams.map((e) => [nameOf(e), e] as const))('%s', (_name, e) =
       'a%25',
     ];
     const wrongFor: Record<string, string[]> = {
-      n: ['0', '-1', '1.5', 'abc', 'NaN', '1e99', '1000001', '%00'],
+      n: ['0', '-1', '1.5', 'abc', 'NaN', '1e99', '2147483648', '%00'],
       // topics have more characters, and do not begin with `-`
       topic: ['-a', ...wrong.filter((w) => !w.includes('%2F'))],
     };

@@ -1,9 +1,16 @@
 import { sleep } from '@temporalio/workflow';
-import type { ItemInput } from '../../contract/snapshot.ts';
-import { ticket as unaltered } from '../../workflows/tickets.ts';
+import type { ItemInput, ReviewInput } from '../../contract/snapshot.ts';
+import { review as unalteredReview } from '../../workflows/reviews.ts';
+import { ticket as unalteredTicket } from '../../workflows/tickets.ts';
 
-/** The control: a ticket's workflow with one timer too many. Its replay must be rejected. */
+// The control: workflows with one timer too many. Their replay must be rejected.
+
 export async function ticket(input: ItemInput): Promise<void> {
   await sleep(1);
-  await unaltered(input);
+  await unalteredTicket(input);
+}
+
+export async function review(input: ReviewInput): Promise<void> {
+  await sleep(1);
+  await unalteredReview(input);
 }

@@ -39,6 +39,19 @@ async function decide(s: TestSystem, id: string): Promise<void> {
   await s.api.post(`/v1/tickets/${id}/decide`, { token: lease.token, decision: 'ok' });
 }
 
+/** Somebody who takes callbacks, until the process ends. */
+async function receiver(answer: () => number): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(answer()).end());
+  await once(server.listen(0, '127.0.0.1').unref(), 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+const audit = (s: TestSystem, id: string, status: number) =>
+  s.api.post(`/v1/reviews/${id}/callbacks`, { kind: 'text', status, waitSeconds: 60 });
+
+const reviewClosed = (s: TestSystem, id: string) =>
+  eventually(async () => (await s.api.get(`/v1/reviews/${id}/workflow`)).body.status === 'completed', 40_000);
+
 const untilEvent = (s: TestSystem, id: string, type: string) =>
   eventually(async () => (await eventTypes(s.api, id)).includes(type), 40_000);
 
@@ -123,10 +136,8 @@ export const paths: Path[] = [
     workflowId: (id) => `delivery/ticket/${id}/1`,
     async walk(s, id) {
       let status = 410;
-      const server = createServer((_, answer) => answer.writeHead(status).end());
-      await once(server.listen(0, '127.0.0.1'), 'listening');
-      const { port } = server.address() as AddressInfo;
-      await add(s, id, { callback: { url: `http://127.0.0.1:${port}/`, secret } });
+      const url = await receiver(() => status);
+      await add(s, id, { callback: { url, secret } });
       await running(s, id);
       await decide(s, id);
       await untilEvent(s, id, 'delivery_failed');
@@ -134,7 +145,6 @@ export const paths: Path[] = [
       await s.api.post(`/v1/tickets/${id}/deliveries/1/redeliver`);
       await untilEvent(s, id, 'delivered');
       await s.running.engine.client.workflow.getHandle(`delivery/ticket/${id}/1`).result();
-      server.close();
     },
   },
   {
@@ -173,6 +183,43 @@ export const paths: Path[] = [
       const start = { taskQueue: 'docket', workflowId: `periodic/${id}/now`, args: [id, 'now'] };
       await workflow.execute('periodic', start);
       expect((await s.api.get(`/v1/topics/${id}/jobs`)).body.items).toHaveLength(1);
+    },
+  },
+  {
+    name: 'review-applied',
+    pacemaker: 'on',
+    workflowId: (id) => `review/${id}`,
+    async walk(s, id) {
+      await s.api.put(`/v1/reviews/${id}`, { text: { status: 1 } });
+      for (const status of [2, 3]) await audit(s, id, status);
+      await reviewClosed(s, id);
+    },
+  },
+  {
+    name: 'review-told',
+    pacemaker: 'on',
+    workflowId: (id) => `review/${id}`,
+    async walk(s, id) {
+      let calls = 0;
+      const url = await receiver(() => (++calls === 1 ? 500 : 204));
+      await s.api.put(`/v1/reviews/${id}`, { text: { status: 1 }, callback: { url, secret } });
+      await Promise.all([2, 3, 4].map((status) => audit(s, id, status)));
+      await eventually(async () => calls === 4, 40_000);
+      await reviewClosed(s, id);
+    },
+  },
+  {
+    name: 'review-continued',
+    pacemaker: 'on',
+    workflowId: (id) => `review/${id}`,
+    async walk(s, id) {
+      await s.api.put(`/v1/reviews/${id}`, { text: { status: 1 } });
+      await audit(s, id, 2);
+      const workflow = s.running.engine.client.workflow.getHandle(`review/${id}`);
+      for (let n = 0; n < 510; n += 51)
+        await Promise.all(Array.from({ length: 51 }, () => workflow.signal('received')));
+      await audit(s, id, 3);
+      await reviewClosed(s, id);
     },
   },
 ];

@@ -13,6 +13,9 @@ export type FieldKind =
   | 'wholeSeconds'
   | 'timezone'
   | 'jobPriority'
+  | 'status'
+  | 'auditKind'
+  | 'pictureKind'
   | 'time'
   | 'flag'
   | 'count'
@@ -41,6 +44,13 @@ const callback = { url: 'https://example.com/hook', secret: SECRET };
 const skills: Field = { kind: 'names', value: ['de'] };
 const reason: Field = { kind: 'reason', value: 'because', required: true };
 const json = { kind: 'json', required: true } as const;
+
+const audit: Sample = {
+  status: { kind: 'status', value: 2, required: true },
+  auditTime: { kind: 'time', value: '2026-01-02T03:04:05.678Z' },
+  callbackId: { kind: 'name', value: 'sample-callback' },
+  waitSeconds: { kind: 'waitSeconds', value: 0 },
+};
 
 /** A valid body for every endpoint that takes one, by method and path. */
 export const SAMPLES: Record<string, Sample> = {
@@ -122,6 +132,23 @@ export const SAMPLES: Record<string, Sample> = {
     body: { ...json, value: { n: 1 } },
     TTR: { kind: 'wholeSeconds', value: 60 },
     priority: { kind: 'jobPriority', value: 1024 },
+  },
+  'put /v1/reviews/{id}': {
+    text: { kind: 'object', value: { status: 1 }, required: true },
+    pictures: { kind: 'list', value: [{ id: 'sample-picture', status: 1 }] },
+    replies: { kind: 'list', value: [{ id: 'sample-reply', status: 1 }] },
+    body: { kind: 'json', value: { words: 'hello' } },
+    callback: { kind: 'callback', value: callback, nullable: true },
+  },
+  'post /v1/reviews/{id}/callbacks': {
+    kind: { kind: 'auditKind', value: 'picture', required: true },
+    targetId: { kind: 'name', value: 'sample-picture', required: true },
+    ...audit,
+  },
+  'post /v1/pictures/{pictureId}/callbacks': {
+    kind: { kind: 'pictureKind', value: 'picture' },
+    targetId: { kind: 'name', value: 'some-pictureId' },
+    ...audit,
   },
   'post /v1/queues/{queue}/explain': {
     reviewer: { kind: 'name', value: 'rita' },

@@ -1,0 +1,92 @@
+import { z } from '@hono/zod-openapi';
+import { IdParam, Name, Page, pageOf } from '../contract/common.ts';
+import { Delivery } from '../contract/deliveries.ts';
+import type { Driven } from '../contract/snapshot.ts';
+import { getDelivery, listDeliveries, type Delivery as Row, reopenDelivery } from '../db/deliveries.ts';
+import { TASK_QUEUE } from '../link/relay.ts';
+import type { Api } from './context.ts';
+import { endpoint, ok } from './endpoint.ts';
+import { isNumber, page, positionOf } from './paging.ts';
+import { Problem } from './problems.ts';
+import { unreachable } from './workflows.ts';
+
+const view = (row: Row) => ({
+  n: row.n,
+  type: row.type,
+  version: row.version,
+  url: row.url,
+  state: row.state,
+  attempts: row.attempts,
+  status: row.status,
+  error: row.error,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+});
+
+interface Told {
+  kind: Driven;
+  tag: string;
+  /** `/v1/tickets` */
+  base: string;
+  /**
+   * Whether the workflow of that id is itself at its deliveries.
+   * @throws Problem `not_found`
+   */
+  telling(api: Api, id: string): Promise<boolean>;
+}
+
+/** What was sent to whom, and sending it again, for anything that has a callback (S0.10). */
+export function deliveryEndpoints({ kind, tag, base, telling }: Told) {
+  const list = endpoint({
+    method: 'get',
+    path: `${base}/{id}/deliveries`,
+    tag,
+    summary: 'What was sent to the callback, and with what outcome',
+    roles: ['producer', 'agent'],
+    params: IdParam,
+    query: Page,
+    answers: { 200: pageOf(Delivery) },
+    problems: ['not_found'],
+    async handle({ api, params: { id }, query: { limit, cursor } }) {
+      await telling(api, id);
+      const after = positionOf(cursor, isNumber) ?? 0;
+      const rows = await listDeliveries(api.engine.db, kind, id, after, limit + 1);
+      return ok(page(rows, limit, view, (d) => d.n));
+    },
+  });
+  const again = endpoint({
+    method: 'post',
+    path: `${base}/{id}/deliveries/{n}/redeliver`,
+    tag,
+    summary: 'Send it again, with the same message id',
+    roles: ['producer'],
+    params: z.object({ id: Name, n: z.coerce.number().int().min(1).max(2_147_483_647) }),
+    answers: { 202: Delivery },
+    problems: ['not_found'],
+    async handle({ api, params: { id, n } }) {
+      const { db } = api.engine;
+      const underWay = await telling(api, id);
+      const known = await getDelivery(db, kind, id, n);
+      if (!known) throw new Problem('not_found', `${kind} ${id} has no delivery ${n}`);
+      // its own workflow is still at it; any other one may have been opened by a call that failed half-way
+      if (known.state === 'pending' && underWay) return { status: 202, body: view(known) };
+      const row = (await reopenDelivery(db, kind, id, n)) ?? known;
+      await startRedelivery(api, kind, id, n);
+      return { status: 202, body: view(row) };
+    },
+  });
+  return { list, again };
+}
+
+async function startRedelivery(api: Api, kind: Driven, id: string, n: number): Promise<void> {
+  try {
+    await api.engine.client.workflow.start('redelivery', {
+      workflowId: `delivery/${kind}/${id}/${n}`,
+      taskQueue: TASK_QUEUE,
+      args: [kind, id, n],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+    });
+  } catch (error) {
+    throw unreachable(api, error);
+  }
+}

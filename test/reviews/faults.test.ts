@@ -1,0 +1,114 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, inject, test } from 'vitest';
+import { freePort } from '../../runtime/ports.ts';
+import { startTemporal } from '../../runtime/temporal.ts';
+import { type DocketChild, startChild } from '../support/child.ts';
+import { eventually, type Json } from '../support/client.ts';
+import { drop, logOf, put, stores as storesOf } from '../support/reviews.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
+import { oracle, type Sent, targetsOf } from './oracle.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'docket-reviews-'));
+const [port, uiPort] = [await freePort(), await freePort()];
+const serve = () => startTemporal({ cli: inject('temporalCli'), dir, port, uiPort, namespace: 'default' });
+let temporal = await serve();
+afterAll(() => temporal.stop());
+const stores = { ...(await testStores()), namespace: 'default', temporalAddress: temporal.address };
+const { api, sql } = await startTestSystem({}, { role: 'api', stores });
+const env = {
+  DATABASE_URL: stores.databaseUrl,
+  TEMPORAL_ADDRESS: temporal.address,
+  DOCKET_CACHE: inject('cacheDir'),
+};
+
+const REVIEWS = 20;
+const DOWN_MS = 60_000;
+const START = Date.parse('2026-11-01T12:00:00.000Z');
+
+/** Callbacks for all of the reviews from several callers at once. */
+async function flood(name: string, total: number): Promise<void> {
+  let next = 0;
+  const work = async () => {
+    for (let n = next++; n < total; n = next++) {
+      const auditTime = new Date(START + ((n * 7919) % 1000) * 10).toISOString();
+      const target = [{ kind: 'text' }, { kind: 'picture', targetId: `${name}-${n % REVIEWS}-p` }][n % 3 === 0 ? 0 : 1];
+      await drop(api, `${name}-${n % REVIEWS}`, { ...target, status: n, auditTime, callbackId: `${name}-${n}` });
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+}
+
+async function create(name: string): Promise<void> {
+  for (let n = 0; n < REVIEWS; n++)
+    await put(api, `${name}-${n}`, { text: { status: 0 }, pictures: [{ id: `${name}-${n}-p`, status: 0 }] });
+}
+
+/** Every callback has one line, in the order of arrival, with the outcome that the oracle says. */
+async function complete(name: string, total: number): Promise<void> {
+  await eventually(
+    async () => (await sql("select 1 from review_callback where outcome = 'pending'")).length === 0,
+    90_000,
+  );
+  const seen = new Set<string>();
+  for (let n = 0; n < REVIEWS; n++) {
+    const id = `${name}-${n}`;
+    const log = await logOf(api, id);
+    const before = new Map([
+      ['text/', 0],
+      [`picture/${id}-p`, 0],
+    ]);
+    const { outcomes, targets } = oracle(
+      before,
+      log.map((l: Json) => ({ ...l, targetId: l.targetId ?? undefined })) as Sent[],
+    );
+    expect(log.map((l) => l.outcome)).toEqual(outcomes);
+    expect(log.map((l) => Date.parse(l.receivedAt))).toEqual(
+      log.map((l) => Date.parse(l.receivedAt)).sort((a, b) => a - b),
+    );
+    expect(targetsOf((await api.get(`/v1/reviews/${id}`)).body)).toEqual(targets);
+    expect((await storesOf(api, id)).inStep).toBe(true);
+    for (const line of log) seen.add(line.callbackId);
+  }
+  expect(seen.size).toBe(total);
+}
+
+test('S1.2 the worker killed with -9 while callbacks come: none lost, none applied twice, order kept', async () => {
+  await create('kill');
+  let worker: DocketChild = await startChild('worker', env);
+  const coming = flood('kill', 2_000);
+  for (let round = 0; round < 3; round++) {
+    const before = await sql("select 1 from review_callback where outcome <> 'pending'");
+    await eventually(
+      async () => (await sql("select 1 from review_callback where outcome <> 'pending'")).length > before.length,
+    );
+    await worker.end('SIGKILL');
+    worker = await startChild('worker', env);
+  }
+  await coming;
+  await complete('kill', 2_000);
+  await worker.end('SIGTERM');
+}, 240_000);
+
+test('S1.2 Temporal down while callbacks come: all are taken, and all are applied when it is back', async () => {
+  await create('down');
+  const worker = await startChild('worker', env);
+  await flood('down', 200);
+  process.kill(temporal.pid, 'SIGKILL');
+  for (let next = 200; next < 400; next++) {
+    const id = `down-${next % REVIEWS}`;
+    await drop(api, id, {
+      kind: 'text',
+      status: next,
+      auditTime: new Date(START + next * 100).toISOString(),
+      callbackId: `down-${next}`,
+    });
+    await sleep(DOWN_MS / 200);
+  }
+  expect((await sql("select 1 from review_callback where outcome = 'pending'")).length).toBeGreaterThan(0);
+  temporal = await serve();
+  await complete('down', 400);
+  await worker.end('SIGTERM');
+}, 240_000);
