@@ -94,7 +94,8 @@ export const reviewStoresEndpoint = endpoint({
     const stores = await reviewStores(api.engine.db, id);
     if (!stores) throw missing(id);
     const { record, version, index, base, in_step } = stores;
-    return ok({ record: { ...record, version }, index, base, inStep: in_step });
+    const { text, pictures, replies } = record;
+    return ok({ record: { text, pictures, replies, version }, index, base, inStep: in_step });
   },
 });
 

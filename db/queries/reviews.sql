@@ -17,7 +17,8 @@ select * from review where $1::bigint is null or seq < $1 order by seq desc limi
 
 -- name: review_stores
 -- The three stores in one statement, so as of one moment.
-select r.record, r.version, to_jsonb(b) as base,
+select r.record, r.version, jsonb_build_object('id', b.review_id, 'status', b.status, 'pictures', b.pictures, 'replies', b.replies,
+         'version', b.version, 'updatedAt', iso_time(b.updated_at)) as base,
        (select coalesce(jsonb_agg(jsonb_build_object('kind', x.kind, 'targetId', nullif(x.target_id, ''), 'position', x.position,
                  'status', x.status, 'auditTime', iso_time(x.audit_time)) order by x.kind desc, x.position), '[]')
           from review_index x where x.review_id = r.id and x.removed_at is null) as index,
