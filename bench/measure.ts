@@ -4,6 +4,8 @@ import { repeat } from './stats.ts';
 const FILLERS = 4;
 const FILL_BATCH = 500;
 const WAIT_SECONDS = 5;
+/** Seconds: until nothing is left. */
+const LONG = 3_600;
 let orders = 0;
 
 export const newJobs = (n: number, delaySeconds = 0): NewJob[] =>
@@ -95,17 +97,19 @@ export async function addAll(
 
 /** Pops and finishes until nothing is left. */
 export async function workAll(queues: Queues, topic: string, jobs: number, callers: number, batch: number) {
-  const long = 3_600;
-  if (queues.work) await queues.work(topic, callers, batch, long, jobs);
-  else await workRate(queues, topic, callers, batch, long);
+  if (queues.work) await queues.work(topic, callers, batch, LONG, jobs);
+  else await workRate(queues, topic, callers, batch, LONG);
 }
 
-/** A server that has run for a while is what callers meet: its code is compiled, its connections are open. */
+/**
+ * A server that has run for a while is what callers meet: its code is compiled, its connections are open.
+ * Nothing is left over, because telling the workflows of jobs that wait would go on into what is measured.
+ */
 export async function warmUp(queues: Queues, seconds: number): Promise<void> {
   const topic = `warm-${queues.name.replaceAll(/\W/g, '')}`;
   for (const batch of [1, 100]) {
     await addRate(queues, topic, 16, batch, seconds / 4);
-    await workRate(queues, topic, 16, batch, seconds / 4);
+    await workRate(queues, topic, 16, batch, LONG);
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { Wire } from '../../test/beanstalkd/wire.ts';
 import { needDebian } from '../../test/support/debian.ts';
@@ -11,8 +11,7 @@ const TTR = 60;
 export async function openBeanstalkd(lab: Lab, fsync: boolean): Promise<Queues> {
   needDebian({ beanstalkd: 'beanstalkd' });
   const name = `beanstalkd-${fsync ? 'fsync' : 'nosync'}`;
-  const dir = join(lab.dir, name);
-  mkdirSync(dir);
+  const dir = mkdtempSync(join(lab.dir, `${name}-`));
   const server = await startServer(lab, name, 'beanstalkd', (port) => [
     ...['-l', '127.0.0.1', '-p', String(port), '-b', dir],
     ...(fsync ? ['-f', '0'] : ['-F']),

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Job, Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -15,8 +15,7 @@ type Body = NewJob['body'];
  */
 export async function openBullMq(lab: Lab, appendfsync: 'always' | 'everysec'): Promise<Queues> {
   needDebian({ 'redis-server': 'redis-server' });
-  const dir = join(lab.dir, `redis-${appendfsync}`);
-  mkdirSync(dir);
+  const dir = mkdtempSync(join(lab.dir, `redis-${appendfsync}-`));
   const server = await startServer(lab, `redis-${appendfsync}`, 'redis-server', (port) => [
     ...['--port', String(port), '--bind', '127.0.0.1', '--dir', dir],
     ...['--save', '', '--appendonly', 'yes', '--appendfsync', appendfsync],

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDocket } from '../docket.ts';
-import type { Lab } from '../lab.ts';
+import { drained, type Lab } from '../lab.ts';
 import { newJobs, startConsumers, wallClock, warmUp } from '../measure.ts';
 import type { Report } from '../report.ts';
 import { withRivals } from '../rivals/index.ts';
@@ -19,6 +19,7 @@ export async function endToEnd(lab: Lab, report: Report): Promise<void> {
   let ours: number[];
   try {
     for (const door of [docket.http, docket.tcp]) await warmUp(door, WARM_SECONDS);
+    await drained(lab);
     ours = await offered(docket.http, seconds);
     const tcp = await offered(docket.tcp, seconds);
     report.add({ what: `add → received at ${PER_SECOND}/s`, figure: figureOf(ours) });

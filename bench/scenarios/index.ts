@@ -67,7 +67,8 @@ export const scenarios: Record<string, Scenario> = {
       'in batches means a local queue of 100 and gathered completions. Batches are one call at Docket and pg-boss (fetch of 100, complete of 100); beanstalkd has none, ' +
       'its commands are pipelined; BullMQ has `addBulk` and no pop of many, its calls for 100 are sent together. pg-boss, graphile-worker and BullMQ are libraries in the ' +
       'process of the load, Docket is called over HTTP, and in the rows “over TCP” by the same caller as beanstalkd. pg-boss pops from short queues (1,000; 5,000 for batches), ' +
-      'its best case. Before pops the databases are vacuumed and analyzed, all alike, as autovacuum does within a minute; without statistics the planner guesses. A round ends when its time is over or its jobs are; the rate counts up to the last one. The target is for rivals that have on disk what they acknowledge.',
+      'its best case. Before pops the databases are vacuumed and analyzed, all alike, as autovacuum does within a minute; without statistics the planner guesses. A round ends when its time is over or its jobs are; the rate counts up to the last one. The target is for rivals that have on disk what they acknowledge; what an fsync costs on the disk at hand weighs on those ' +
+      'that sync for one job what PostgreSQL syncs for many.',
     run: jobs,
   },
   lateness: {
@@ -92,7 +93,7 @@ export const scenarios: Record<string, Scenario> = {
     note:
       'WAL: growth of the server’s log over add, pop and finish, after a checkpoint and 200 jobs that are not counted, 16 callers; full pages are the part written whole, because they changed for the first time since the checkpoint. ' +
       'Docket’s relay runs with its default limits, and its acknowledgements count. Dead rows: of all tables of the database after a `vacuum` and then that many jobs in batches of 100, ' +
-      'and again when autovacuum with default settings had more than a minute. Docket keeps finished jobs with their history; pg-boss keeps them without; graphile-worker deletes them.',
+      'without autovacuum, and again when autovacuum with default settings had more than a minute. Docket keeps finished jobs with their history; pg-boss keeps them without; graphile-worker deletes them.',
     run: footprint,
   },
 };

@@ -1,13 +1,16 @@
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { openDocket } from '../docket.ts';
 import type { Lab } from '../lab.ts';
 import { addAll, addRate, type Rate, warmUp, workRate } from '../measure.ts';
 import type { Report } from '../report.ts';
 import { ALL_RIVALS, withRivals } from '../rivals/index.ts';
 import { type Queues, settle } from '../rivals/rival.ts';
-import { median, short } from '../stats.ts';
+import { median, ms, short } from '../stats.ts';
 
 const CONCURRENCY = [1, 16, 64];
 const MANY = 100;
+const FSYNCS = 300;
 /** How much more than was used up in the round before is there for the next one. */
 const SPARE = 1.3;
 const MEASURES = { add1: 'add', addMany: 'add', work1: 'pop + finish', workMany: 'pop + finish' } as const;
@@ -24,6 +27,7 @@ const isWork = (measure: Measure) => measure.startsWith('work');
 export async function jobs(lab: Lab, report: Report): Promise<void> {
   const [rounds, seconds] = lab.quick ? [1, 2] : [3, 5];
   const ahead: Ahead = new Map();
+  report.add({ what: 'one fsync of a small write', figure: `median ${ms(fsyncMs(lab))}` });
   await withRivals(lab, ALL_RIVALS, async (rivals) => {
     for (const n of CONCURRENCY) {
       const rates = new Map<string, Rates>();
@@ -55,6 +59,19 @@ export async function jobs(lab: Lab, report: Report): Promise<void> {
         rival: `it is lighter: ${rival.lighter}`,
       });
   });
+}
+
+/** How much a queue gains by sharing them: those that sync each write pay this for each. */
+function fsyncMs(lab: Lab): number {
+  const file = openSync(join(lab.dir, 'fsync'), 'w');
+  const took = Array.from({ length: FSYNCS }, () => {
+    writeSync(file, 'x'.repeat(200));
+    const start = performance.now();
+    fsyncSync(file);
+    return performance.now() - start;
+  });
+  closeSync(file);
+  return median(took);
 }
 
 async function measure(queues: Queues, topic: string, n: number, seconds: number, rates: Rates): Promise<void> {
