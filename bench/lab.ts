@@ -23,6 +23,8 @@ export interface Child {
 /** Servers of our own in a temporary folder, with the durability that a user gets. */
 export interface Lab {
   quick: boolean;
+  /** For the servers of rivals; removed at the end. */
+  dir: string;
   cacheDir: string;
   postgresUrl: string;
   databaseUrl: string;
@@ -65,7 +67,14 @@ export async function openLab(quick: boolean, say: (line: string) => void): Prom
     return { url: api.url, api, worker, stop: async () => void (await Promise.all([api.stop(), worker.stop()])) };
   };
   return {
-    ...{ quick, cacheDir, postgresUrl: postgres.url, databaseUrl: postgres.url, temporalAddress: temporal.address },
+    ...{
+      quick,
+      dir,
+      cacheDir,
+      postgresUrl: postgres.url,
+      databaseUrl: postgres.url,
+      temporalAddress: temporal.address,
+    },
     ...{ db, say, child, docket, client: new Client({ connection }) },
     sql: async (text, values) => (await db.pool.query(text, values)).rows,
     async stop() {
@@ -89,7 +98,7 @@ function startChild(script: string, args: string[], env: NodeJS.ProcessEnv): Pro
     process_.once('exit', (code) => reject(new Error(`${script} ${args.join(' ')} ended with ${code}`)));
     process_.stdout?.setEncoding('utf8').on('data', (text: string) => {
       if (!text.includes('ready')) return;
-      const url = /http:\/\/\S+/.exec(text)?.[0] ?? '';
+      const url = /http:\/\/[^\s,]+/.exec(text)?.[0] ?? '';
       resolve({ url, pid: process_.pid ?? 0, stop: () => end(process_) });
     });
   });

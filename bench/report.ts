@@ -11,6 +11,8 @@ export interface Line {
   /** What it is compared with. */
   rival?: string;
   ratio?: number;
+  /** What the target is about, where it isn't the ratio. */
+  measured?: { value: number; unit: string };
   target?: { least: number } | { most: number };
 }
 
@@ -71,12 +73,14 @@ export class Report {
 function cells(l: Line): string[] {
   const ratio = l.ratio === undefined ? '' : `${short(l.ratio)}×`;
   const target = !l.target ? '' : 'least' in l.target ? `≥ ${l.target.least}` : `≤ ${l.target.most}`;
-  return [l.what, l.figure, l.rival ?? '', ratio, target && `${target} ${verdict(l)}`];
+  const unit = l.measured ? ` ${l.measured.unit}` : '';
+  return [l.what, l.figure, l.rival ?? '', ratio, target && `${target}${unit} ${verdict(l)}`];
 }
 
-function verdict({ ratio, target }: Line): 'met' | 'missed' | '' {
-  if (ratio === undefined || !target) return '';
-  return ('least' in target ? ratio >= target.least : ratio <= target.most) ? 'met' : 'missed';
+function verdict({ ratio, measured, target }: Line): 'met' | 'missed' | '' {
+  const value = measured?.value ?? ratio;
+  if (value === undefined || !target) return '';
+  return ('least' in target ? value >= target.least : value <= target.most) ? 'met' : 'missed';
 }
 
 async function machine(lab: Lab, loadBefore: number): Promise<string[]> {
@@ -92,6 +96,6 @@ async function machine(lab: Lab, loadBefore: number): Promise<string[]> {
     `${cpus().length} cores (${cpus()[0]?.model.trim() || arch()}), ${Math.round(totalmem() / 2 ** 30)} GB, ${platform()} ${release()}`,
     `Node ${process.versions.node}, PostgreSQL ${pg?.version} (fsync ${pg?.fsync}, synchronous_commit ${pg?.commit}), Temporal server ${info.serverVersion} on SQLite (WAL, synchronous)`,
     `Load average of the minute before the run: ${short(loadBefore)}; near 0 it had the machine to itself, above that other work took part of the cores.`,
-    'Servers, Docket’s processes, the rival and the load share these cores. Rounds alternate; figures are medians of the rounds.',
+    'Servers, Docket’s processes, the rivals and the load share these cores. Rounds alternate; figures are medians of the rounds.',
   ];
 }

@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import { addItems, type NewItem } from '../db/items.ts';
 import { ensureQueue } from '../db/queues.ts';
+import { bodyBytes } from '../domain/jobs.ts';
+import { contentHash } from '../link/tokens.ts';
 import type { Lab } from './lab.ts';
+import { newJobs } from './measure.ts';
 
 const BATCH = 2_000;
+const JOB_TTR = 60;
 
 export const BODY = {
   kind: 'report',
@@ -15,18 +19,32 @@ export const BODY = {
  * Puts tickets into a queue by the statement that the API uses, and takes their workflows as told:
  * the outbox is emptied, so that a run doesn't measure the telling of what was there before it.
  */
-export async function seedTickets(lab: Lab, queue: string, n: number, requires: string[] = []): Promise<void> {
+export function seedTickets(lab: Lab, queue: string, n: number, requires: string[] = []): Promise<void> {
+  let at = 0;
+  const next = (size: number) => Array.from({ length: size }, () => newItem(`${queue}-${at++}`, queue, requires));
+  return seed(lab, 'ticket', queue, n, next);
+}
+
+/** Puts delayed jobs into a topic, as `add` writes them. */
+export const seedJobs = (lab: Lab, topic: string, n: number, delaySeconds: number): Promise<void> =>
+  seed(lab, 'job', topic, n, (size) =>
+    newJobs(size, delaySeconds).map(({ id, body }) => {
+      const content = { body, priority: 1024 };
+      const hash = contentHash({ topic, delay: delaySeconds, TTR: JOB_TTR, ...content });
+      const rest = { delaySeconds, leaseSeconds: JOB_TTR, bodyBytes: bodyBytes(body).length };
+      return { ...NOTHING_ELSE, id, queue: topic, hash, ...content, ...rest };
+    }),
+  );
+
+async function seed(lab: Lab, kind: 'ticket' | 'job', queue: string, n: number, next: (size: number) => NewItem[]) {
   const start = performance.now();
-  await ensureQueue(lab.db, 'ticket', queue);
-  let next = 0;
+  await ensureQueue(lab.db, kind, queue);
+  let left = n;
   const work = async () => {
-    while (next < n) {
-      const from = next;
-      next += BATCH;
-      const items = Array.from({ length: Math.min(BATCH, n - from) }, (_, i) =>
-        newItem(`${queue}-${from + i}`, queue, requires),
-      );
-      await addItems(lab.db, 'ticket', items);
+    while (left > 0) {
+      const size = Math.min(BATCH, left);
+      left -= size;
+      await addItems(lab.db, kind, next(size));
       await lab.sql("delete from outbox where node = 'bench'");
     }
   };
@@ -35,11 +53,15 @@ export async function seedTickets(lab: Lab, queue: string, n: number, requires: 
   await lab.sql('vacuum analyze item');
   await lab.sql('vacuum analyze event');
   const seconds = (performance.now() - start) / 1000;
-  lab.say(`  ${n.toLocaleString('en-US')} tickets in ${queue} after ${seconds.toFixed(0)} s`);
+  lab.say(`  ${n.toLocaleString('en-US')} ${kind}s in ${queue} after ${seconds.toFixed(0)} s`);
 }
 
+const NOTHING_ELSE = {
+  ...{ actor: 'bench', requires: [], exclude: [], callback: null },
+  ...{ delaySeconds: 0, deadlineSeconds: null, createdAt: null },
+};
+
 function newItem(id: string, queue: string, requires: string[]): NewItem {
-  const content = { queue, priority: 0, body: BODY, requires, exclude: [], callback: null };
-  const rest = { delaySeconds: 0, deadlineSeconds: null, createdAt: null };
-  return { id, actor: 'bench', ...content, ...rest, hash: createHash('sha256').update(id).digest('hex') };
+  const hash = createHash('sha256').update(id).digest('hex');
+  return { ...NOTHING_ELSE, id, queue, priority: 0, body: BODY, requires, hash };
 }

@@ -1,21 +1,24 @@
 import { type Caller, need, openCallers } from '../client.ts';
 import { drained, type Lab } from '../lab.ts';
+import { type Rate, workRate } from '../measure.ts';
 import type { Report } from '../report.ts';
-import { openRival, type Rival } from '../rival.ts';
+import { openPgBoss } from '../rivals/pgboss.ts';
 import { seedTickets } from '../seed.ts';
 import { median, ms, quantile, repeat, short, type Timed } from '../stats.ts';
 
 const CONCURRENCY = [1, 16, 64];
 const SHALLOW = 1_000;
 const QUEUES_PER_SECOND = 2;
+
+type PgBoss = Awaited<ReturnType<typeof openPgBoss>>;
 let shallows = 0;
 
 /** Claim → decide over HTTP with a million waiting, beside pg-boss's fetch → complete (scenario 1). */
 export async function claims(lab: Lab, report: Report): Promise<void> {
   const [waiting, rounds, seconds] = lab.quick ? [100_000, 2, 3] : [1_000_000, 5, 5];
   await seedTickets(lab, 'claims', waiting);
-  const rival = await openRival(lab);
-  await rival.fill('deep', waiting);
+  const rival = await openPgBoss(lab);
+  await rival.fill('deep', waiting, waiting);
   const docket = await lab.docket();
   try {
     // a server that has run for a while is what callers meet
@@ -23,12 +26,12 @@ export async function claims(lab: Lab, report: Report): Promise<void> {
     await round(docket.url, 1, 3);
     await shallow(rival, 16, 3);
     for (const n of CONCURRENCY) {
-      const rates = { ours: [] as Timed[], short: [] as Timed[], deep: [] as Timed[] };
+      const rates = { ours: [] as Timed[], short: [] as Rate[], deep: [] as Rate[] };
       for (let done = 0; done < rounds; done++) {
         rates.ours.push(await round(docket.url, n, seconds));
         const told = await drained(lab);
         rates.short.push(await shallow(rival, n, seconds));
-        rates.deep.push(await rival.run(['deep'], n, seconds));
+        rates.deep.push(await workRate(rival, 'deep', n, 1, seconds));
         const [a, b, c] = [rates.ours, rates.short, rates.deep].map((r) => short(r.at(-1)?.rate ?? Number.NaN));
         lab.say(
           `  ${n} callers: ${a} pairs/s (told after ${short(told)} s), pg-boss ${b} from short queues, ${c} from the deep one`,
@@ -46,13 +49,13 @@ function add(
   report: Report,
   n: number,
   waiting: number,
-  { ours, ...theirs }: Record<'ours' | 'short' | 'deep', Timed[]>,
+  { ours, ...theirs }: { ours: Timed[]; short: Rate[]; deep: Rate[] },
 ): void {
-  const rate = (all: Timed[]) => median(all.map((t) => t.rate));
+  const rate = (all: { rate: number }[]) => median(all.map((t) => t.rate));
   const p = (all: Timed[], q: number) => ms(median(all.map((t) => quantile(t.took, q))));
   const what = `claim → decide, ${n} caller${n === 1 ? '' : 's'}`;
   const figure = `${short(rate(ours))} pairs/s (claim p50 ${p(ours, 0.5)}, p99 ${p(ours, 0.99)})`;
-  const beside = (all: Timed[], jobs: number) => ({
+  const beside = (all: Rate[], jobs: number) => ({
     rival: `pg-boss with ${jobs === SHALLOW ? 'at most ' : ''}${jobs.toLocaleString('en-US')} queued: ${short(rate(all))}/s`,
     ratio: rate(ours) / rate(all),
   });
@@ -62,10 +65,10 @@ function add(
 }
 
 /** pg-boss sorts what is queued at each fetch; this is its best case. */
-async function shallow(rival: Rival, callers: number, seconds: number): Promise<Timed> {
-  const queues = Array.from({ length: QUEUES_PER_SECOND * seconds }, () => `shallow-${++shallows}`);
-  for (const queue of queues) await rival.fill(queue, SHALLOW);
-  return rival.run(queues, callers, seconds);
+async function shallow(rival: PgBoss, callers: number, seconds: number): Promise<Rate> {
+  const topic = `shallow-${++shallows}`;
+  await rival.fill(topic, QUEUES_PER_SECOND * seconds * SHALLOW, SHALLOW);
+  return workRate(rival, topic, callers, 1, seconds);
 }
 
 /** On fresh connections: the server closes idle ones. */

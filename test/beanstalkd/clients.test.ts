@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, inject, test } from 'vitest';
+import { needDebian } from '../support/debian.ts';
 import { startTestSystem } from '../support/system.ts';
-import { needDebian, startOracle } from './oracle.ts';
+import { startOracle } from './oracle.ts';
 
 const PYTHON_CLIENTS = ['greenstalk==2.1.1', 'pystalk==0.9.1'];
 

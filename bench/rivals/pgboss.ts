@@ -1,0 +1,97 @@
+import PgBoss from 'pg-boss';
+import type { Lab } from '../lab.ts';
+import { newJobs } from '../measure.ts';
+import { inDatabase, type JobCaller, type NewJob, ownDatabase, type Queues, type Taken } from './rival.ts';
+
+const BATCH = 5_000;
+const POOL = 20;
+/** Its least. */
+const POLLING_SECONDS = 0.5;
+
+/** pg-boss as a library in this process. Each fetch sorts all that is queued, so `fill` can spread jobs over queues. */
+export async function openPgBoss(lab: Lab): Promise<Queues & Required<Pick<Queues, 'fill' | 'databaseUrl'>>> {
+  const databaseUrl = await ownDatabase(lab, 'rival');
+  const boss = new PgBoss({ connectionString: databaseUrl, max: POOL, supervise: false, schedule: false });
+  boss.on('error', (error) => lab.say(`  pg-boss: ${error.message}`));
+  await boss.start();
+  /** The queues of each topic, and which one is asked. */
+  const topics = new Map<string, { queues: Promise<string>[]; at: number }>();
+  const create = async (queue: string) => {
+    await boss.createQueue(queue);
+    return queue;
+  };
+  const topicOf = (name: string) => {
+    const topic = topics.get(name) ?? { queues: [create(name)], at: 0 };
+    topics.set(name, topic);
+    return topic;
+  };
+  const caller: JobCaller = {
+    async add(topic, jobs) {
+      const name = (await topicOf(topic).queues[0]) ?? topic;
+      const [first] = jobs;
+      if (jobs.length === 1 && first) await boss.send(name, first.body, optionsOf(first));
+      else await boss.insert(jobs.map((job) => ({ name, data: job.body, ...optionsOf(job) })));
+    },
+    async take(name, most) {
+      const topic = topicOf(name);
+      for (;;) {
+        const { at } = topic;
+        const queue = (await topic.queues[at]) ?? name;
+        const jobs = await boss.fetch<NewJob['body']>(queue, { batchSize: most });
+        if (jobs.length > 0) return jobs.map((j) => ({ order: j.data.order, ref: [queue, j.id] }));
+        if (at === topic.queues.length - 1) return [];
+        if (at === topic.at) topic.at++;
+      }
+    },
+    async finish(_, jobs) {
+      for (const [queue, ids] of idsByQueue(jobs)) await boss.complete(queue, ids);
+    },
+    close() {},
+  };
+  return {
+    name: 'pg-boss',
+    durable: true,
+    lighter:
+      'a library in the process of the load, without HTTP, a history of events, an outbox or a token per hand-out',
+    databaseUrl,
+    callers: async (n) => Array.from({ length: n }, () => caller),
+    async fill(topic, jobs, perQueue) {
+      const queues: Promise<string>[] = [];
+      for (let left = jobs; left > 0; left -= perQueue) {
+        const queue = await create(`${topic}-${queues.length}`);
+        queues.push(Promise.resolve(queue));
+        await insert(boss, queue, Math.min(perQueue, left));
+      }
+      topics.set(topic, { queues, at: 0 });
+      await inDatabase(databaseUrl, (client) => client.query('analyze'));
+    },
+    async consume(topic, consumers, got) {
+      await topicOf(topic).queues[0];
+      const options = { pollingIntervalSeconds: POLLING_SECONDS, batchSize: 100 };
+      const one = () =>
+        boss.work<NewJob['body']>(topic, options, async (jobs) => {
+          for (const job of jobs) got(job.data.order);
+        });
+      for (let n = 0; n < consumers; n++) await one();
+      return () => boss.offWork(topic);
+    },
+    stop: () => boss.stop({ graceful: false, wait: true }),
+  };
+}
+
+const optionsOf = ({ delaySeconds }: NewJob) =>
+  delaySeconds > 0 ? { startAfter: new Date(Date.now() + delaySeconds * 1000) } : {};
+
+function idsByQueue(jobs: Taken[]): Map<string, string[]> {
+  const all = new Map<string, string[]>();
+  for (const { ref } of jobs) {
+    const [queue, id] = ref as [string, string];
+    all.set(queue, [...(all.get(queue) ?? []), id]);
+  }
+  return all;
+}
+
+async function insert(boss: PgBoss, queue: string, jobs: number): Promise<void> {
+  for (let left = jobs; left > 0; left -= BATCH)
+    await boss.insert(newJobs(Math.min(BATCH, left)).map(({ body }) => ({ name: queue, data: body })));
+}

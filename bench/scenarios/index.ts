@@ -1,0 +1,99 @@
+import type { Lab } from '../lab.ts';
+import type { Report } from '../report.ts';
+import { claims } from './claims.ts';
+import { delayed } from './delayed.ts';
+import { depth } from './depth.ts';
+import { endToEnd } from './end-to-end.ts';
+import { footprint } from './footprint.ts';
+import { idle } from './idle.ts';
+import { jobs } from './jobs.ts';
+import { lateness } from './lateness.ts';
+import { steady } from './steady.ts';
+import { workflows } from './workflows.ts';
+
+export interface Scenario {
+  title: string;
+  /** What the figures mean, for RESULTS.md. */
+  note: string;
+  run(lab: Lab, report: Report): Promise<void>;
+}
+
+/** By the name that `--only` takes, in the order in which they run. */
+export const scenarios: Record<string, Scenario> = {
+  claims: {
+    title: '1 · Claim → decide over HTTP',
+    note:
+      'One API process and one worker, Temporal beside them, every hand-out and decision told to a workflow; pg-boss runs as a library in ' +
+      'the process of the load, without HTTP, events or workflows. Each pg-boss fetch sorts all that is queued, so two ' +
+      'comparisons stand here with the same target: as many waiting on both sides, and pg-boss at its best, with short queues one after the ' +
+      'other. The second is the harder one: there a pair costs pg-boss two short statements, and Docket two HTTP calls and two statements with an ' +
+      'event, an outbox and a lease row each, while Temporal and the worker use the same cores.',
+    run: claims,
+  },
+  depth: {
+    title: '2 · Claims where many wait',
+    note: 'The same 8 callers ask both queues in turn; each takes a ticket, decides it and adds one.',
+    run: depth,
+  },
+  workflows: {
+    title: '3 · Whole lives with their workflows',
+    note:
+      'Three waves: add, claim, decide; each begins when all workflows have been told of the one before. The bare workflow gets a start and ' +
+      'two signals, 16 in flight, on the same server with a worker of the same settings. It reads no row, writes none and has no timer; a ticket’s ' +
+      'life has the three calls besides, reads its row once in a local activity and starts and cancels the timer of its lease.',
+    run: workflows,
+  },
+  steady: {
+    title: '4 · A steady day',
+    note: 'Each ticket waits a second and is held a second. Limits on the relay are the defaults.',
+    run: steady,
+  },
+  delayed: {
+    title: '5 · Ten thousand due in one second',
+    note: 'Lateness is the time of the `available` event less `availableAt`, both by the database’s clock. Each ticket has its workflow.',
+    run: delayed,
+  },
+  idle: {
+    title: '6 · Nothing to do',
+    note: 'The tickets ask for a skill that nobody has. CPU of Docket’s two processes over 20 s.',
+    run: idle,
+  },
+  jobs: {
+    title: '7 · Jobs: add, and pop + finish',
+    note:
+      'Jobs per second; a round is a turn of each in order, and while a rival has its turn Docket’s processes are stopped; what they had not told ' +
+      'workflows by then is dropped, else telling would go on beside the rival. During Docket’s turn every transition goes to the relay with its default limits. ' +
+      'Pop + finish is two calls everywhere but at graphile-worker, which has no pop: its own runner works through the queue with a task that does nothing; ' +
+      'in batches means a local queue of 100 and gathered completions. Batches are one call at Docket and pg-boss (fetch of 100, complete of 100); beanstalkd has none, ' +
+      'its commands are pipelined; BullMQ has `addBulk` and no pop of many, its calls for 100 are sent together. pg-boss, graphile-worker and BullMQ are libraries in the ' +
+      'process of the load, Docket is called over HTTP, and in the rows “over TCP” by the same caller as beanstalkd. pg-boss pops from short queues (1,000; 5,000 for batches), ' +
+      'its best case. Before pops the databases are vacuumed and analyzed, all alike, as autovacuum does within a minute; without statistics the planner guesses. A round ends when its time is over or its jobs are; the rate counts up to the last one. The target is for rivals that have on disk what they acknowledge; what an fsync costs on the disk at hand weighs on those ' +
+      'that sync for one job what PostgreSQL syncs for many.',
+    run: jobs,
+  },
+  lateness: {
+    title: '8 · Jobs due in one second',
+    note:
+      'The others that wait are delayed too, in the same topic, to hours later. By the database’s clock: time of the `available` event less the due time. As received: ' +
+      'wall time at which one of 16 consumers (long poll, batches of 100, finished at once) has the job less its due time, on the same clock. Docket’s waiting jobs are seeded by the statement ' +
+      'that `add` uses, with their workflows taken as told; those that fall due have been added over HTTP and told. beanstalkd syncs each write and knows whole seconds only: ' +
+      'each job is due that many seconds after its put was answered, which spreads them over the second. pg-boss is asked by 16 callers without a pause, `fetch` of 100.',
+    run: lateness,
+  },
+  endToEnd: {
+    title: '9 · From add to receipt at a steady rate',
+    note:
+      'From the begin of the call that adds the job to its receipt, added at the rate whatever comes back; 16 consumers, each finishes a job before it takes the next. Docket: long poll over HTTP, and ' +
+      '`reserve` over TCP. The rivals as their users consume: pg-boss by 16 `work` loops at its least polling interval (0.5 s, up to 100 jobs at once), graphile-worker by a runner and ' +
+      'BullMQ (fsync always) by a worker with concurrency 16, beanstalkd (fsync each write) by `reserve`.',
+    run: endToEnd,
+  },
+  footprint: {
+    title: '10 · What jobs leave behind',
+    note:
+      'WAL: growth of the server’s log over add, pop and finish, after a checkpoint and 200 jobs that are not counted, 16 callers; full pages are the part written whole, because they changed for the first time since the checkpoint. ' +
+      'Docket’s relay runs with its default limits, and its acknowledgements count. Dead rows: of all tables of the database after a `vacuum` and then that many jobs in batches of 100, ' +
+      'without autovacuum, and again when autovacuum with default settings had more than a minute. Docket keeps finished jobs with their history; pg-boss keeps them without; graphile-worker deletes them.',
+    run: footprint,
+  },
+};
