@@ -14,15 +14,15 @@ export interface SharingOptions<In> {
 }
 
 /**
- * Lets concurrent calls share a statement: while one is under way, callers that come go together in
- * the next. With one caller nothing changes; with 64 it saves 63 round trips and commits.
+ * Lets concurrent calls share a statement: those that come at once, and while one is under way those that
+ * come meanwhile. With one caller nothing changes; with 64 it saves 63 round trips and commits.
  * A statement that fails is repeated in halves down to the one culprit, so that nobody pays for
  * another's bad input; a lost server fails all at once.
  * @param run answers as many outputs as it gets inputs, in their order
  */
 export function share<In, Out>(
   run: (inputs: In[]) => Promise<Out[]>,
-  { keys, max = 64 }: SharingOptions<In>,
+  { keys, max = 128 }: SharingOptions<In>,
 ): (input: In) => Promise<Out> {
   let waiting: Caller<In, Out>[] = [];
   let busy = false;
@@ -60,7 +60,6 @@ export function share<In, Out>(
   };
 
   const work = async () => {
-    busy = true;
     while (waiting.length > 0) await attempt(take());
     busy = false;
   };
@@ -68,6 +67,9 @@ export function share<In, Out>(
   return (input) =>
     new Promise<Out>((resolve, reject) => {
       waiting.push({ input, resolve, reject });
-      if (!busy) void work();
+      if (busy) return;
+      busy = true;
+      // not at once: what comes with it, a batch or other connections' calls, goes along
+      setImmediate(() => void work());
     });
 }

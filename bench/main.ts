@@ -13,14 +13,15 @@ if (chosen.length === 0) {
 const say = (line: string) => console.log(line);
 const lab = await openLab(values.quick, say);
 const report = new Report(say);
+const all = chosen.length === Object.keys(scenarios).length;
+const out = process.env.BENCH_OUT || (all ? fileURLToPath(new URL('RESULTS.md', import.meta.url)) : undefined);
 try {
   for (const [, { title, note, run }] of chosen) {
     report.part(title, note);
     await run(lab, report);
+    // after each: what has been measured for an hour outlives a scenario that fails
+    if (out) await report.write(lab, out);
   }
-  const all = chosen.length === Object.keys(scenarios).length;
-  if (all || process.env.BENCH_OUT)
-    await report.write(lab, process.env.BENCH_OUT || fileURLToPath(new URL('RESULTS.md', import.meta.url)));
 } finally {
   await lab.stop();
 }

@@ -64,8 +64,9 @@ export async function parkedCount(db: Queryable): Promise<number> {
   return (await db.run<{ n: number }>('parked_count'))[0]?.n ?? 0;
 }
 
-/** What has served its time: parked rows, notices, silent nodes, rows of the counts. */
+/** Fresh statistics, and away with what has served its time: parked rows, notices, silent nodes, rows of the counts. */
 export async function tidy(db: Queryable): Promise<void> {
+  await db.run('refresh_statistics');
   await db.run('unpark');
   await db.run('forget_notices');
   await db.run('forget_nodes');

@@ -879,6 +879,7 @@ begin
   end loop;
 
   v_now := clock_timestamp();
+  -- locked, so ready still; asked for that again, a planner without statistics goes by a partial index of all ready ones
   return query
     update item i
        set state = 'held', lease_id = s.token, holder = s.holder, granted_at = v_now,
@@ -889,7 +890,7 @@ begin
            last_event = 'reserved', last_actor = s.holder,
            last_data = json_build_object('attempt', i.attempts + 1), updated_at = v_now
       from unnest(v_ids, p_tokens, p_holders) as s (id, token, holder)
-     where i.kind = 'job' and i.id = s.id and i.state = 'ready'
+     where i.kind = 'job' and i.id = s.id
     returning i.*;
 end $function$;
 
@@ -1018,6 +1019,24 @@ AS $function$
     from (select kind, position, jsonb_build_object('id', target_id, 'status', status, 'auditTime', iso_time(audit_time)) as place
             from review_index where review_id = p_id and removed_at is null) t
 $function$;
+
+CREATE OR REPLACE FUNCTION public.refresh_statistics()
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_table text;
+begin
+  if not pg_try_advisory_xact_lock(7236002) then return; end if;
+  for v_table in
+    select relname from pg_stat_user_tables
+     where relname in ('item', 'event', 'lease', 'review', 'review_index', 'review_callback')
+       and n_mod_since_analyze > 1000 + n_live_tup / 2
+  loop
+    execute format('analyze (skip_locked) %I', v_table);
+    return next v_table;
+  end loop;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.requires_key(requires text[])
  RETURNS text

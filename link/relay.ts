@@ -29,6 +29,9 @@ const REFILL = 1_000;
 const FLUSH_MS = 20;
 const MAX_PROBE_MS = 5_000;
 const REFUSED_MS = 30_000;
+const CLOSING_MS = 200;
+/** gRPC: RESOURCE_EXHAUSTED, also said by a workflow that is just completing. */
+const BUSY = 8;
 /** gRPC: INVALID_ARGUMENT, PERMISSION_DENIED, FAILED_PRECONDITION, OUT_OF_RANGE. */
 const REFUSALS = new Set([3, 7, 9, 11]);
 /** How long one signal may take before Temporal counts as down. */
@@ -187,10 +190,11 @@ export class Relay {
     if (code !== undefined && REFUSALS.has(code)) {
       // Temporal works and refuses this one: it must not hold up the others
       this.#o.log.error({ item: entry.key, err: cause }, 'Temporal refuses this signal, trying again later');
-      setTimeout(() => {
-        this.#backlog.putBack(entry);
-        this.#pump();
-      }, REFUSED_MS).unref();
+      this.#putBackIn(REFUSED_MS, entry);
+      return;
+    }
+    if (code === BUSY) {
+      this.#putBackIn(CLOSING_MS, entry);
       return;
     }
     this.#backlog.putBack(entry);
@@ -198,6 +202,13 @@ export class Relay {
     this.#probeMs = Math.min(MAX_PROBE_MS, this.#probeMs * 2 || 100);
     clearTimeout(this.#timer);
     this.#later(this.#probeMs);
+  }
+
+  #putBackIn(ms: number, entry: Entry): void {
+    setTimeout(() => {
+      this.#backlog.putBack(entry);
+      this.#pump();
+    }, ms).unref();
   }
 
   #later(ms: number): void {

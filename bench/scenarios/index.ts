@@ -8,6 +8,7 @@ import { footprint } from './footprint.ts';
 import { idle } from './idle.ts';
 import { jobs } from './jobs.ts';
 import { lateness } from './lateness.ts';
+import { reviews } from './reviews.ts';
 import { steady } from './steady.ts';
 import { workflows } from './workflows.ts';
 
@@ -95,5 +96,14 @@ export const scenarios: Record<string, Scenario> = {
       'Docket’s relay runs with its default limits, and its acknowledgements count. Dead rows: of all tables of the database after a `vacuum` and then that many jobs in batches of 100, ' +
       'without autovacuum, and again when autovacuum with default settings had more than a minute. Docket keeps finished jobs with their history; pg-boss keeps them without; graphile-worker deletes them.',
     run: footprint,
+  },
+  reviews: {
+    title: '11 · Audit callbacks on reviews',
+    note:
+      'The number of callbacks of the article’s day over its mix (20 % come together with another of the same review, 6 % come late), 16 callers, as fast as they are accepted and then 20 a second. ' +
+      'Acknowledged: the call’s answer, by when the callback is durable. Applied: from arrival to application, by the database’s clock; put off: applied after one that had come later. Every outcome is compared with the oracle of the tests. ' +
+      'Beside it the article’s scheme on Redis (fsync always), as a library in the process of the load: a lock by SETNX for each review, the record read, changed and written back, and a delay queue of 4 s, ' +
+      'as in its printed trace, for who doesn’t get the lock. It has no workflows, and its critical section is five round trips on one machine; in the article it was long enough for 20 % to lose the lock.',
+    run: reviews,
   },
 };

@@ -25,7 +25,7 @@ const isWork = (measure: Measure) => measure.startsWith('work');
 
 /** How fast jobs are added, and popped and finished, over both doors and beside all rivals (scenario 7). */
 export async function jobs(lab: Lab, report: Report): Promise<void> {
-  const [rounds, seconds] = lab.quick ? [1, 2] : [3, 5];
+  const [rounds, seconds] = lab.quick ? [1, 2] : [3, 3];
   const ahead: Ahead = new Map();
   report.add({ what: 'one fsync of a small write', figure: `median ${ms(fsyncMs(lab))}` });
   await withRivals(lab, ALL_RIVALS, async (rivals) => {

@@ -42,6 +42,7 @@ begin
   end loop;
 
   v_now := clock_timestamp();
+  -- locked, so ready still; asked for that again, a planner without statistics goes by a partial index of all ready ones
   return query
     update item i
        set state = 'held', lease_id = s.token, holder = s.holder, granted_at = v_now,
@@ -52,7 +53,7 @@ begin
            last_event = 'reserved', last_actor = s.holder,
            last_data = json_build_object('attempt', i.attempts + 1), updated_at = v_now
       from unnest(v_ids, p_tokens, p_holders) as s (id, token, holder)
-     where i.kind = 'job' and i.id = s.id and i.state = 'ready'
+     where i.kind = 'job' and i.id = s.id
     returning i.*;
 end $$;
 

@@ -6,6 +6,9 @@ select * from tick($1);
 -- name: tick_item
 select * from tick_item($1, $2);
 
+-- name: refresh_statistics
+select * from refresh_statistics();
+
 -- name: next_due
 -- The earliest wake time, parked items aside, as seconds from now (negative: overdue).
 select extract(epoch from min(wake_at) - clock_timestamp())::double precision as seconds from (
