@@ -74,6 +74,11 @@ export class Authenticator {
     return { id: row.key_id, actor: row.actor, role: row.role, subject: row.subject };
   }
 
+  /** Whether the caller's key still counts: what stays open for long asks again. */
+  async isLive({ id }: Caller): Promise<boolean> {
+    return id === OPEN.id || (await this.#find(id)) !== undefined;
+  }
+
   async #find(id: string): Promise<KeyRow | undefined> {
     const known = this.#cache.get(id);
     if (known && Date.now() - known.at < CACHE_MS) return known.row;

@@ -131,11 +131,21 @@ function check(schema: Schema | undefined, value: unknown, where: string): undef
 
 /** Every wrong field with its path; never the value itself. */
 export function problemOf(error: z.ZodError, where: string): Problem {
-  const errors = error.issues.slice(0, 50).map((i) => ({ path: i.path.join('.'), message: i.message }));
+  const errors = error.issues
+    .flatMap(plainly)
+    .slice(0, 50)
+    .map((i) => ({ path: i.path.join('.'), message: i.message }));
   const first = errors[0];
   return new Problem('invalid_request', `${where}: ${first?.path ? `${first.path}: ` : ''}${first?.message}`, {
     errors,
   });
+}
+
+/** Of several shapes that something may have, the one that it comes nearest to says what is wrong. */
+function plainly(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const [nearest] = [...issue.errors].sort((a, b) => a.length - b.length);
+  return nearest?.map((i) => ({ ...i, path: [...issue.path, ...i.path] })) ?? [issue];
 }
 
 function document(app: OpenAPIHono, e: AnyEndpoint): void {

@@ -1,4 +1,4 @@
-import type { Callback, ToldRow } from '../contract/items.ts';
+import type { Callback } from '../contract/items.ts';
 import type { ReviewRecord } from '../contract/reviews.ts';
 import type { Queryable } from './pool.ts';
 
@@ -135,6 +135,3 @@ export async function reviewOfPicture(db: Queryable, picture: string): Promise<s
 export async function nextChange(db: Queryable, id: string): Promise<number | null> {
   return (await db.run<{ n: number }>('next_change', [id]))[0]?.n ?? null;
 }
-
-/** What the relay needs to know to tell a review's workflow. */
-export const toldReview = (db: Queryable, id: string) => db.run<ToldRow>('review_told', [id]);

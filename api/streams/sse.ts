@@ -5,6 +5,7 @@ export interface EventStream {
 }
 
 const HEARTBEAT_MS = 15_000;
+const ALLOWED_MS = 5_000;
 const MAX_BEHIND = 1_000;
 const encoder = new TextEncoder();
 
@@ -14,9 +15,11 @@ export const openStreams = new Set<EventStream>();
 /**
  * Answers with server-sent events. `begin` gets the stream and returns what to do at its end; a reader
  * who falls a thousand events behind is cut off and resumes by `Last-Event-ID`.
+ * @param allowed whether the reader may still listen; asked every 5 s
  */
 export async function eventStream(
   signal: AbortSignal,
+  allowed: () => Promise<boolean>,
   begin: (stream: EventStream) => Promise<() => void>,
 ): Promise<Response> {
   let end = () => {};
@@ -27,8 +30,12 @@ export async function eventStream(
     if ((controller?.desiredSize ?? 0) < -MAX_BEHIND) stream.close();
   };
   const beat = setInterval(() => write(': \n\n'), HEARTBEAT_MS);
+  const guard = setInterval(async () => {
+    if (!(await allowed())) stream.close();
+  }, ALLOWED_MS);
   const finish = () => {
     clearInterval(beat);
+    clearInterval(guard);
     openStreams.delete(stream);
     end();
   };

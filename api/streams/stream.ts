@@ -30,7 +30,7 @@ export const streamEndpoint = endpoint({
     const lastSeen = Number(header('last-event-id') ?? Number.NaN);
     if (query.queue !== undefined) return queueStream(api, caller, query.queue, signal);
     const reviewer = personOf(caller, query.reviewer);
-    return eventStream(signal, async (stream) => {
+    return eventStream(signal, allowed(api, caller), async (stream) => {
       const write = (n: Notice) => n.person === reviewer && send(stream, n);
       const stop = await api.engine.notices.listen(write);
       try {
@@ -45,9 +45,12 @@ export const streamEndpoint = endpoint({
   },
 });
 
+/** Until the key is revoked; while the database can't be asked, nothing changes. */
+const allowed = (api: Api, caller: Caller) => () => api.auth.isLive(caller).catch(() => true);
+
 /** What a queue's supervisors and idle reviewers want to know; who held what is for the former only. */
 function queueStream(api: Api, caller: Caller, queue: string, signal: AbortSignal): Promise<Response> {
-  return eventStream(signal, async (stream) => {
+  return eventStream(signal, allowed(api, caller), async (stream) => {
     const watchAll = caller.role !== 'reviewer';
     const stopNotices = await api.engine.notices.listen((n) => {
       if (n.kind === 'ticket' && n.queue === queue && (watchAll || n.person === caller.subject)) send(stream, n);

@@ -46,6 +46,3 @@ select review_id from review_index where kind = 'picture' and target_id = $1
 -- name: next_change
 -- The oldest change that the review's receiver has not been told of.
 select n from delivery where kind = 'review' and item_id = $1 and state = 'pending' order by n limit 1;
-
--- name: review_told
-select * from told where kind = 'review' and id = $1;

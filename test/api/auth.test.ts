@@ -109,6 +109,15 @@ describe('who may call what', () => {
     await revokeKey(db, id);
     await eventually(async () => (await api.as(key).get('/v1/queues')).status === 401, 1_500);
   });
+
+  test('a stream that is open ends when its key is revoked', async () => {
+    const { id, key } = await keyOf('reviewer', 'dora');
+    const open = await fetch(`${api.url}/v1/stream?reviewer=dora`, { headers: { authorization: `Bearer ${key}` } });
+    const ended = open.text();
+    expect(await Promise.race([ended, new Promise((still) => setTimeout(still, 6_000, 'open'))])).toBe('open');
+    await revokeKey(db, id);
+    expect(await ended).toContain('retry: 1000');
+  }, 30_000);
 });
 
 describe('a reviewer speaks for himself', () => {

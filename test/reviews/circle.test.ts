@@ -85,4 +85,8 @@ test('S0.10 S1 what cannot lead anywhere is put on record', async () => {
     );
   const bad = { body: 1, callback: { review: 'x', kind: 'picture' } };
   expectProblem(await api.post('/v1/queues/lost/tickets', bad), 'no target', { status: 422 });
+  // of the two shapes of a callback, the nearer one says what is wrong
+  const wrong = { body: 1, callback: { url: 'https://example.com', secret: 'short' } };
+  const { errors } = (await api.post('/v1/queues/lost/tickets', wrong)).body;
+  expect(errors.map((e: Json) => e.path)).toContain('callback.secret');
 });
