@@ -2,14 +2,14 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, inject, test } from 'vitest';
-import { freePort } from '../../runtime/ports.ts';
 import { startTemporal, type TemporalServer } from '../../runtime/temporal.ts';
 import { claimOne, eventTypes, eventually } from '../support/client.ts';
+import { lastingPort } from '../support/ports.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'docket-down-'));
-const port = await freePort();
-const uiPort = await freePort();
+const port = await lastingPort();
+const uiPort = await lastingPort();
 const serve = (): Promise<TemporalServer> =>
   startTemporal({ cli: inject('temporalCli'), dir, port, uiPort, namespace: 'default' });
 

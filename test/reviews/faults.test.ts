@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, inject, test } from 'vitest';
-import { freePort } from '../../runtime/ports.ts';
 import { startTemporal } from '../../runtime/temporal.ts';
 import { type DocketChild, startChild } from '../support/child.ts';
 import { eventually, type Json } from '../support/client.ts';
+import { lastingPort } from '../support/ports.ts';
 import { drop, logOf, put, stores as storesOf } from '../support/reviews.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { oracle, type Sent, targetsOf } from './oracle.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'docket-reviews-'));
-const [port, uiPort] = [await freePort(), await freePort()];
+const [port, uiPort] = [await lastingPort(), await lastingPort()];
 const serve = () => startTemporal({ cli: inject('temporalCli'), dir, port, uiPort, namespace: 'default' });
 let temporal = await serve();
 afterAll(() => temporal.stop());
