@@ -1,16 +1,19 @@
 import { ActivityFailure, proxyActivities } from '@temporalio/workflow';
 import type { DeliveryActivities } from '../activities/deliveries.ts';
+import type { ReviewActivities } from '../activities/reviews.ts';
 import type { Driven } from '../contract/snapshot.ts';
 
+type Deliveries = DeliveryActivities & Pick<ReviewActivities, 'deliverChange' | 'giveUpChange'>;
+
 /** Calls to the outside: on a task queue of their own, so that slow receivers hold up nothing else. */
-export const receivers = proxyActivities<DeliveryActivities>({
+export const receivers = proxyActivities<Deliveries>({
   taskQueue: 'docket-deliver',
   startToCloseTimeout: '20s',
   scheduleToCloseTimeout: '3d',
   retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '3h' },
 });
 /** What is written down about them. */
-export const bookkeeping = proxyActivities<DeliveryActivities>({
+export const bookkeeping = proxyActivities<Deliveries>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '1s', maximumInterval: '1m' },
 });

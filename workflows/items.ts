@@ -5,28 +5,21 @@ import {
   continueAsNew,
   defineQuery,
   defineSignal,
-  isCancellation,
   proxyActivities,
-  proxyLocalActivities,
   setCurrentDetails,
   setDefaultSignalHandler,
   setHandler,
-  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ItemActivities, Read } from '../activities/items.ts';
 import type { Command, EventLine, ItemInput, ItemView, Kind, Snapshot, Told } from '../contract/snapshot.ts';
 import { grace, isFinal, lastEvents, newest, stateWord } from '../domain/items.ts';
 import { bookkeeping, receivers } from './deliveries.ts';
+import { aWhile, inDatabase, isHeavy, MAX_SIGNALS, whenCancelled } from './runs.ts';
 
-const MAX_SIGNALS = 500;
-const MAX_HISTORY = 1_000;
 const MIN_SLEEP_MS = 1_000;
 
-const db = proxyLocalActivities<ItemActivities>({
-  startToCloseTimeout: '10s',
-  retry: { maximumAttempts: 2, initialInterval: '200ms' },
-});
+const db = inDatabase<ItemActivities>();
 const operators = proxyActivities<ItemActivities>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '500ms', maximumInterval: '30s' },
@@ -84,7 +77,7 @@ export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorS
   await CancellationScope.nonCancellable(async () => {
     await refresh(run, () => db.readItem(kind, run.id));
     while (run.snapshot && !(isFinal(run.snapshot.state) && run.commands.length === 0)) {
-      if (run.signals >= MAX_SIGNALS || workflowInfo().historyLength >= MAX_HISTORY) await handOver(run);
+      if (isHeavy(run.signals)) await handOver(run);
       if (run.commands.length > 0) await obey(run);
       else await rest(run, run.snapshot);
     }
@@ -114,9 +107,7 @@ function listen(run: Run, signals: OperatorSignals): void {
     run.events = lastEvents(run.events, told.events);
     show(run);
   });
-  void CancellationScope.current().cancelRequested.catch((error) => {
-    if (isCancellation(error)) obeyLater(ending({ reason: 'workflow cancelled' }));
-  });
+  whenCancelled(() => obeyLater(ending({ reason: 'workflow cancelled' })));
 }
 
 /** Until a signal, or until the wake time has passed; then what is due is done. */
@@ -153,8 +144,8 @@ async function refresh(run: Run, read: () => Promise<Read | null>): Promise<void
       return;
     } catch (error) {
       if (!(error instanceof ActivityFailure)) throw error;
-      if (workflowInfo().historyLength >= MAX_HISTORY) await handOver(run);
-      await sleep(20_000 + Math.random() * 20_000);
+      if (isHeavy(run.signals)) await handOver(run);
+      await aWhile();
     }
   }
 }

@@ -4,37 +4,19 @@ import {
   condition,
   continueAsNew,
   defineQuery,
-  isCancellation,
-  proxyActivities,
-  proxyLocalActivities,
   setCurrentDetails,
   setDefaultSignalHandler,
   setHandler,
-  sleep,
-  workflowInfo,
 } from '@temporalio/workflow';
 import type { ReviewActivities } from '../activities/reviews.ts';
 import type { ReviewInput, ReviewRunView } from '../contract/snapshot.ts';
+import { bookkeeping, receivers } from './deliveries.ts';
+import { aWhile, inDatabase, isHeavy, whenCancelled } from './runs.ts';
 
-const MAX_SIGNALS = 500;
-const MAX_HISTORY = 1_000;
 /** How long a run stays after its last callback: a burst is mostly over by then. */
 const IDLE_MS = 10_000;
 
-const db = proxyLocalActivities<ReviewActivities>({
-  startToCloseTimeout: '10s',
-  retry: { maximumAttempts: 2, initialInterval: '200ms' },
-});
-const receivers = proxyActivities<ReviewActivities>({
-  taskQueue: 'docket-deliver',
-  startToCloseTimeout: '20s',
-  scheduleToCloseTimeout: '3d',
-  retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '3h' },
-});
-const bookkeeping = proxyActivities<ReviewActivities>({
-  startToCloseTimeout: '10s',
-  retry: { initialInterval: '1s', maximumInterval: '1m' },
-});
+const db = inDatabase<ReviewActivities>();
 const stateQuery = defineQuery<ReviewRunView>('state');
 
 /** What one run knows; what came and what is applied is in Postgres. */
@@ -62,14 +44,14 @@ export async function review({ id }: ReviewInput): Promise<void> {
   await CancellationScope.nonCancellable(async () => {
     let lane: Promise<void> | undefined;
     for (;;) {
-      while (run.news) await apply(run);
-      if (run.leaving) return;
+      if (run.news) await apply(run);
+      if (run.leaving && !run.news) return;
+      if (isHeavy(run.signals)) await continueAsNew<typeof review>({ id });
+      if (run.news) continue;
       if (run.telling !== null)
         lane ??= tell(run).finally(() => {
           lane = undefined;
         });
-      if (run.signals >= MAX_SIGNALS || workflowInfo().historyLength >= MAX_HISTORY)
-        await continueAsNew<typeof review>({ id });
       const stirred = () => run.news || run.leaving;
       if (lane) await condition(() => stirred() || lane === undefined);
       else if (!(await condition(stirred, IDLE_MS))) {
@@ -89,8 +71,8 @@ function listen(run: Run): void {
     run.signals++;
   });
   // an operator who cancels ends this run, not what has come: that is applied first
-  void CancellationScope.current().cancelRequested.catch((error) => {
-    if (isCancellation(error)) run.leaving = true;
+  whenCancelled(() => {
+    run.leaving = true;
   });
 }
 
@@ -106,14 +88,17 @@ async function apply(run: Run): Promise<void> {
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     run.news = true;
-    await sleep(20_000 + Math.random() * 20_000);
+    await aWhile();
   }
   show(run);
 }
 
-/** Tells the receiver one change after the other, for days if need be; callbacks are applied meanwhile. */
+/**
+ * Tells the receiver one change after the other, for days if need be; callbacks are applied meanwhile.
+ * Stops between two where the next run has to go on.
+ */
 async function tell(run: Run): Promise<void> {
-  for (let n = run.telling; n !== null; n = run.telling) {
+  for (let n = run.telling; n !== null && !isHeavy(run.signals); n = run.telling) {
     // what is applied meanwhile says so here
     run.telling = null;
     const next = await deliver(run.id, n);

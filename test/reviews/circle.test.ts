@@ -40,6 +40,18 @@ test('S1 the receiver is told of each change, in order, signed, each with the re
   expect(opened(received.at(-1) as Received)).toEqual(first[0]);
 }, 60_000);
 
+test('S1 a receiver with hundreds of changes to hear is told over several runs, each once and in order', async () => {
+  const { callback, received } = await startReceiver();
+  await put(api, 'many', { ...one('many'), callback });
+  const statuses = Array.from({ length: 240 }, (_, n) => n);
+  await Promise.all(statuses.map((status) => tell(api, 'many', { kind: 'text', status })));
+  const { runId } = (await api.get('/v1/reviews/many/workflow')).body;
+  await eventually(async () => received.length >= statuses.length, 60_000);
+  const versions = received.map((r) => opened(r).version);
+  expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
+  expect((await api.get('/v1/reviews/many/workflow')).body.runId).not.toBe(runId);
+}, 90_000);
+
 test('S1 a receiver that is down holds up no callback', async () => {
   const { callback } = await startReceiver(() => 503);
   await put(api, 'down', { ...one('down'), callback });

@@ -1,0 +1,26 @@
+import { CancellationScope, isCancellation, proxyLocalActivities, sleep, workflowInfo } from '@temporalio/workflow';
+
+// What the runs of all long-lived workflows have in common.
+
+export const MAX_SIGNALS = 500;
+const MAX_HISTORY = 1_000;
+
+/** Whether a run must continue as new before its history grows too heavy to be replayed. */
+export const isHeavy = (signals: number) => signals >= MAX_SIGNALS || workflowInfo().historyLength >= MAX_HISTORY;
+
+/** The database from inside a workflow: prompt, tried twice; who is refused then waits a while. */
+export const inDatabase = <A>() =>
+  proxyLocalActivities<A>({
+    startToCloseTimeout: '10s',
+    retry: { maximumAttempts: 2, initialInterval: '200ms' },
+  });
+
+/** About half a minute, not the same for all, so that they don't come back together. */
+export const aWhile = () => sleep(20_000 + Math.random() * 20_000);
+
+/** An operator's request to cancel; the workflow itself goes on and ends in order. */
+export function whenCancelled(act: () => void): void {
+  void CancellationScope.current().cancelRequested.catch((error) => {
+    if (isCancellation(error)) act();
+  });
+}
