@@ -1,7 +1,7 @@
 import type { Item, ReviewTarget } from '../contract/items.ts';
 import { itemTold, setDeliveryFailed } from '../db/deliveries.ts';
 import type { Db } from '../db/pool.ts';
-import { applyReview, getReview, nextChange } from '../db/reviews.ts';
+import { applyReview, nextChange } from '../db/reviews.ts';
 import { statusOf } from '../domain/reviews.ts';
 import type { Inbox } from '../link/inbox.ts';
 import type { DeliveryActivities } from './deliveries.ts';
@@ -42,10 +42,8 @@ export function reviewActivities({ db, wakeAll, deliver }: ReviewContext): Revie
   return {
     async applyReview(id) {
       const done = await applyReview(db, id, BATCH);
-      if (!done) return { resolved: 0, more: false, version: null, telling: null };
-      if (done.resolved > 0) wakeAll(`review/${id}`);
-      const { version } = (await getReview(db, id)) ?? { version: null };
-      return { ...done, version, telling: await nextChange(db, id) };
+      if (done && done.resolved > 0) wakeAll(`review/${id}`);
+      return done ?? { resolved: 0, more: false, version: null, telling: null };
     },
     async deliverChange(id, n) {
       await deliver('review', id, n);

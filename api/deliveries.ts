@@ -3,11 +3,12 @@ import { IdParam, Name, Page, pageOf } from '../contract/common.ts';
 import { Delivery } from '../contract/deliveries.ts';
 import type { Driven } from '../contract/snapshot.ts';
 import { getDelivery, listDeliveries, type Delivery as Row, reopenDelivery } from '../db/deliveries.ts';
+import { refuseUrl } from '../domain/callbacks.ts';
 import { TASK_QUEUE } from '../link/relay.ts';
 import type { Api } from './context.ts';
 import { endpoint, ok } from './endpoint.ts';
 import { isNumber, page, positionOf } from './paging.ts';
-import { Problem } from './problems.ts';
+import { invalid, Problem } from './problems.ts';
 import { unreachable } from './workflows.ts';
 
 const view = (row: Row) => ({
@@ -22,6 +23,12 @@ const view = (row: Row) => ({
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
 });
+
+/** @throws Problem `invalid_request` when messages may not go to this URL, as far as the URL alone tells */
+export function checkUrl(api: Api, path: string, url: string | undefined): void {
+  const refused = url !== undefined && refuseUrl(url, api.config.allowPrivateCallbacks);
+  if (refused) throw invalid(path, refused);
+}
 
 interface Told {
   kind: Driven;

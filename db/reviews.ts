@@ -35,6 +35,15 @@ export interface Received {
   received_at: Date;
 }
 
+export interface Applied {
+  resolved: number;
+  /** Perhaps not all of it was applied. */
+  more: boolean;
+  version: number;
+  /** The delivery that comes next. */
+  telling: number | null;
+}
+
 export type Outcome = 'pending' | 'applied' | 'expired' | 'duplicate';
 
 /** A row of `review_callback` whose outcome is known. */
@@ -82,12 +91,8 @@ export const receiveCallbacks = (db: Queryable, all: NewCallback[], skewSeconds:
   ]);
 
 /** Applies at most `limit` of what has come; undefined: there is no such review. */
-export async function applyReview(
-  db: Queryable,
-  id: string,
-  limit: number,
-): Promise<{ resolved: number; more: boolean } | undefined> {
-  return (await db.run<{ resolved: number; more: boolean }>('apply_review', [id, limit]))[0];
+export async function applyReview(db: Queryable, id: string, limit: number): Promise<Applied | undefined> {
+  return (await db.run<Applied>('apply_review', [id, limit]))[0];
 }
 
 /** @throws a unique violation of `review_picture` when another review has one of the pictures */
@@ -133,5 +138,5 @@ export async function reviewOfPicture(db: Queryable, picture: string): Promise<s
 
 /** The delivery number of the oldest change that has yet to be told; null: none. */
 export async function nextChange(db: Queryable, id: string): Promise<number | null> {
-  return (await db.run<{ n: number }>('next_change', [id]))[0]?.n ?? null;
+  return (await db.run<{ n: number | null }>('next_change', [id]))[0]?.n ?? null;
 }

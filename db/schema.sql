@@ -449,9 +449,10 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.apply_review(p_id text, p_limit integer)
- RETURNS TABLE(resolved integer, more boolean)
+ RETURNS TABLE(resolved integer, more boolean, version bigint, telling integer)
  LANGUAGE plpgsql
 AS $function$
+#variable_conflict use_column
 declare
   v_review review;
   v_entry review_callback;
@@ -488,7 +489,7 @@ begin
      where review_callback.arrival = v_entry.arrival;
   end loop;
   if v_resolved > 0 then perform keep_review(v_review); end if;
-  return query select v_resolved, v_resolved = p_limit;
+  return query select v_resolved, v_resolved = p_limit, v_review.version, next_change(p_id);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.claim_items(p_kind text, p_queue text, p_persons text[], p_tokens text[], p_count integer, p_skills text[], p_resume boolean, p_follows text)
@@ -741,6 +742,14 @@ begin
   ) d group by kind, queue, what having sum(n) <> 0;
   return null;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.next_change(p_id text)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select n from delivery where kind = 'review' and item_id = p_id and state = 'pending' order by n limit 1
+$function$;
 
 CREATE OR REPLACE FUNCTION public.next_escalation(p_escalations jsonb, p_since timestamp with time zone, p_escalated_seconds double precision)
  RETURNS timestamp with time zone

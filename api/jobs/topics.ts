@@ -3,12 +3,12 @@ import { Page, pageOf } from '../../contract/common.ts';
 import { JOB_STATES, TopicParam, TopicSettings } from '../../contract/jobs.ts';
 import { putTopic } from '../../db/jobs.ts';
 import { getQueue, listQueues, type Queue, queueStats } from '../../db/queues.ts';
-import { refuseUrl } from '../../domain/callbacks.ts';
 import { coreState } from '../../domain/items.ts';
 import type { Api } from '../context.ts';
+import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { isNumber, page, positionOf } from '../paging.ts';
-import { invalid, Problem } from '../problems.ts';
+import { Problem } from '../problems.ts';
 
 const Topic = z.object({ name: z.string(), ...TopicSettings.shape, createdAt: z.string() }).openapi('Topic');
 
@@ -31,8 +31,7 @@ export const putTopicEndpoint = endpoint({
   body: TopicSettings,
   answers: { 200: Topic },
   async handle({ api, params: { topic }, body: { maxAttempts, paused, push } }) {
-    const refused = push && refuseUrl(push.url, api.config.allowPrivateCallbacks);
-    if (refused) throw invalid('push.url', refused);
+    checkUrl(api, 'push.url', push?.url);
     const queue = await putTopic(api.engine.db, topic, { max_attempts: maxAttempts, paused, push });
     if (!paused) api.engine.wakeAll(`job/${topic}`);
     return ok(view(queue, true));

@@ -1,10 +1,10 @@
 import { Page, pageOf, QueueParam } from '../../contract/common.ts';
 import { Queue, QueueSettings } from '../../contract/queues.ts';
 import { getQueue, listQueues, pauseQueue, putQueue, type Queue as Row, refreshQueue } from '../../db/queues.ts';
-import { refuseUrl } from '../../domain/callbacks.ts';
+import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { isNumber, page, positionOf } from '../paging.ts';
-import { invalid, Problem } from '../problems.ts';
+import { Problem } from '../problems.ts';
 import { checkForm } from '../tickets/forms.ts';
 
 function queueView(q: Row) {
@@ -41,8 +41,7 @@ export const putQueueEndpoint = endpoint({
   body: QueueSettings,
   answers: { 200: Queue },
   async handle({ api, params: { queue: name }, body }) {
-    const refused = body.callback && refuseUrl(body.callback.url, api.config.allowPrivateCallbacks);
-    if (refused) throw invalid('callback.url', refused);
+    checkUrl(api, 'callback.url', body.callback?.url);
     if (body.form) checkForm(body.form);
     const { db } = api.engine;
     const queue = await putQueue(db, 'ticket', name, {

@@ -12,33 +12,29 @@ import type { Api } from '../context.ts';
 import { type Answer, endpoint } from '../endpoint.ts';
 import { invalid, Problem } from '../problems.ts';
 
-const common = {
-  method: 'post',
-  tag: 'Reviews',
-  roles: ['producer', 'agent'],
-  answers: { 200: CallbackAnswer, 202: CallbackAnswer },
-  problems: ['not_found'],
-} as const;
-
 export const reviewCallback = endpoint({
-  ...common,
-  roles: [...common.roles],
-  problems: [...common.problems],
+  method: 'post',
   path: '/v1/reviews/{id}/callbacks',
+  tag: 'Reviews',
   summary: 'What an audit said about the text, a picture or a reply',
+  roles: ['producer', 'agent'],
   params: IdParam,
   body: AuditCallback,
+  answers: { 200: CallbackAnswer, 202: CallbackAnswer },
+  problems: ['not_found'],
   handle: ({ api, params: { id }, body, signal }) => receive(api, id, body, signal),
 });
 
 export const pictureCallback = endpoint({
-  ...common,
-  roles: [...common.roles],
-  problems: [...common.problems],
+  method: 'post',
   path: '/v1/pictures/{pictureId}/callbacks',
+  tag: 'Reviews',
   summary: 'The same where only the picture is known',
+  roles: ['producer', 'agent'],
   params: PictureParam,
   body: PictureCallback,
+  answers: { 200: CallbackAnswer, 202: CallbackAnswer },
+  problems: ['not_found'],
   async handle({ api, params: { pictureId }, body, signal }) {
     if ((body.targetId ?? pictureId) !== pictureId)
       throw invalid('targetId', 'is another picture than that of the path');

@@ -1,10 +1,10 @@
 import { IdParam } from '../../contract/common.ts';
 import { PutReview, Review } from '../../contract/reviews.ts';
 import { getReview, putReview, type Target } from '../../db/reviews.ts';
-import { refuseUrl } from '../../domain/callbacks.ts';
 import { receivedRow } from '../../link/told.ts';
+import { checkUrl } from '../deliveries.ts';
 import { endpoint, LARGE_BODY } from '../endpoint.ts';
-import { invalid, Problem } from '../problems.ts';
+import { Problem } from '../problems.ts';
 import { viewOf } from './get.ts';
 
 export const putReviewEndpoint = endpoint({
@@ -19,8 +19,7 @@ export const putReviewEndpoint = endpoint({
   answers: { 200: Review, 201: Review },
   problems: ['id_conflict'],
   async handle({ api, params: { id }, body }) {
-    const refused = body.callback && refuseUrl(body.callback.url, api.config.allowPrivateCallbacks);
-    if (refused) throw invalid('callback.url', refused);
+    checkUrl(api, 'callback.url', body.callback?.url);
     const { db, relay, wakeAll } = api.engine;
     const put = await putReview(db, id, targetsOf(body), body.body, body.callback).catch(taken);
     if (put.told_version !== null) relay.tell([receivedRow(id, put.told_version, put.now)]);

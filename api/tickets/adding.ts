@@ -1,10 +1,10 @@
 import { NewTicket } from '../../contract/tickets.ts';
 import { getItem, type Item } from '../../db/items.ts';
-import { refuseUrl } from '../../domain/callbacks.ts';
 import { contentHash, newId } from '../../link/tokens.ts';
 import type { Caller } from '../auth.ts';
 import { checkValues } from '../body.ts';
 import type { Api } from '../context.ts';
+import { checkUrl } from '../deliveries.ts';
 import { problemOf } from '../endpoint.ts';
 import { invalid, Problem } from '../problems.ts';
 
@@ -72,8 +72,7 @@ function idOf(sent: unknown): string | null {
 }
 
 function checkTicket(api: Api, { callback, createdAt }: NewTicket): void {
-  const refused = callback && 'url' in callback && refuseUrl(callback.url, api.config.allowPrivateCallbacks);
-  if (refused) throw invalid('callback.url', refused);
+  if (callback && 'url' in callback) checkUrl(api, 'callback.url', callback.url);
   if (createdAt !== undefined && Date.parse(createdAt) > Date.now() + MAX_AHEAD_MS)
     throw invalid('createdAt', 'must be in the past');
 }

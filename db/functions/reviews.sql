@@ -44,8 +44,12 @@ end $$;
 
 -- Applies what has come for one review, in order, at most p_limit of it. Which callback wins is decided by
 -- (audit time, arrival) against what was applied last, never by when it is applied (S1.3).
-create or replace function apply_review(p_id text, p_limit integer) returns table (resolved integer, more boolean)
+-- more     perhaps not all of it
+-- telling  the delivery that comes next
+create or replace function apply_review(p_id text, p_limit integer)
+returns table (resolved integer, more boolean, version bigint, telling integer)
 language plpgsql as $$
+#variable_conflict use_column
 declare
   v_review review;
   v_entry review_callback;
@@ -82,7 +86,7 @@ begin
      where review_callback.arrival = v_entry.arrival;
   end loop;
   if v_resolved > 0 then perform keep_review(v_review); end if;
-  return query select v_resolved, v_resolved = p_limit;
+  return query select v_resolved, v_resolved = p_limit, v_review.version, next_change(p_id);
 end $$;
 
 -- The record with one target's new status.
@@ -108,6 +112,11 @@ begin
      set status = excluded.status, pictures = excluded.pictures, replies = excluded.replies,
          version = excluded.version, updated_at = excluded.updated_at;
 end $$;
+
+-- The oldest change that the review's receiver has not been told of.
+create or replace function next_change(p_id text) returns integer language sql stable as $$
+  select n from delivery where kind = 'review' and item_id = p_id and state = 'pending' order by n limit 1
+$$;
 
 -- Puts a change down for the review's receiver, as it is at this moment: that goes out later, in order.
 create or replace function announce_review(p_review review, p_seq integer) returns void language plpgsql as $$

@@ -44,5 +44,4 @@ select review_id from review_index where kind = 'picture' and target_id = $1
  order by removed_at is null desc, removed_at desc limit 1;
 
 -- name: next_change
--- The oldest change that the review's receiver has not been told of.
-select n from delivery where kind = 'review' and item_id = $1 and state = 'pending' order by n limit 1;
+select next_change($1) as n;

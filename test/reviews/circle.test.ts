@@ -1,16 +1,13 @@
-import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { claimOne, eventually, type Json } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
-import { type Received, SECRET, startReceiver } from '../support/receiver.ts';
+import { opened, type Received, startReceiver } from '../support/receiver.ts';
 import { logOf, put, tell } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, decide, events } from '../support/tickets.ts';
 
 const { api } = await startTestSystem();
 const review = async (id: string): Promise<Json> => (await api.get(`/v1/reviews/${id}`)).body;
-const opened = ({ headers, body }: Received): Json =>
-  new Webhook(SECRET).verify(body, Object.fromEntries(Object.entries(headers).map(([k, v]) => [k, String(v)])));
 const one = (id: string) => ({ text: { status: 1 }, pictures: [{ id: `${id}-p`, status: 1 }], replies: [] });
 
 test('S1 the receiver is told of each change, in order, signed, each with the review as it was after it', async () => {

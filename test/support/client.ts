@@ -74,3 +74,18 @@ export async function eventTypes(client: Client, id: string): Promise<string[]> 
   const { body } = await client.get(`/v1/tickets/${id}/events?limit=500`);
   return body.items.map((e: Json) => e.type);
 }
+
+/** All pages of a list, by following its cursors; each but the last must be full. */
+export async function walk(client: Client, path: string, limit: number): Promise<Json[]> {
+  const all: Json[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const next = cursor ? `&cursor=${encodeURIComponent(cursor)}` : '';
+    const { status, body } = await client.get(`${path}${path.includes('?') ? '&' : '?'}limit=${limit}${next}`);
+    if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+    cursor = body.nextCursor;
+    if (cursor === null ? body.items.length > limit : body.items.length !== limit)
+      throw new Error(`a page of ${limit} has ${body.items.length} items`);
+    all.push(...body.items);
+  }
+  return all;
+}

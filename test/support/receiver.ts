@@ -1,6 +1,8 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
 import { onTestFinished } from 'vitest';
+import type { Json } from './client.ts';
 
 export const SECRET = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
 
@@ -38,3 +40,7 @@ export async function startReceiver(answer: (n: number) => number | Promise<numb
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/verdicts`;
   return { url, callback: { url, secret: SECRET }, received };
 }
+
+/** What came, after its signature was checked by the reference implementation. */
+export const opened = ({ headers, body }: Received): Json =>
+  new Webhook(SECRET).verify(body, Object.fromEntries(Object.entries(headers).map(([k, v]) => [k, String(v)])));

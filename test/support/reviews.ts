@@ -1,4 +1,4 @@
-import type { Client, Json, Reply } from './client.ts';
+import { type Client, type Json, type Reply, walk } from './client.ts';
 
 function insist({ status, body }: Reply, what: string, ...wanted: number[]): Json {
   if (!wanted.includes(status)) throw new Error(`${what}: ${status} ${JSON.stringify(body)}`);
@@ -21,12 +21,4 @@ export const stores = async (client: Client, id: string): Promise<Json> =>
   insist(await client.get(`/v1/reviews/${id}/stores`), 'stores', 200);
 
 /** The whole log, by following its cursors. */
-export async function logOf(client: Client, id: string): Promise<Json[]> {
-  const all: Json[] = [];
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const next: Reply = await client.get(`/v1/reviews/${id}/log?limit=500${cursor && `&cursor=${cursor}`}`);
-    all.push(...insist(next, 'log', 200).items);
-    cursor = next.body.nextCursor;
-  }
-  return all;
-}
+export const logOf = (client: Client, id: string): Promise<Json[]> => walk(client, `/v1/reviews/${id}/log`, 500);

@@ -1,7 +1,6 @@
-import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
-import { type Received, SECRET, startReceiver } from '../support/receiver.ts';
+import { opened, type Received, SECRET, startReceiver } from '../support/receiver.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { add, configure, decide, events, ticket } from '../support/tickets.ts';
 
@@ -12,10 +11,6 @@ const careful = await startTestSystem({ DOCKET_ALLOW_PRIVATE_CALLBACKS: '0' }, {
 const deliveries = async (id: string): Promise<Json[]> => (await api.get(`/v1/tickets/${id}/deliveries`)).body.items;
 const eventOf = (id: string, type: string) =>
   eventually(async () => (await events(api, id)).find((e) => e.type === type));
-
-/** What came, after its signature was checked by the reference implementation. */
-const opened = ({ headers, body }: Received): Json =>
-  new Webhook(SECRET).verify(body, Object.fromEntries(Object.entries(headers).map(([k, v]) => [k, String(v)])));
 
 test('S0.10 a decision is told to the ticket’s callback, signed and with its version', async () => {
   const { callback, received } = await startReceiver();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claimOne, eventually, type Json } from '../support/client.ts';
+import { claimOne, eventually, type Json, walk } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, claim, configure, decide, dice, events, ticket, withToken } from '../support/tickets.ts';
 
@@ -7,20 +7,6 @@ const { api, sql } = await startTestSystem();
 const STATES = ['delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'];
 const minutesAgo = (n: number) => new Date(Date.UTC(2024, 0, 1) - n * 60_000).toISOString();
 
-/** All pages of a list, by following its cursors. */
-async function walk(path: string, limit: number): Promise<Json[]> {
-  const all: Json[] = [];
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const next = cursor ? `&cursor=${encodeURIComponent(cursor)}` : '';
-    const { status, body } = await api.get(`${path}${path.includes('?') ? '&' : '?'}limit=${limit}${next}`);
-    if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
-    expect(body.items.length).toBeLessThanOrEqual(limit);
-    if (body.nextCursor !== null) expect(body.items).toHaveLength(limit);
-    all.push(...body.items);
-    cursor = body.nextCursor;
-  }
-  return all;
-}
 const list = async (query: string): Promise<string[]> =>
   (await api.get(`/v1/tickets?${query}`)).body.items.map((t: Json) => t.id);
 
@@ -120,7 +106,7 @@ test.each([1, 7, 40, 120, 500])('S0.5 pages of %i show 120 tickets once each, ne
     createdAt: minutesAgo(Math.floor(n / 25)),
   }));
   await addMany(api, queue, sent);
-  const all = await walk(`/v1/tickets?queue=${queue}`, limit);
+  const all = await walk(api, `/v1/tickets?queue=${queue}`, limit);
   expect(new Set(all.map((t) => t.id)).size).toBe(120);
   expect(all).toHaveLength(120);
   const times = all.map((t) => t.createdAt);
@@ -153,7 +139,7 @@ test('S0.5 over all queues the newest come first too', async () => {
       createdAt: new Date(Date.UTC(2010, 0, 1) + ((n * 7) % 30) * 1000).toISOString(),
     });
   const path = `/v1/tickets?createdBefore=${encodeURIComponent('2011-01-01T00:00:00Z')}`;
-  const all = await walk(path, 7);
+  const all = await walk(api, path, 7);
   expect(all.map((t) => t.createdAt)).toEqual(
     Array.from({ length: 30 }, (_, n) => new Date(Date.UTC(2010, 0, 1) + (29 - n) * 1000).toISOString()),
   );
@@ -184,14 +170,14 @@ test('S0.5 tickets are found by queue, state, reviewer and time', async () => {
 test('S0.5 a long history is read page by page, in order', async () => {
   await add(api, 'log', { id: 'log' });
   for (let n = 0; n < 119; n++) await api.patch('/v1/tickets/log', { priority: n });
-  const all = await walk('/v1/tickets/log/events', 50);
+  const all = await walk(api, '/v1/tickets/log/events', 50);
   expect(all.map((e) => e.seq)).toEqual(Array.from({ length: 120 }, (_, n) => n + 1));
   expect(all).toEqual(await events(api, 'log'));
 });
 
 test('S0.5 queues are listed newest first, page by page, each with its settings', async () => {
   for (const name of ['zq-2', 'zq-3', 'zq-1']) await configure(api, name, { maxHeld: 7 });
-  const all = await walk('/v1/queues', 2);
+  const all = await walk(api, '/v1/queues', 2);
   const names = all.map((q) => q.name);
   expect(names.slice(0, 3)).toEqual(['zq-1', 'zq-3', 'zq-2']);
   expect(new Set(names).size).toBe(names.length);
