@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Item, ReviewTarget } from '../contract/items.ts';
+import type { CaseItem, Item, ReviewTarget } from '../contract/items.ts';
 import type { Driven, Kind } from '../contract/snapshot.ts';
+import { getCase } from '../db/cases.ts';
 import * as deliveries from '../db/deliveries.ts';
 import { getItem } from '../db/items.ts';
 import type { Db } from '../db/pool.ts';
@@ -26,12 +27,19 @@ export interface DeliveryContext {
   allowPrivate: boolean;
   /** Where the decision of a ticket goes whose callback is a review. */
   leadIntoReview(item: Item, target: ReviewTarget): Promise<void>;
+  /** What a court does with a case that hangs. */
+  escalateHung(item: CaseItem): Promise<void>;
 }
 
 const MAX_PER_HOST = 8;
 const GONE = 410;
 
-export function deliveryActivities({ db, allowPrivate, leadIntoReview }: DeliveryContext): DeliveryActivities {
+export function deliveryActivities({
+  db,
+  allowPrivate,
+  leadIntoReview,
+  escalateHung,
+}: DeliveryContext): DeliveryActivities {
   const busy = new Map<string, number>();
 
   const deliver = async (kind: Driven, id: string, n: number): Promise<void> => {
@@ -77,19 +85,15 @@ export function deliveryActivities({ db, allowPrivate, leadIntoReview }: Deliver
   return {
     deliver,
     async deliverOutcome(kind, id) {
-      const item = await getItem(db, kind, id);
-      const callback = item && (await callbackOf(db, item));
+      const item = await readItem(db, kind, id);
       if (!item?.telling) return;
-      if (callback && 'review' in callback) {
-        await leadIntoReview(item, callback);
-        return;
-      }
-      if (!callback) {
-        await deliveries.itemTold(db, kind, id, 'delivery_failed', { reason: 'the queue has no callback any more' });
-        return;
-      }
-      const delivery = await deliveries.openDelivery(db, kind, id, outcomeMessage(item).type, callback.url);
-      if (delivery) await deliver(kind, id, delivery.n);
+      if ('tally' in item && item.state === 'expired') await escalateHung(item);
+      const callback = await callbackOf(db, item);
+      if (callback && 'review' in callback) await leadIntoReview(item, callback);
+      else if (callback) {
+        const delivery = await deliveries.openDelivery(db, kind, id, outcomeMessage(item).type, callback.url);
+        if (delivery) await deliver(kind, id, delivery.n);
+      } else await nobodyToTell(db, kind, id);
     },
     async giveUpDelivery(kind, id, n = 1) {
       const delivery = await deliveries.getDelivery(db, kind, id, n);
@@ -101,13 +105,22 @@ export function deliveryActivities({ db, allowPrivate, leadIntoReview }: Deliver
   };
 }
 
+const readItem = (db: Db, kind: Kind, id: string): Promise<Item | CaseItem | undefined> =>
+  kind === 'case' ? getCase(db, id) : getItem(db, kind, id);
+
 /** An item's outcome; undefined: nobody is to be told any more. */
 async function outcomeOf(db: Db, kind: Kind, id: string, n: number): Promise<Message | undefined> {
-  const item = await getItem(db, kind, id);
+  const item = await readItem(db, kind, id);
   const callback = item && (await callbackOf(db, item));
   if (!item || !callback || 'review' in callback) return undefined;
   return { ...callback, id: messageId(item, n), body: JSON.stringify(outcomeMessage(item)) };
 }
+
+/** Its callback was taken away meanwhile; or it never had one, and only its court wanted to know that it hangs. */
+const nobodyToTell = (db: Db, kind: Kind, id: string) =>
+  kind === 'case'
+    ? deliveries.itemTold(db, kind, id, 'delivered', { to: 'fallback' })
+    : deliveries.itemTold(db, kind, id, 'delivery_failed', { reason: 'the queue has no callback any more' });
 
 /** One change of a review, as the review was after it. */
 async function changeOf(db: Db, id: string, { n, version, body }: deliveries.Delivery): Promise<Message | undefined> {

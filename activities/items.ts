@@ -1,10 +1,15 @@
 import type { Command, Kind, Snapshot } from '../contract/snapshot.ts';
+import { closeCases, inviteJurors } from '../db/cases.ts';
 import * as items from '../db/items.ts';
 import { kickJob } from '../db/jobs.ts';
 import { commandOnce, readItem, tickItem } from '../db/link.ts';
 import type { Db, Queryable } from '../db/pool.ts';
 import { isFinal } from '../domain/items.ts';
+import { newToken } from '../link/tokens.ts';
 import { type AfterCommit, snapshotOf } from '../link/told.ts';
+
+/** In one round: a court may want more, which the next round invites. */
+const MOST_INVITED = 100;
 
 /** What item workflows ask of the database. */
 export interface ItemActivities {
@@ -12,6 +17,8 @@ export interface ItemActivities {
   readItem(kind: Kind, id: string): Promise<Read | null>;
   /** Does what is due for this item by the database's clock, and returns the fresh row. */
   wakeItem(kind: Kind, id: string): Promise<Read | null>;
+  /** Invites jurors whom the case lacks (S2.1), and returns the fresh row. */
+  inviteJurors(id: string): Promise<Read | null>;
   /** Carries out an operator's command once; on a finished item it is logged as refused. */
   operate(kind: Kind, id: string, key: string, command: Command): Promise<Read | null>;
 }
@@ -45,6 +52,12 @@ export function itemActivities({ db, after, pacemaker }: ItemActivityContext): I
       }
       return read(kind, id);
     },
+    async inviteJurors(id) {
+      await inviteJurors(db, id, Array.from({ length: MOST_INVITED }, newToken));
+      const row = await readItem(db, 'case', id);
+      if (row) after([row], { toldBy: id });
+      return read('case', id);
+    },
     async operate(kind, id, key, command) {
       const moved = await db.transaction(async (tx) => {
         if (!(await commandOnce(tx, key, kind, id))) return [];
@@ -68,6 +81,7 @@ function change(tx: Queryable, kind: Kind, id: string, command: Command): Promis
   const { by } = command;
   switch (command.type) {
     case 'invalidate':
+      if (kind === 'case') return endCase(tx, id, command.reason, by);
       return items.closeItems(tx, kind, { state: 'invalidated', items: [{ id }], reason: command.reason, actor: by });
     case 'reprioritize':
       return items.changeItem(tx, kind, id, { priority: command.priority }, by);
@@ -84,4 +98,8 @@ function change(tx: Queryable, kind: Kind, id: string, command: Command): Promis
         actor: by,
       });
   }
+}
+
+async function endCase(tx: Queryable, id: string, reason: string, by: string): Promise<items.Item[]> {
+  return items.getItems(tx, 'case', await closeCases(tx, [id], reason, by));
 }

@@ -6,6 +6,7 @@ import type { NewCallback, Received } from '../db/reviews.ts';
 import type { Engine } from '../link/engine.ts';
 import { newToken } from '../link/tokens.ts';
 import type { Authenticator } from './auth.ts';
+import { type CaseService, caseService } from './cases/service.ts';
 import { type JobService, jobService } from './jobs/service.ts';
 import type { Metrics } from './metrics.ts';
 import { share } from './sharing.ts';
@@ -47,6 +48,7 @@ export interface Api {
   /** Keeps an audit's callback. */
   receive(callback: NewCallback): Promise<Received>;
   jobs: JobService;
+  cases: CaseService;
 }
 
 export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metrics'>): Api {
@@ -89,6 +91,7 @@ export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metric
 
   const api: Omit<Api, 'jobs'> = {
     ...base,
+    cases: caseService(base.engine),
     reached: { postgres: false, temporal: false },
     add,
     settle,

@@ -1,3 +1,20 @@
+import { addCaseBatch, addCaseEndpoint } from './cases/add.ts';
+import { claimCaseEndpoint } from './cases/claim.ts';
+import {
+  caseDeliveries,
+  caseWorkflow,
+  getCaseEndpoint,
+  invalidateCase,
+  listCaseEvents,
+  listCasesEndpoint,
+  listVotes,
+} from './cases/get.ts';
+import { declineCase, listInvitations, releaseCase, renewCase } from './cases/leases.ts';
+import { castVoteEndpoint } from './cases/vote.ts';
+import { putGoldEndpoint } from './courts/gold.ts';
+import { putJurorsEndpoint } from './courts/jurors.ts';
+import { getCourtEndpoint, listCourtsEndpoint, putCourtEndpoint } from './courts/settings.ts';
+import { courtStatsEndpoint } from './courts/stats.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { jobCommand } from './jobs/command.ts';
 import { getJob, jobWorkflow, listJobEvents, listTopicJobs } from './jobs/get.ts';
@@ -87,6 +104,28 @@ export const endpoints = [
   reviewWorkflow,
   reviewDeliveries.list,
   reviewDeliveries.again,
+  putCourtEndpoint,
+  getCourtEndpoint,
+  listCourtsEndpoint,
+  putJurorsEndpoint,
+  putGoldEndpoint,
+  courtStatsEndpoint,
+  addCaseEndpoint,
+  addCaseBatch,
+  claimCaseEndpoint,
+  castVoteEndpoint,
+  renewCase,
+  releaseCase,
+  declineCase,
+  invalidateCase,
+  getCaseEndpoint,
+  listCasesEndpoint,
+  listVotes,
+  listCaseEvents,
+  caseWorkflow,
+  caseDeliveries.list,
+  caseDeliveries.again,
+  listInvitations,
   streamEndpoint,
   streamTicketEndpoint,
   livez,

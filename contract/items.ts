@@ -49,6 +49,10 @@ export interface Item {
   lease_seconds: number | null;
   delay_seconds: number;
   body_bytes: number | null;
+  /** Items with capacity: how many more may hold it. */
+  room: number | null;
+  /** Its workflow has people to invite. */
+  inviting: boolean;
   event_seq: number;
   last_event: string;
   last_actor: string;
@@ -69,4 +73,22 @@ export type ToldRow = { kind: Driven } & Pick<
   | 'last_event'
   | 'last_actor'
   | 'updated_at'
+  | 'inviting'
 >;
+
+/** A case: its item, and what only cases have. */
+export interface CaseItem extends Item {
+  parties: { id: string; person?: string }[];
+  /** Counted votes by option; options without votes may be missing. */
+  tally: Record<string, number>;
+  votes: number;
+  votes_left: number;
+  stage: number;
+  holds: number;
+  wasted: number;
+  winner: string | null;
+  /** The known answer of a gold case. */
+  gold: string | null;
+  /** The court's. */
+  options: string[];
+}

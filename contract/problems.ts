@@ -13,6 +13,8 @@ export const PROBLEMS = {
   id_conflict: { status: 409, title: 'The id exists with other content' },
   not_open: { status: 409, title: 'It is final' },
   lease_lost: { status: 409, title: 'The lease is not live any more' },
+  already_voted: { status: 409, title: 'The person has voted on this case' },
+  conflict_of_interest: { status: 403, title: 'The person is a party of the case' },
   unavailable: { status: 503, title: 'A store cannot be reached' },
   internal: { status: 500, title: 'Something went wrong here' },
 } as const satisfies Record<string, { status: number; title: string }>;

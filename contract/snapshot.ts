@@ -20,6 +20,8 @@ export interface Snapshot {
   holder: string | null;
   /** Final, and somebody has yet to be told. */
   telling: boolean;
+  /** There are jurors to invite. */
+  inviting?: boolean;
 }
 
 export interface EventLine {

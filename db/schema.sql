@@ -5,6 +5,8 @@ create sequence item_buried;
 
 create sequence item_version;
 
+create sequence juror_list_number;
+
 create table api_key (
   id                   text not null,
   name                 text not null,
@@ -17,6 +19,69 @@ create table api_key (
   constraint api_key_reviewer_has_subject CHECK (((role <> 'reviewer'::text) OR (subject IS NOT NULL))),
   constraint api_key_role_check CHECK ((role = ANY (ARRAY['producer'::text, 'reviewer'::text, 'agent'::text, 'consumer'::text, 'admin'::text])))
 );
+
+create table case_file (
+  id                   text collate "C" not null,
+  court                text collate "C" not null,
+  parties              jsonb not null,
+  party_ids            text[] not null,
+  party_persons        text[] not null,
+  gold                 text,
+  tally                jsonb default '{}'::jsonb not null,
+  votes                integer default 0 not null,
+  votes_left           integer not null,
+  stage                integer default 0 not null,
+  holds                integer default 0 not null,
+  wasted               integer default 0 not null,
+  extended             boolean default false not null,
+  winner               text,
+  constraint case_file_pkey PRIMARY KEY (id),
+  constraint case_never_votes_in_excess CHECK ((votes_left >= 0))
+)
+with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02);
+CREATE INDEX case_gold ON public.case_file USING btree (court) WHERE (gold IS NOT NULL);
+
+create table court (
+  name                 text collate "C" not null,
+  options              text[] not null,
+  votes_to_win         integer not null,
+  panel                integer,
+  overbook             integer not null,
+  window_cases         integer,
+  window_seconds       double precision,
+  votes_per_day        integer,
+  mode                 text not null,
+  assign_jurors        integer,
+  answer_seconds       double precision,
+  invites_per_day      integer,
+  record_late          boolean not null,
+  quality              jsonb,
+  fallback             jsonb,
+  gold_share           double precision not null,
+  admit                text not null,
+  pick                 text not null,
+  decide               text not null,
+  around               boolean not null,
+  bar_agreement        double precision,
+  bar_after            integer,
+  bar_newcomers        boolean not null,
+  list                 bigint default 0 not null,
+  constraint court_pkey PRIMARY KEY (name),
+  constraint court_answer_seconds_check CHECK ((answer_seconds > (0)::double precision)),
+  constraint court_assign_jurors_check CHECK ((assign_jurors > 0)),
+  constraint court_assignment CHECK (((mode = 'claim'::text) OR ((assign_jurors IS NOT NULL) AND (answer_seconds IS NOT NULL)))),
+  constraint court_check CHECK ((panel >= votes_to_win)),
+  constraint court_invites_per_day_check CHECK ((invites_per_day > 0)),
+  constraint court_mode_check CHECK ((mode = ANY (ARRAY['claim'::text, 'assign'::text, 'both'::text]))),
+  constraint court_options_check CHECK ((cardinality(options) > 1)),
+  constraint court_overbook_check CHECK ((overbook >= 0)),
+  constraint court_votes_per_day_check CHECK ((votes_per_day > 0)),
+  constraint court_votes_to_win_check CHECK ((votes_to_win > 0)),
+  constraint court_window CHECK (((window_cases IS NULL) = (window_seconds IS NULL))),
+  constraint court_window_cases_check CHECK ((window_cases > 0)),
+  constraint court_window_seconds_check CHECK ((window_seconds > (0)::double precision))
+);
+comment on column court.around is 'claims begin at a random place of the order instead of at its head';
 
 create table delivery (
   kind                 text not null,
@@ -48,6 +113,15 @@ create table event (
   constraint event_pkey PRIMARY KEY (kind, item_id, seq)
 )
 with (autovacuum_vacuum_insert_scale_factor=0.2);
+
+create table exposure (
+  court                text collate "C" not null,
+  person               text collate "C" not null,
+  case_id              text collate "C" not null,
+  shown_at             timestamp with time zone not null,
+  constraint exposure_pkey PRIMARY KEY (court, person, case_id)
+);
+CREATE INDEX exposure_window ON public.exposure USING btree (court, person, shown_at);
 
 create table item (
   kind                 text not null,
@@ -97,10 +171,13 @@ create table item (
   delay_seconds        double precision default 0 not null,
   buried_seq           bigint,
   body_bytes           integer,
+  room                 integer,
+  inviting             boolean default false not null,
   constraint item_pkey PRIMARY KEY (kind, id),
   constraint item_buried_in_order CHECK (((state = 'buried'::text) = (buried_seq IS NOT NULL))),
   constraint item_due_has_wake CHECK ((((state <> 'delayed'::text) OR (wake_at IS NOT NULL)) AND ((state <> 'held'::text) OR (wake_at IS NOT NULL)))),
   constraint item_final_has_end CHECK ((((state = ANY (ARRAY['settled'::text, 'invalidated'::text, 'expired'::text, 'dead'::text])) = (ended_at IS NOT NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)))),
+  constraint item_final_invites_nobody CHECK (((NOT inviting) OR (ended_at IS NULL))),
   constraint item_final_sleeps CHECK (((ended_at IS NULL) OR (wake_at IS NULL))),
   constraint item_held_has_lease CHECK ((((state = 'held'::text) = (lease_id IS NOT NULL)) AND ((lease_id IS NULL) = (holder IS NULL)) AND ((lease_id IS NULL) = (granted_at IS NULL)) AND ((lease_id IS NULL) = (expires_at IS NULL)))),
   constraint item_lease_end_check CHECK ((lease_end = ANY (ARRAY['settled'::text, 'released'::text, 'revoked'::text, 'expired'::text, 'transferred'::text, 'closed'::text]))),
@@ -117,11 +194,55 @@ CREATE INDEX item_holder ON public.item USING btree (queue, kind, holder) WHERE 
 CREATE UNIQUE INDEX item_job_number ON public.item USING btree (seq) WHERE (kind = 'job'::text);
 CREATE INDEX item_oldest ON public.item USING btree (queue, kind, first_available_at) WHERE (state = 'ready'::text);
 CREATE INDEX item_ready ON public.item USING btree (queue, kind, requires_key, rank, seq) WHERE (state = 'ready'::text);
+CREATE INDEX item_room ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND (state = 'ready'::text) AND (room > 0));
 CREATE INDEX item_wake ON public.item USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE TRIGGER item_inserted AFTER INSERT ON public.item REFERENCING NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_insert();
 CREATE TRIGGER item_updated AFTER UPDATE ON public.item REFERENCING OLD TABLE AS old_item NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_update();
 comment on column item.lease_seconds is 'a lease time of its own; null: the queue''s';
 comment on column item.body_bytes is 'length of a job''s body as beanstalkd''s protocol sends it';
+comment on column item.room is 'items with capacity: how many more may hold it; null: one holder at most';
+comment on column item.inviting is 'its workflow has people to invite';
+
+create table juror (
+  court                text collate "C" not null,
+  list                 bigint not null,
+  id                   text collate "C" not null,
+  person               text collate "C" not null,
+  eligible             boolean not null,
+  invite               boolean not null,
+  dice                 double precision default random() not null,
+  constraint juror_pkey PRIMARY KEY (court, list, id)
+)
+with (fillfactor=80);
+CREATE INDEX juror_dice ON public.juror USING btree (court, list, dice) WHERE (eligible AND invite);
+CREATE INDEX juror_person ON public.juror USING btree (court, list, person);
+
+create table juror_day (
+  court                text collate "C" not null,
+  person               text collate "C" not null,
+  day                  date not null,
+  votes                integer default 0 not null,
+  invited              integer default 0 not null,
+  constraint juror_day_pkey PRIMARY KEY (court, person, day)
+)
+with (fillfactor=70);
+
+create table juror_list (
+  court                text collate "C" not null,
+  name                 text not null,
+  list                 bigint not null,
+  at                   timestamp with time zone default clock_timestamp() not null,
+  constraint juror_list_pkey PRIMARY KEY (court, name)
+);
+
+create table juror_record (
+  court                text collate "C" not null,
+  person               text collate "C" not null,
+  judged               integer not null,
+  agreed               integer not null,
+  constraint juror_record_pkey PRIMARY KEY (court, person)
+)
+with (fillfactor=70);
 
 create table lease (
   token                text collate "C" not null,
@@ -136,6 +257,8 @@ create table lease (
   ended_by             text,
   follows              text,
   refused_at           timestamp with time zone,
+  expires_at           timestamp with time zone,
+  invited              boolean default false not null,
   constraint lease_pkey PRIMARY KEY (token),
   constraint lease_end CHECK ((((ended_at IS NULL) = (why IS NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)))),
   constraint lease_order CHECK ((ended_at >= granted_at)),
@@ -145,6 +268,10 @@ with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_sca
 CREATE UNIQUE INDEX lease_follows ON public.lease USING btree (follows) WHERE (follows IS NOT NULL);
 CREATE INDEX lease_granted ON public.lease USING btree (kind, queue, granted_at);
 CREATE UNIQUE INDEX lease_live ON public.lease USING btree (kind, item_id, slot) WHERE (ended_at IS NULL);
+CREATE INDEX lease_of_case ON public.lease USING btree (item_id, slot) WHERE (kind = 'case'::text);
+CREATE UNIQUE INDEX lease_one_case ON public.lease USING btree (queue, slot) WHERE ((kind = 'case'::text) AND (ended_at IS NULL));
+CREATE INDEX lease_refused ON public.lease USING btree (queue, refused_at) WHERE ((kind = 'case'::text) AND (refused_at IS NOT NULL));
+comment on column lease.expires_at is 'items with capacity; an exclusive item carries it itself';
 
 create table node (
   id                   text not null,
@@ -337,6 +464,24 @@ create table tally (
 );
 CREATE INDEX tally_queue ON public.tally USING btree (kind, queue, what) INCLUDE (n);
 
+create table vote (
+  token                text collate "C" not null,
+  seq                  bigint generated always as identity not null,
+  case_id              text collate "C" not null,
+  court                text collate "C" not null,
+  juror                text collate "C" not null,
+  person               text collate "C" not null,
+  option               text not null,
+  comment              text,
+  at                   timestamp with time zone not null,
+  counted              boolean not null,
+  gold                 boolean not null,
+  constraint vote_pkey PRIMARY KEY (token)
+);
+CREATE INDEX vote_at ON public.vote USING btree (court, at);
+CREATE UNIQUE INDEX vote_once ON public.vote USING btree (case_id, person);
+CREATE INDEX vote_order ON public.vote USING btree (case_id, seq);
+
 create view told as
  SELECT item.kind,
     item.id,
@@ -349,7 +494,8 @@ create view told as
     item.event_seq,
     item.last_event,
     item.last_actor,
-    item.updated_at
+    item.updated_at,
+    item.inviting
    FROM item
 UNION ALL
  SELECT 'review'::text AS kind,
@@ -363,8 +509,46 @@ UNION ALL
     review.log_seq AS event_seq,
     'received'::text AS last_event,
     'system'::text AS last_actor,
-    review.updated_at
+    review.updated_at,
+    false AS inviting
    FROM review;
+
+CREATE OR REPLACE FUNCTION public.advance_cases(p_ids text[])
+ RETURNS SETOF item
+ LANGUAGE plpgsql
+AS $function$
+declare
+  i item;
+  f case_file;
+  c court;
+  v_jurors json;
+  v_now timestamptz;
+begin
+  for i in select * from item where kind = 'case' and id = any (p_ids) and ended_at is null order by id for update loop
+    v_now := clock_timestamp();
+    continue when i.wake_at is null or i.wake_at > v_now;
+    select * into f from case_file where id = i.id;
+    select * into c from court where name = f.court;
+    if i.deadline_at <= v_now and not f.extended and c.fallback ? 'extendSeconds' then
+      update case_file set extended = true where id = i.id;
+      update item set deadline_at = v_now + make_interval(secs => (c.fallback ->> 'extendSeconds')::double precision)
+       where kind = 'case' and id = i.id;
+      perform keep_case(i.id, 'extended', 'system', c.fallback::json, v_now);
+    elsif i.deadline_at <= v_now then
+      perform end_case(i.id, 'expired', 'hung', null, 'system', 'deadline', v_now);
+    else
+      with ended as (
+        update lease set ended_at = greatest(v_now, granted_at), why = 'expired', ended_by = 'system'
+         where kind = 'case' and item_id = i.id and ended_at is null and expires_at <= v_now returning queue, holder
+      ), told as (
+        insert into notice (kind, item_id, queue, person, type, data)
+        select 'case', i.id, queue, holder, 'lease_lost', json_build_object('reason', 'expired', 'by', 'system') from ended
+      ) select json_agg(holder) into v_jurors from ended;
+      perform keep_case(i.id, 'reclaimed', 'system', json_build_object('jurors', v_jurors), v_now);
+    end if;
+    return query select * from item where kind = 'case' and id = i.id;
+  end loop;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.advance_items(p_kinds text[], p_ids text[])
  RETURNS SETOF item
@@ -383,7 +567,7 @@ begin
                 when step.priority > i.priority then 'escalated'
                 when step.seconds is not null then 'stepped' end as act
       from unnest(p_kinds, p_ids) as p (kind, id)
-      join item i on i.kind = p.kind and i.id = p.id and i.ended_at is null
+      join item i on i.kind = p.kind and i.id = p.id and i.kind <> 'case' and i.ended_at is null
       join queue q on q.kind = i.kind and q.name = i.queue
      cross join (select clock_timestamp() as now) t
      cross join lateral (
@@ -436,6 +620,17 @@ begin
   returning i.*;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.advance(p_kinds text[], p_ids text[])
+ RETURNS SETOF item
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return query select * from advance_items(p_kinds, p_ids);
+  if 'case' = any (p_kinds) then
+    return query select * from advance_cases(array(select p.id from unnest(p_kinds, p_ids) as p (kind, id) where p.kind = 'case'));
+  end if;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.announce_review(p_review review, p_seq integer)
  RETURNS void
  LANGUAGE plpgsql
@@ -446,6 +641,26 @@ begin
   values ('review', p_review.id, p_seq, 'review.changed', p_review.version, p_review.callback ->> 'url', 'pending',
           json_build_object('record', p_review.record, 'body', p_review.body,
                             'createdAt', iso_time(p_review.created_at), 'updatedAt', iso_time(p_review.updated_at)));
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.any_juror(c court, f case_file, p_skipped text[], p_from double precision)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_sort TO 'off'
+AS $function$
+declare
+  v_id text;
+begin
+  for n in 1 .. 2 loop
+    select j.id into v_id from juror j
+     where j.court = c.name and j.list = c.list and j.eligible and j.invite
+       and j.dice >= case n when 1 then p_from else 0 end and j.dice < case n when 1 then 1 else p_from end
+       and invitable(c, f, p_skipped, j.id, j.person)
+     order by j.dice limit 1;
+    exit when v_id is not null;
+  end loop;
+  return v_id;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.apply_review(p_id text, p_limit integer)
@@ -490,6 +705,195 @@ begin
   end loop;
   if v_resolved > 0 then perform keep_review(v_review); end if;
   return query select v_resolved, v_resolved = p_limit, v_review.version, next_change(p_id);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.apply_verdict(p_id text, p_verdict jsonb, p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if p_verdict ->> 'winner' is not null then
+    perform end_case(p_id, 'settled', 'decided', p_verdict ->> 'winner', 'court', null, p_now);
+  elsif (p_verdict ->> 'hung')::boolean then
+    perform end_case(p_id, 'expired', 'hung', null, 'court', 'nobody can win any more', p_now);
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.case_bar(f case_file, j juror_seen)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  if f.party_ids && j.ids or j.person = any (f.party_persons) then return 'conflict_of_interest'; end if;
+  if exists (select from vote where case_id = f.id and (person = j.person or juror = any (j.ids))) then return 'already_voted'; end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.case_invites(f case_file, c court)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select f.gold is null and c.mode <> 'claim' and case_room(f, c) > 0 and f.holds < c.assign_jurors
+$function$;
+
+CREATE OR REPLACE FUNCTION public.case_rank(c court, p_priority bigint, p_since timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return case when c.around then (random() * 4503599627370496)::bigint else item_rank('case', p_priority, p_since, null, false) end;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.case_reasons(p_court text, p_juror text)
+ RETURNS TABLE(no_votes_left integer, voted integer, party integer, skipped integer, open integer)
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  c court;
+  j juror_seen;
+begin
+  select * into c from court where name = p_court;
+  j := juror_seen(c, p_juror, p_juror);
+  return query
+  with waiting as materialized (
+    select i.room, i.skipped, case_bar(f, j) as bar from item i join case_file f on f.id = i.id
+     where i.kind = 'case' and i.queue = p_court and i.state = 'ready' and f.gold is null limit 1000)
+  select count(*) filter (where w.room <= 0)::integer, count(*) filter (where w.bar = 'already_voted')::integer,
+         count(*) filter (where w.bar = 'conflict_of_interest')::integer,
+         count(*) filter (where j.person = any (w.skipped))::integer, count(*)::integer
+    from waiting w;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.case_room(f case_file, c court)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case when f.gold is null then f.votes_left + c.overbook - f.holds else 1 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.cast_vote(p_id text, p_token text, p_option text, p_comment text, p_subject text, p_votes integer, p_settings bigint, p_verdict jsonb)
+ RETURNS TABLE(outcome text, counted boolean)
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+declare
+  i item;
+  f case_file;
+  c court;
+  l lease;
+  j juror_seen;
+  v_vote vote;
+  v_now timestamptz;
+  v_bar text;
+begin
+  select * into i from item where kind = 'case' and id = p_id for update;
+  if not found then return query select 'not_found', false; return; end if;
+  v_now := clock_timestamp();
+  select * into f from case_file where id = p_id;
+  select * into c from court where name = f.court;
+  select * into l from lease where token = p_token and kind = 'case' and item_id = p_id;
+  if l.token is not null and not speaks_for(c, p_subject, l) then return query select 'foreign', false; return; end if;
+  select * into v_vote from vote where token = p_token and case_id = p_id;
+  if found and (v_vote.option, v_vote.comment) is not distinct from (p_option, p_comment) then
+    return query select 'repeated', v_vote.counted; return;
+  end if;
+  if i.ended_at is null and (i.deadline_at <= v_now or l.ended_at is null and l.expires_at <= v_now) then
+    -- no clock has come by yet: done now, so that the answer can say so
+    perform advance_cases(array[p_id]);
+    select * into i from item where kind = 'case' and id = p_id;
+    select * into l from lease where token = p_token;
+  end if;
+  if i.ended_at is not null then
+    return query select case when late_vote(i, f, c, l, p_option, p_comment, v_now) then 'late' else 'not_open' end, false;
+    return;
+  end if;
+  if l.token is null or v_vote.token is not null then return query select 'lease_lost', false; return; end if;
+
+  j := juror_seen(c, l.holder, l.slot);
+  v_bar := case when not j.admitted then 'forbidden' else case_bar(f, j) end;
+  if v_bar is not null then
+    if l.ended_at is null then
+      update lease set ended_at = greatest(v_now, granted_at), why = 'revoked', ended_by = 'system' where token = p_token;
+      perform keep_case(p_id, 'refused', l.holder, json_build_object('attempt', 'vote', 'reason', v_bar), v_now);
+    end if;
+    return query select v_bar, false; return;
+  end if;
+  if l.ended_at is not null then return query select 'lease_lost', false; return; end if;
+  if f.gold is null and (f.votes <> p_votes or p_settings <> (select settings_version from queue where kind = 'case' and name = f.court)) then
+    return query select 'again', false; return;
+  end if;
+
+  insert into vote (token, case_id, court, juror, person, option, comment, at, counted, gold)
+  values (p_token, p_id, f.court, l.holder, j.person, p_option, p_comment, v_now, true, f.gold is not null);
+  update lease set ended_at = greatest(v_now, granted_at), why = 'settled', ended_by = l.holder where token = p_token;
+  insert into juror_day as d (court, person, day, votes) values (f.court, j.person, (v_now at time zone 'UTC')::date, 1)
+  on conflict (court, person, day) do update set votes = d.votes + 1;
+  if f.gold is null then
+    update case_file set tally = tally || jsonb_build_object(p_option, coalesce((tally ->> p_option)::integer, 0) + 1), votes = votes + 1,
+           votes_left = (p_verdict ->> 'votesLeft')::integer, stage = (p_verdict ->> 'stage')::integer
+     where id = p_id;
+    update item set priority = (p_verdict ->> 'priority')::bigint where kind = 'case' and id = p_id and priority <> (p_verdict ->> 'priority')::bigint;
+    insert into tally (kind, queue, what, n) values ('case', f.court, 'votes', 1);
+  else
+    insert into juror_record as r (court, person, judged, agreed) values (f.court, j.person, 1, (p_option = f.gold)::integer)
+    on conflict (court, person) do update set judged = r.judged + 1, agreed = r.agreed + excluded.agreed;
+  end if;
+  perform keep_case(p_id, 'voted', l.holder, json_build_object('option', p_option), v_now,
+    f.gold is not null or p_verdict ->> 'winner' is null and not (p_verdict ->> 'hung')::boolean);
+  if f.gold is null then perform apply_verdict(p_id, p_verdict, v_now); end if;
+  return query select 'counted', true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.claim_case(p_court text, p_juror text, p_token text)
+ RETURNS TABLE(outcome text, id text, token text, expires_at timestamp with time zone)
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  c court;
+  j juror_seen;
+  l lease;
+  v_now timestamptz;
+  v_shown text[];
+  v_free integer;
+  v_until timestamptz;
+  v_id text;
+begin
+  select * into c from court where name = p_court;
+  perform pg_advisory_xact_lock(person_key('case', p_court, person)) from juror_seen(c, p_juror, p_juror);
+  j := juror_seen(c, p_juror, p_juror);
+  v_now := clock_timestamp();
+  select * into l from lease where kind = 'case' and queue = p_court and slot = j.person and ended_at is null;
+  if found and l.expires_at > v_now then
+    return query select 'resumed', l.item_id, l.token, l.expires_at; return;
+  elsif found then
+    -- run out, and no clock has come by yet
+    perform advance_cases(array[l.item_id]);
+  end if;
+  if not j.admitted then return query select 'notEligible', null::text, null::text, null::timestamptz; return; end if;
+  if is_tired(c, j.person, 0, v_now) then return query select 'fatigue', null::text, null::text, null::timestamptz; return; end if;
+
+  select coalesce(array_agg(case_id), '{}') into v_shown from exposure
+   where court = p_court and person = j.person and shown_at > v_now - make_interval(secs => c.window_seconds);
+  v_free := c.window_cases - cardinality(v_shown);
+  if c.mode <> 'assign' then v_id := pick_case(c, j, v_shown, v_free, v_now); end if;
+  if v_id is null then
+    if v_free <= 0 then insert into tally (kind, queue, what, n) values ('case', p_court, 'window_hits', 1); end if;
+    return query select case when v_free <= 0 then 'windowFull' else 'none' end, null::text, null::text, null::timestamptz;
+    return;
+  end if;
+
+  v_now := clock_timestamp();
+  select v_now + make_interval(secs => q.lease_seconds) into v_until from queue q where q.kind = 'case' and q.name = p_court;
+  perform hold_case(c, v_id, p_token, p_juror, j.person, v_until, false, v_now);
+  return query select 'held', v_id, p_token, v_until;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.claim_items(p_kind text, p_queue text, p_persons text[], p_tokens text[], p_count integer, p_skills text[], p_resume boolean, p_follows text)
@@ -595,6 +999,58 @@ AS $function$
     ) - clock_timestamp())::double precision
 $function$;
 
+CREATE OR REPLACE FUNCTION public.close_cases(p_ids text[], p_reason text, p_actor text)
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_id text;
+begin
+  for v_id in select id from item where kind = 'case' and id = any (p_ids) and ended_at is null order by id for update loop
+    perform end_case(v_id, 'invalidated', 'invalidated', null, p_actor, p_reason, clock_timestamp());
+    return next v_id;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.end_case(p_id text, p_state text, p_type text, p_winner text, p_actor text, p_reason text, p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  f case_file;
+begin
+  with ended as (
+    update lease set ended_at = greatest(p_now, granted_at), why = 'closed', ended_by = p_actor
+     where kind = 'case' and item_id = p_id and ended_at is null returning queue, holder)
+  insert into notice (kind, item_id, queue, person, type, data)
+  select 'case', p_id, queue, holder, 'lease_lost', json_build_object('reason', p_type, 'by', p_actor) from ended;
+
+  update case_file set holds = 0, winner = p_winner, votes_left = case when p_winner is null then votes_left else 0 end
+   where id = p_id returning * into f;
+  update item i
+     set state = p_state, ended_at = p_now, ended_by = p_actor, end_reason = p_reason,
+         result = case when p_state = 'settled' then json_build_object('winner', p_winner, 'tally', f.tally) end,
+         room = null, inviting = false, wake_at = null,
+         telling = f.gold is null and (coalesce(i.callback, q.callback) is not null
+                   or p_type = 'hung' and coalesce(c.fallback ?| array['court', 'queue'], false)),
+         version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = p_type, last_actor = p_actor,
+         last_data = json_strip_nulls(json_build_object('winner', p_winner, 'tally', f.tally, 'reason', p_reason)), updated_at = p_now
+    from queue q join court c on c.name = q.name
+   where i.kind = 'case' and i.id = p_id and q.kind = 'case' and q.name = i.queue;
+  if f.gold is not null or p_state = 'invalidated' then return; end if;
+
+  -- the court's statistics: how the votes fell, how long it took, who agreed with it
+  insert into tally (kind, queue, what, n)
+  select 'case', f.court, s.what, s.n from item i cross join lateral (values
+      ('votes ' || f.tally::text, 1),
+      ('decide_ms', case when p_winner is null then 0 else extract(epoch from p_now - i.created_at) * 1000 end)) as s (what, n)
+   where i.kind = 'case' and i.id = p_id and s.n <> 0;
+  if p_winner is null then return; end if;
+  insert into juror_record as r (court, person, judged, agreed)
+  select f.court, person, 1, (option = p_winner)::integer from vote where case_id = p_id and counted order by person
+  on conflict (court, person) do update set judged = r.judged + 1, agreed = r.agreed + excluded.agreed;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.fits_review(p_callback jsonb, p_result json)
  RETURNS boolean
  LANGUAGE sql
@@ -627,6 +1083,100 @@ begin
   returning i.*;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.hold_case(c court, p_id text, p_token text, p_juror text, p_person text, p_until timestamp with time zone, p_invited boolean, p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into lease (token, kind, item_id, queue, holder, slot, granted_at, expires_at, invited)
+  values (p_token, 'case', p_id, c.name, p_juror, p_person, p_now, p_until, p_invited);
+  if c.window_cases is not null then
+    insert into exposure as e (court, person, case_id, shown_at) values (c.name, p_person, p_id, p_now)
+    on conflict (court, person, case_id) do update set shown_at = p_now where e.shown_at <= p_now - make_interval(secs => c.window_seconds);
+  end if;
+  perform keep_case(p_id, case when p_invited then 'invited' else 'claimed' end, case when p_invited then 'system' else p_juror end,
+                    case when p_invited then json_build_object('juror', p_juror) end, p_now, not p_invited);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.invitable(c court, f case_file, p_skipped text[], p_juror text, p_person text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  j juror_seen;
+begin
+  if p_person = any (p_skipped)
+     or exists (select from lease where kind = 'case' and queue = c.name and slot = p_person and ended_at is null)
+     or exists (select from lease where kind = 'case' and item_id = f.id and slot = p_person)
+     or is_tired(c, p_person, 0, clock_timestamp())
+     or exists (select from juror_day d where d.court = c.name and d.person = p_person
+                   and d.day = (clock_timestamp() at time zone 'UTC')::date and d.invited >= c.invites_per_day)
+     or (select count(*) from exposure e where e.court = c.name and e.person = p_person and e.case_id <> f.id
+            and e.shown_at > clock_timestamp() - make_interval(secs => c.window_seconds)) >= c.window_cases then
+    return false;
+  end if;
+  j := juror_seen(c, p_juror, p_person);
+  return j.admitted and case_bar(f, j) is null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.invite_juror(c court, f case_file, p_skipped text[], p_juror text, p_token text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_person text;
+  v_now timestamptz;
+begin
+  select person into v_person from juror where court = c.name and list = c.list and id = p_juror;
+  if not pg_try_advisory_xact_lock(person_key('case', c.name, v_person)) then return false; end if;
+  -- looked at once more, now that nobody else can change it
+  if not invitable(c, f, p_skipped, p_juror, v_person) then return false; end if;
+  v_now := clock_timestamp();
+  perform hold_case(c, f.id, p_token, p_juror, v_person, v_now + make_interval(secs => c.answer_seconds), true, v_now);
+  insert into juror_day as d (court, person, day, invited) values (c.name, v_person, (v_now at time zone 'UTC')::date, 1)
+  on conflict (court, person, day) do update set invited = d.invited + 1;
+  -- thrown again, so that nobody is asked more often for the gap before him
+  update juror set dice = random() where court = c.name and list = c.list and id = p_juror;
+  return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.invite_jurors(p_id text, p_tokens text[])
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  i item;
+  f case_file;
+  c court;
+  v_missing integer;
+  v_invited integer := 0;
+  v_juror text;
+begin
+  select * into i from item where kind = 'case' and id = p_id and inviting for update;
+  if not found then return 0; end if;
+  select * into f from case_file where id = p_id;
+  select * into c from court where name = f.court;
+  v_missing := least(c.assign_jurors - f.holds, case_room(f, c), cardinality(p_tokens));
+  for tries in 1 .. v_missing * 3 loop
+    exit when v_invited = v_missing;
+    v_juror := any_juror(c, f, i.skipped, random());
+    exit when v_juror is null;
+    if invite_juror(c, f, i.skipped, v_juror, p_tokens[v_invited + 1]) then v_invited := v_invited + 1; end if;
+  end loop;
+  if v_invited > 0 then update item set version = nextval('item_version') where kind = 'case' and id = p_id; end if;
+  return v_invited;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.is_tired(c court, p_person text, p_held integer, p_now timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select coalesce((select d.votes from juror_day d where d.court = c.name and d.person = p_person
+                      and d.day = (p_now at time zone 'UTC')::date), 0) + p_held >= c.votes_per_day
+$function$;
+
 CREATE OR REPLACE FUNCTION public.iso_time(at timestamp with time zone)
  RETURNS text
  LANGUAGE sql
@@ -657,6 +1207,51 @@ AS $function$
     p_deadline_at, p_next_escalation)
 $function$;
 
+CREATE OR REPLACE FUNCTION public.juror_seen(c court, p_juror text, p_person text)
+ RETURNS juror_seen
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  v_person text;
+  v_eligible boolean;
+  r juror_record;
+begin
+  select person, eligible into v_person, v_eligible from juror where court = c.name and list = c.list and id = p_juror;
+  v_person := coalesce(v_person, p_person);
+  if v_eligible and c.bar_agreement is not null then
+    select * into r from juror_record where court = c.name and person = v_person;
+    v_eligible := case when coalesce(r.judged, 0) < c.bar_after then c.bar_newcomers
+                       else r.agreed >= c.bar_agreement * r.judged end;
+  end if;
+  return row(v_person,
+             array(select id from juror where court = c.name and list = c.list and person = v_person) || p_juror,
+             coalesce(v_eligible, false))::juror_seen;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_case(p_id text, p_type text, p_actor text, p_data json, p_now timestamp with time zone, p_versioned boolean DEFAULT true)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  f case_file;
+  c court;
+  v_live integer;
+  v_first timestamptz;
+begin
+  select count(*), min(expires_at) into v_live, v_first from lease
+   where kind = 'case' and item_id = p_id and ended_at is null;
+  update case_file set holds = v_live where id = p_id returning * into f;
+  select * into c from court where name = f.court;
+  update item i
+     set room = case_room(f, c), inviting = case_invites(f, c), wake_at = least(i.deadline_at, v_first),
+         rank = case_rank(c, i.priority, i.first_available_at),
+         attempts = i.attempts + (p_type in ('claimed', 'invited'))::integer,
+         version = case when p_versioned then nextval('item_version') else i.version end, event_seq = i.event_seq + 1,
+         last_event = p_type, last_actor = p_actor, last_data = p_data, updated_at = p_now
+   where i.kind = 'case' and i.id = p_id;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.keep_review(p_review review)
  RETURNS void
  LANGUAGE plpgsql
@@ -671,6 +1266,54 @@ begin
   on conflict (review_id) do update
      set status = excluded.status, pictures = excluded.pictures, replies = excluded.replies,
          version = excluded.version, updated_at = excluded.updated_at;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.late_vote(i item, f case_file, c court, l lease, p_option text, p_comment text, p_now timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if i.state <> 'settled' or l.why is distinct from 'closed' or l.refused_at is not null then return false; end if;
+  update lease set refused_at = p_now where token = l.token;
+  update case_file set wasted = wasted + 1 where id = f.id;
+  insert into tally (kind, queue, what, n) values ('case', f.court, 'wasted', 1);
+  update item set event_seq = event_seq + 1, last_event = 'refused', last_actor = l.holder, updated_at = p_now,
+         last_data = json_build_object('attempt', 'vote', 'reason', 'decided')
+   where kind = 'case' and id = i.id;
+  if not c.record_late then return false; end if;
+  insert into vote (token, case_id, court, juror, person, option, comment, at, counted, gold)
+  values (l.token, i.id, f.court, l.holder, l.slot, p_option, p_comment, p_now, false, false) on conflict do nothing;
+  return found;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.leave_case(p_id text, p_token text, p_subject text, p_type text)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  i item;
+  c court;
+  l lease;
+  v_now timestamptz;
+begin
+  select * into i from item where kind = 'case' and id = p_id for update;
+  if not found then return 'not_found'; end if;
+  v_now := clock_timestamp();
+  select * into c from court where name = i.queue;
+  select * into l from lease where token = p_token and kind = 'case' and item_id = p_id;
+  if l.token is not null and not speaks_for(c, p_subject, l) then return 'foreign'; end if;
+  if p_type = 'declined' and not coalesce(l.invited, true) then return 'not_invited'; end if;
+  if l.why = 'released' and i.ended_at is null then return 'repeated'; end if;
+  if i.ended_at is null and l.ended_at is null and l.expires_at <= v_now then
+    perform advance_cases(array[p_id]);
+    return 'lease_lost';
+  end if;
+  if i.ended_at is not null then return 'not_open'; end if;
+  if l.token is null or l.ended_at is not null then return 'lease_lost'; end if;
+  update lease set ended_at = greatest(v_now, granted_at), why = 'released', ended_by = l.holder where token = p_token;
+  if p_type <> 'released' then update item set skipped = skipped || l.slot where kind = 'case' and id = p_id; end if;
+  perform keep_case(p_id, p_type, l.holder, null, v_now);
+  return 'done';
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.log_item_insert()
@@ -743,6 +1386,36 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.next_case(c court, j juror_seen, p_shown text[], p_now timestamp with time zone, p_from bigint, p_to bigint, p_skip_locked boolean)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+ SET enable_sort TO 'off'
+AS $function$
+declare
+  v_id text;
+begin
+  if p_skip_locked then
+    select i.id into v_id from item i join case_file f on f.id = i.id
+     where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
+       and i.rank >= coalesce(p_from, '-9223372036854775808') and i.rank < coalesce(p_to, '9223372036854775807')
+       and (i.deadline_at is null or i.deadline_at > p_now)
+       and i.id <> all (p_shown) and not j.person = any (i.skipped) and case_bar(f, j) is null
+     order by i.rank, i.seq limit 1 for update of i skip locked;
+  else
+    select i.id into v_id from item i join case_file f on f.id = i.id
+     where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
+       and i.rank >= coalesce(p_from, '-9223372036854775808') and i.rank < coalesce(p_to, '9223372036854775807')
+       and (i.deadline_at is null or i.deadline_at > p_now)
+       and i.id <> all (p_shown) and not j.person = any (i.skipped) and case_bar(f, j) is null
+     order by i.rank, i.seq limit 1 for update of i;
+  end if;
+  return v_id;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.next_change(p_id text)
  RETURNS integer
  LANGUAGE sql
@@ -786,6 +1459,74 @@ CREATE OR REPLACE FUNCTION public.person_key(p_kind text, p_queue text, p_person
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN hashtextextended(((((p_kind || chr(31)) || p_queue) || chr(31)) || p_person), (0)::bigint);
+
+CREATE OR REPLACE FUNCTION public.pick_case(c court, j juror_seen, p_shown text[], p_free integer, p_now timestamp with time zone)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+declare
+  v_places text[];
+  v_id text;
+begin
+  if p_free is null then return pick_new(c, j, p_shown, p_now); end if;
+  select array_agg(s.id order by random()) into v_places from (
+    select i.id from unnest(p_shown) as x (id) join item i on i.kind = 'case' and i.id = x.id
+      join case_file f on f.id = i.id
+     where i.state = 'ready' and i.room > 0 and (i.deadline_at is null or i.deadline_at > p_now)
+       and not j.person = any (i.skipped) and case_bar(f, j) is null
+    union all select null from generate_series(1, p_free)) s;
+  for n in 1 .. coalesce(cardinality(v_places), 0) loop
+    if v_places[n] is null then v_id := pick_new(c, j, p_shown, p_now);
+    else
+      select i.id into v_id from item i where i.kind = 'case' and i.id = v_places[n] and i.state = 'ready' and i.room > 0 for update;
+    end if;
+    if v_id is not null then return v_id; end if;
+  end loop;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.pick_gold(c court, j juror_seen, p_shown text[])
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_id text;
+begin
+  select i.id into v_id from case_file f join item i on i.kind = 'case' and i.id = f.id
+   where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)
+     and not j.person = any (i.skipped) and case_bar(f, j) is null
+   order by random() limit 1;
+  if v_id is not null then perform 1 from item where kind = 'case' and id = v_id for update; end if;
+  return v_id;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.pick_new(c court, j juror_seen, p_shown text[], p_now timestamp with time zone)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_gold boolean := random() < c.gold_share;
+  v_from bigint := case when c.around then (random() * 4503599627370496)::bigint end;
+  v_pass boolean;
+  v_id text;
+begin
+  for n in 0 .. 1 loop
+    if v_gold = (n = 0) then v_id := pick_gold(c, j, p_shown);
+    else
+      -- what a neighbour has locked is passed by; if nothing else is left, it is waited for
+      foreach v_pass in array array[true, false] loop
+        v_id := next_case(c, j, p_shown, p_now, v_from, null, v_pass);
+        if v_id is null and c.around then v_id := next_case(c, j, p_shown, p_now, null, v_from, v_pass); end if;
+        exit when v_id is not null;
+      end loop;
+    end if;
+    if v_id is not null then return v_id; end if;
+  end loop;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.pick_plain(p_kind text, p_queue text, p_persons text[], p_count integer, p_now timestamp with time zone)
  RETURNS text[]
@@ -1047,11 +1788,87 @@ begin
   end loop;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.rejudge_cases(p_court text, p_found jsonb)
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  c court;
+  f case_file;
+  v record;
+begin
+  select * into c from court where name = p_court;
+  for v in
+    select i.id, i.room, i.inviting, i.priority, i.deadline_at, s.votes, s.verdict,
+           case when i.own_deadline then i.deadline_at else i.created_at + make_interval(secs => q.deadline_seconds) end as due_at
+      from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
+      join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
+      join queue q on q.kind = 'case' and q.name = i.queue
+     order by i.id for update of i
+  loop
+    select * into f from case_file where id = v.id;
+    continue when f.votes <> v.votes;
+    update case_file set votes_left = (v.verdict ->> 'votesLeft')::integer, stage = (v.verdict ->> 'stage')::integer
+     where id = v.id returning * into f;
+    v.due_at := case when f.extended or f.gold is not null then v.deadline_at else v.due_at end;
+    update item set priority = (v.verdict ->> 'priority')::bigint, deadline_at = v.due_at where kind = 'case' and id = v.id;
+    perform apply_verdict(v.id, v.verdict, clock_timestamp());
+    if v.verdict ->> 'winner' is not null or (v.verdict ->> 'hung')::boolean then
+      return next v.id;
+    elsif (v.room, v.inviting, v.priority, v.deadline_at)
+          is distinct from (case_room(f, c), case_invites(f, c), (v.verdict ->> 'priority')::bigint, v.due_at) then
+      perform keep_case(v.id, 'changed', 'system', json_build_object('votesLeft', f.votes_left), clock_timestamp());
+      return next v.id;
+    end if;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.renew_hold(p_id text, p_token text, p_subject text)
+ RETURNS TABLE(outcome text, expires_at timestamp with time zone)
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+declare
+  i item;
+  c court;
+  l lease;
+  v_until timestamptz;
+begin
+  select * into i from item where kind = 'case' and id = p_id for update;
+  if not found then return query select 'not_found', null::timestamptz; return; end if;
+  select * into c from court where name = i.queue;
+  select * into l from lease where token = p_token and kind = 'case' and item_id = p_id;
+  if l.token is not null and not speaks_for(c, p_subject, l) then return query select 'foreign', null::timestamptz; return; end if;
+  if i.ended_at is null and l.ended_at is null and least(l.expires_at, i.deadline_at) <= clock_timestamp() then
+    perform advance_cases(array[p_id]);
+    select * into i from item where kind = 'case' and id = p_id;
+    select * into l from lease where token = p_token;
+  end if;
+  if i.ended_at is not null then return query select 'not_open', null::timestamptz; return; end if;
+  if l.token is null or l.ended_at is not null then return query select 'lease_lost', null::timestamptz; return; end if;
+  select clock_timestamp() + make_interval(secs => case when l.invited then coalesce(c.answer_seconds, q.lease_seconds) else q.lease_seconds end)
+    into v_until from queue q where q.kind = 'case' and q.name = i.queue;
+  update lease set expires_at = v_until where token = p_token;
+  update item set updated_at = clock_timestamp(), wake_at = least(deadline_at, (
+           select min(x.expires_at) from lease x where x.kind = 'case' and x.item_id = p_id and x.ended_at is null))
+   where kind = 'case' and id = p_id;
+  return query select 'done', v_until;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.requires_key(requires text[])
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN COALESCE((SELECT string_agg(s.r, ','::text ORDER BY (s.r COLLATE "C")) AS string_agg FROM (SELECT DISTINCT unnest(requires_key.requires) AS r) s), ''::text);
+
+CREATE OR REPLACE FUNCTION public.speaks_for(c court, p_subject text, l lease)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select p_subject is null or p_subject = l.holder
+      or exists (select from juror where court = c.name and list = c.list and id = p_subject and person = l.slot)
+$function$;
 
 CREATE OR REPLACE FUNCTION public.tick_item(p_kind text, p_id text)
  RETURNS SETOF item
@@ -1059,7 +1876,7 @@ CREATE OR REPLACE FUNCTION public.tick_item(p_kind text, p_id text)
 AS $function$
 begin
   perform 1 from item where kind = p_kind and id = p_id for update;
-  return query select * from advance_items(array[p_kind], array[p_id]);
+  return query select * from advance(array[p_kind], array[p_id]);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.tick(p_limit integer)
@@ -1078,11 +1895,11 @@ begin
      order by i.wake_at limit p_limit for update skip locked) due;
   if v_ids is null then return; end if;
   begin
-    return query select * from advance_items(v_kinds, v_ids);
+    return query select * from advance(v_kinds, v_ids);
   exception when others then
     for n in 1 .. cardinality(v_ids) loop
       begin
-        return query select * from advance_items(v_kinds[n:n], v_ids[n:n]);
+        return query select * from advance(v_kinds[n:n], v_ids[n:n]);
       exception when others then
         perform park_item(v_kinds[n], v_ids[n], sqlerrm);
       end;

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
-import type { Item } from '../contract/items.ts';
+import type { CaseItem, Item } from '../contract/items.ts';
+import { caseView } from './cases.ts';
 import { stateWord } from './items.ts';
 import { ticketView } from './tickets.ts';
 
@@ -35,7 +36,7 @@ export function refuseUrl(text: string, allowPrivate: boolean): string | null {
 }
 
 /** `{type, version, …item}` of an item's outcome; the item under its own name. */
-export function outcomeMessage(item: Item): { type: string; version: number; [kind: string]: unknown } {
+export function outcomeMessage(item: Item | CaseItem): { type: string; version: number; [kind: string]: unknown } {
   const type = `${item.kind}.${stateWord(item.kind, item.state)}`;
-  return { type, version: item.version, [item.kind]: ticketView(item) };
+  return { type, version: item.version, [item.kind]: 'tally' in item ? caseView(item) : ticketView(item) };
 }

@@ -156,14 +156,19 @@ export class Backlog {
     const { row } = entry;
     const kind = row.telling
       ? CLASS.telling
-      : row.wake_at
+      : row.wake_at || row.inviting
         ? CLASS.due
         : isFinal(row.state)
           ? CLASS.told
           : entry.byTick
             ? CLASS.ticked
             : CLASS.idle;
-    const ticket = { class: kind, at: row.wake_at?.getTime() ?? 0, no: this.#no++, key: entry.key };
+    const ticket = {
+      class: kind,
+      at: row.inviting ? 0 : (row.wake_at?.getTime() ?? 0),
+      no: this.#no++,
+      key: entry.key,
+    };
     this.#entries.set(entry.key, entry);
     this.#tickets.set(entry.key, ticket);
     this.#order.push(ticket);

@@ -84,7 +84,7 @@ export function createEngine(o: EngineOptions): Engine {
   };
   const after = afterCommit({ relay, waiters, bus, notices, arm });
   const pacemaker = new Pacemaker({ db, after, log });
-  const keeper = new Keeper({ db, node, url: o.url, role: o.role, relay, bus, log });
+  const keeper = new Keeper({ db, after, node, url: o.url, role: o.role, relay, bus, log });
   let slowPoll: NodeJS.Timeout | undefined;
   return {
     db,

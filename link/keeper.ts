@@ -2,8 +2,10 @@ import { adoptOutbox, beat, leave, liveNodes, tidy } from '../db/link.ts';
 import type { Db } from '../db/pool.ts';
 import { refreshQueue, takeRefresh } from '../db/queues.ts';
 import type { Bus } from './bus.ts';
+import { refreshCourt } from './courts.ts';
 import type { Log } from './log.ts';
 import type { Relay } from './relay.ts';
+import type { AfterCommit } from './told.ts';
 
 const BEAT_MS = 5_000;
 const SWEEP = 1_000;
@@ -14,6 +16,7 @@ export interface KeeperOptions {
   node: string;
   url: string | null;
   role: string;
+  after: AfterCommit;
   relay: Relay;
   bus: Bus;
   log: Log;
@@ -77,10 +80,11 @@ export class Keeper {
   }
 
   async #refresh(): Promise<void> {
-    const { db, relay, log } = this.#o;
+    const { db, after, relay, log } = this.#o;
     try {
       for (const queue of await takeRefresh(db)) {
-        await refreshQueue(db, queue.kind, queue.name);
+        if (queue.kind === 'case') await refreshCourt(db, after, queue.name);
+        else await refreshQueue(db, queue.kind, queue.name);
         relay.lookBack();
       }
     } catch (error) {

@@ -9,16 +9,17 @@ import type { EventLine, Snapshot } from '../contract/snapshot.ts';
 export type AfterCommit = (rows: Item[], options?: { toldBy?: string; byTick?: boolean }) => void;
 
 export function toldRow(row: ToldRow): ToldRow {
-  const { kind, id, queue, state, version, wake_at, holder, telling, event_seq, last_event, last_actor, updated_at } =
-    row;
-  return { kind, id, queue, state, version, wake_at, holder, telling, event_seq, last_event, last_actor, updated_at };
+  const { kind, id, queue, state, version, wake_at, holder, telling, inviting } = row;
+  const { event_seq, last_event, last_actor, updated_at } = row;
+  const event = { event_seq, last_event, last_actor, updated_at };
+  return { kind, id, queue, state, version, wake_at, holder, telling, inviting, ...event };
 }
 
 /** A review to which callbacks have come. Whoever sent them waits for what becomes of them, so it goes first. */
 export function receivedRow(id: string, version: number, at: Date): ToldRow {
   return {
     ...{ kind: 'review', id, queue: '', state: 'ready', version, wake_at: null, holder: null, telling: true },
-    ...{ event_seq: version, last_event: 'received', last_actor: 'system', updated_at: at },
+    ...{ event_seq: version, last_event: 'received', last_actor: 'system', updated_at: at, inviting: false },
   };
 }
 
@@ -31,6 +32,7 @@ export function snapshotOf(row: ToldRow, now: Date): Snapshot {
     wakeInMs: row.wake_at ? row.wake_at.getTime() - now.getTime() : null,
     holder: row.holder,
     telling: row.telling,
+    ...(row.inviting && { inviting: true }),
   };
 }
 

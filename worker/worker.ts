@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { escalateHung } from '../activities/cases.ts';
 import { deliveryActivities } from '../activities/deliveries.ts';
 import { itemActivities } from '../activities/items.ts';
 import { leadIntoReview, reviewActivities } from '../activities/reviews.ts';
@@ -39,6 +40,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     db: engine.db,
     allowPrivate: o.allowPrivateCallbacks,
     leadIntoReview: (item, target) => leadIntoReview(engine, item, target),
+    escalateHung: (item) => escalateHung(engine, item),
   });
   const reviews = reviewActivities({ ...engine, deliver: deliveries.deliver });
   const main = await Worker.create({

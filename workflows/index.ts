@@ -1,3 +1,4 @@
+export { courtCase as case } from './cases.ts';
 export { redelivery } from './deliveries.ts';
 export { job } from './jobs.ts';
 export { review } from './reviews.ts';

@@ -18,6 +18,7 @@ import { bookkeeping, receivers } from './deliveries.ts';
 import { aWhile, inDatabase, isHeavy, MAX_SIGNALS, whenCancelled } from './runs.ts';
 
 const MIN_SLEEP_MS = 1_000;
+const NOBODY_MS = 30_000;
 
 const db = inDatabase<ItemActivities>();
 const operators = proxyActivities<ItemActivities>({
@@ -79,6 +80,7 @@ export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorS
     while (run.snapshot && !(isFinal(run.snapshot.state) && run.commands.length === 0)) {
       if (isHeavy(run.signals)) await handOver(run);
       if (run.commands.length > 0) await obey(run);
+      else if (run.snapshot.inviting) await invite(run);
       else await rest(run, run.snapshot);
     }
     if (run.snapshot?.telling) await meanwhile(run, tell(run));
@@ -110,9 +112,19 @@ function listen(run: Run, signals: OperatorSignals): void {
   whenCancelled(() => obeyLater(ending({ reason: 'workflow cancelled' })));
 }
 
+/** Asks for jurors whom the case lacks (S2.1); where nobody can be asked now, once more in half a minute. */
+async function invite(run: Run): Promise<void> {
+  await refresh(run, () => db.inviteJurors(run.id));
+  const known = run.snapshot;
+  if (known?.inviting) await condition(stirredSince(run, known), NOBODY_MS);
+}
+
+const stirredSince = (run: Run, known: Snapshot) => () =>
+  run.snapshot !== known || run.commands.length > 0 || run.signals >= MAX_SIGNALS;
+
 /** Until a signal, or until the wake time has passed; then what is due is done. */
 async function rest(run: Run, known: Snapshot): Promise<void> {
-  const stirred = () => run.snapshot !== known || run.commands.length > 0 || run.signals >= MAX_SIGNALS;
+  const stirred = stirredSince(run, known);
   if (known.wakeInMs === null) return condition(stirred);
   const extra = run.graced ? grace(run.id) : 0;
   const signalled = await condition(stirred, Math.max(known.wakeInMs + extra, run.graced ? MIN_SLEEP_MS : 1));

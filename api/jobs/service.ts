@@ -10,6 +10,9 @@ import { share } from '../sharing.ts';
 
 type JobApi = Omit<Api, 'jobs'>;
 
+/** Jobs in one statement: enough for the batches of several callers, short enough for one who wants a single job. */
+const MOST_TOGETHER = 512;
+
 export interface PopRequest {
   topics: string[];
   count: number;
@@ -40,9 +43,10 @@ export function jobService(api: JobApi): JobService {
     async (inputs) => {
       const rows = await jobs.finishJobs(db, inputs);
       after(rows);
-      return inputs.map((i) => rows.find((r) => r.id === i.id));
+      const finished = new Map(rows.map((row) => [row.id, row]));
+      return inputs.map((i) => finished.get(i.id));
     },
-    { keys: (i) => [i.id] },
+    { keys: (i) => [i.id], max: MOST_TOGETHER },
   );
   const remove = share<{ id: string; actor: string }, Item | undefined>(
     async (inputs) => {
@@ -98,7 +102,7 @@ const newItem = (id: string | null, hash: string, job: Omit<NewJob, 'id'>) => ({
   bodyBytes: bodyBytes(job.body).length,
 });
 
-/** Pops of the same topics share a statement; single jobs only, a pop of many goes alone. */
+/** Pops of the same topics share a statement; a pop of many is as many pops that come together. */
 function sharedPops(api: JobApi) {
   const { db, after } = api.engine;
   const shares = new Map<string, (pop: jobs.Pop) => Promise<Item | undefined>>();
@@ -110,25 +114,19 @@ function sharedPops(api: JobApi) {
       async (pops) => {
         const rows = await jobs.popJobs(db, pops, maxBytes);
         after(rows);
-        return pops.map((p) => rows.find((r) => r.lease_id === p.token));
+        const given = new Map(rows.map((row) => [row.lease_id, row]));
+        return pops.map((p) => given.get(p.token));
       },
-      { keys: (p) => [p.token] },
+      { keys: (p) => [p.token], max: MOST_TOGETHER },
     );
     if (shares.size > 10_000) shares.clear();
     shares.set(key, made);
     return made;
   };
   return async ({ topics, count, holder, tcp = false }: PopRequest): Promise<Item[]> => {
-    const maxBytes = tcp ? MAX_TCP_BYTES : null;
-    if (count === 1) {
-      const item = await shared(topics, maxBytes)({ topics, token: newToken(), holder });
-      return item ? [item] : [];
-    }
-    const pops = Array.from({ length: count }, () => ({ topics, token: newToken(), holder }));
-    const rows = await jobs.popJobs(db, pops, maxBytes);
-    after(rows);
-    const place = new Map(pops.map((p, n) => [p.token, n]));
-    return rows.sort((a, b) => (place.get(a.lease_id ?? '') ?? 0) - (place.get(b.lease_id ?? '') ?? 0));
+    const pop = shared(topics, tcp ? MAX_TCP_BYTES : null);
+    const given = await Promise.all(Array.from({ length: count }, () => pop({ topics, token: newToken(), holder })));
+    return given.filter((item) => item !== undefined);
   };
 }
 

@@ -15,21 +15,23 @@ export const streamEndpoint = endpoint({
   method: 'get',
   path: '/v1/stream',
   tag: 'Streams',
-  summary: 'Server-sent events: lease_lost and changed for a reviewer; these, available and stats for a queue',
+  summary: 'Server-sent events: lease_lost and changed for a reviewer or juror; these, available and stats for a queue',
   roles: ['reviewer', 'agent', 'producer'],
   takesTicket: true,
   query: z.object({
     reviewer: Name.optional(),
+    juror: Name.optional(),
     queue: Name.optional(),
     ticket: z.string().max(200).optional(),
   }),
   answers: { 200: z.string().openapi({ description: 'text/event-stream' }) },
   async handle({ api, caller, query, header, signal }) {
-    if ((query.reviewer === undefined) === (query.queue === undefined) && caller.role !== 'reviewer')
-      throw invalid('reviewer', 'give either reviewer or queue');
+    const named = [query.reviewer, query.juror, query.queue].filter((name) => name !== undefined);
+    if (named.length > 1 || (named.length === 0 && caller.role !== 'reviewer'))
+      throw invalid('reviewer', 'give either reviewer, juror or queue');
     const lastSeen = Number(header('last-event-id') ?? Number.NaN);
     if (query.queue !== undefined) return queueStream(api, caller, query.queue, signal);
-    const reviewer = personOf(caller, query.reviewer);
+    const reviewer = personOf(caller, query.reviewer ?? query.juror);
     return eventStream(signal, allowed(api, caller), async (stream) => {
       const write = (n: Notice) => n.person === reviewer && send(stream, n);
       const stop = await api.engine.notices.listen(write);

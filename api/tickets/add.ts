@@ -1,13 +1,9 @@
-import { z } from '@hono/zod-openapi';
 import { QueueParam } from '../../contract/common.ts';
 import { BatchResults, NewTicket, Ticket, TicketBatch } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import { idFromKey } from '../../link/tokens.ts';
+import { keyedId } from '../adding.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
-import { invalid } from '../problems.ts';
 import { addOfBatch, addTicket } from './adding.ts';
-
-const IdempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
 export const addTicketEndpoint = endpoint({
   method: 'post',
@@ -20,10 +16,7 @@ export const addTicketEndpoint = endpoint({
   answers: { 200: Ticket, 201: Ticket },
   problems: ['id_conflict', 'payload_too_large', 'unsupported_media_type'],
   async handle({ api, caller, params: { queue }, body, header }) {
-    const key = header('idempotency-key');
-    if (key !== undefined && !IdempotencyKey.safeParse(key).success)
-      throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
-    const id = body.id ?? (key === undefined ? undefined : idFromKey(caller.id, 'ticket', key));
+    const id = body.id ?? keyedId(caller, 'ticket', header('idempotency-key'));
     const { item, created } = await addTicket(api, caller, queue, body, id);
     return { status: created ? 201 : 200, body: ticketView(item) };
   },

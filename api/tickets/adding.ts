@@ -1,12 +1,11 @@
 import { NewTicket } from '../../contract/tickets.ts';
 import { getItem, type Item } from '../../db/items.ts';
 import { contentHash, newId } from '../../link/tokens.ts';
+import { entryOfBatch, sameOrConflict } from '../adding.ts';
 import type { Caller } from '../auth.ts';
-import { checkValues } from '../body.ts';
 import type { Api } from '../context.ts';
 import { checkUrl } from '../deliveries.ts';
-import { problemOf } from '../endpoint.ts';
-import { invalid, Problem } from '../problems.ts';
+import { invalid } from '../problems.ts';
 
 const MAX_AHEAD_MS = 60_000;
 
@@ -35,11 +34,7 @@ export async function addTicket(
     createdAt: ticket.createdAt ?? null,
   };
   const hash = contentHash(content);
-  const same = (existing: Item | undefined) => {
-    if (!existing || Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
-      throw new Problem('id_conflict', `ticket ${id} exists with other content`);
-    return { item: existing, created: false };
-  };
+  const same = (existing: Item | undefined) => sameOrConflict(existing, 'ticket', id, hash);
   if (!api.knowsQueue('ticket', queue)) {
     // a queue comes with its first ticket, not with one that is refused
     const existing = await getItem(api.engine.db, 'ticket', id);
@@ -51,25 +46,9 @@ export async function addTicket(
   return same(await getItem(api.engine.db, 'ticket', id));
 }
 
-/** One ticket of a batch, whatever it is: a bad one doesn't harm the others. */
-export async function addOfBatch(api: Api, caller: Caller, queue: string, sent: unknown) {
-  const id = idOf(sent);
-  try {
-    checkValues(sent);
-    const parsed = NewTicket.safeParse(sent);
-    if (!parsed.success) throw problemOf(parsed.error, 'ticket');
-    const { item, created } = await addTicket(api, caller, queue, parsed.data);
-    return { id: item.id, httpStatus: created ? 201 : 200 };
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { id, httpStatus: error.status, code: error.code, detail: error.message };
-  }
-}
-
-function idOf(sent: unknown): string | null {
-  const id = (sent as { id?: unknown } | null)?.id;
-  return typeof id === 'string' ? id : null;
-}
+/** One ticket of a batch, whatever it is. */
+export const addOfBatch = (api: Api, caller: Caller, queue: string, sent: unknown) =>
+  entryOfBatch(NewTicket, 'ticket', sent, (ticket) => addTicket(api, caller, queue, ticket));
 
 function checkTicket(api: Api, { callback, createdAt }: NewTicket): void {
   if (callback && 'url' in callback) checkUrl(api, 'callback.url', callback.url);

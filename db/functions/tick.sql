@@ -1,4 +1,5 @@
--- Everything that time does to items, and the only code that acts on time (docs/ARCHITECTURE.md, the two clocks).
+-- Everything that time does to items (to cases: db/functions/cases.sql), and the only code that acts on time
+-- (docs/ARCHITECTURE.md, the two clocks).
 -- One pass applies one transition to each item given: its deadline first, then the end of its
 -- lease, then its delay, then an escalation; what is due after that is done in the next pass.
 create or replace function advance_items(p_kinds text[], p_ids text[]) returns setof item
@@ -15,7 +16,7 @@ begin
                 when step.priority > i.priority then 'escalated'
                 when step.seconds is not null then 'stepped' end as act
       from unnest(p_kinds, p_ids) as p (kind, id)
-      join item i on i.kind = p.kind and i.id = p.id and i.ended_at is null
+      join item i on i.kind = p.kind and i.id = p.id and i.kind <> 'case' and i.ended_at is null
       join queue q on q.kind = i.kind and q.name = i.queue
      cross join (select clock_timestamp() as now) t
      cross join lateral (
@@ -68,6 +69,15 @@ begin
   returning i.*;
 end $$;
 
+-- The same for items of all kinds.
+create or replace function advance(p_kinds text[], p_ids text[]) returns setof item language plpgsql as $$
+begin
+  return query select * from advance_items(p_kinds, p_ids);
+  if 'case' = any (p_kinds) then
+    return query select * from advance_cases(array(select p.id from unnest(p_kinds, p_ids) as p (kind, id) where p.kind = 'case'));
+  end if;
+end $$;
+
 -- One batch of what is due, in all queues. Rows another process is at are skipped. An item whose
 -- transition fails is parked for a minute and the rest goes on.
 create or replace function tick(p_limit integer) returns setof item language plpgsql as $$
@@ -83,11 +93,11 @@ begin
      order by i.wake_at limit p_limit for update skip locked) due;
   if v_ids is null then return; end if;
   begin
-    return query select * from advance_items(v_kinds, v_ids);
+    return query select * from advance(v_kinds, v_ids);
   exception when others then
     for n in 1 .. cardinality(v_ids) loop
       begin
-        return query select * from advance_items(v_kinds[n:n], v_ids[n:n]);
+        return query select * from advance(v_kinds[n:n], v_ids[n:n]);
       exception when others then
         perform park_item(v_kinds[n], v_ids[n], sqlerrm);
       end;
@@ -99,7 +109,7 @@ end $$;
 create or replace function tick_item(p_kind text, p_id text) returns setof item language plpgsql as $$
 begin
   perform 1 from item where kind = p_kind and id = p_id for update;
-  return query select * from advance_items(array[p_kind], array[p_id]);
+  return query select * from advance(array[p_kind], array[p_id]);
 end $$;
 
 create or replace function park_item(p_kind text, p_id text, p_error text) returns void language plpgsql as $$

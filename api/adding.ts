@@ -1,0 +1,56 @@
+import { z } from '@hono/zod-openapi';
+import type { Item } from '../contract/items.ts';
+import type { Kind } from '../contract/snapshot.ts';
+import { idFromKey } from '../link/tokens.ts';
+import type { Caller } from './auth.ts';
+import { checkValues } from './body.ts';
+import { problemOf } from './endpoint.ts';
+import { invalid, Problem } from './problems.ts';
+
+const IdempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/);
+
+/**
+ * The id that a call without one gets from its `Idempotency-Key`; undefined: it has none of these either.
+ * @throws Problem 422 for a key of other characters
+ */
+export function keyedId(caller: Caller, kind: Kind, key: string | undefined): string | undefined {
+  if (key === undefined) return undefined;
+  if (!IdempotencyKey.safeParse(key).success)
+    throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
+  return idFromKey(caller.id, kind, key);
+}
+
+/**
+ * What an add comes to whose id exists already: the same item for the same content (S0.9).
+ * @param hash SHA-256 of the content as it is sent now, hex
+ * @throws Problem `id_conflict` when the id stands for other content, as it was first sent
+ */
+export function sameOrConflict(existing: Item | undefined, kind: Kind, id: string, hash: string) {
+  if (!existing || Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
+    throw new Problem('id_conflict', `${kind} ${id} exists with other content`);
+  return { item: existing, created: false };
+}
+
+/** One entry of a batch, whatever it is: a bad one doesn't harm the others. */
+export async function entryOfBatch<S extends z.ZodType>(
+  schema: S,
+  name: string,
+  sent: unknown,
+  add: (entry: z.output<S>) => Promise<{ item: Item; created: boolean }>,
+) {
+  try {
+    checkValues(sent);
+    const parsed = schema.safeParse(sent);
+    if (!parsed.success) throw problemOf(parsed.error, name);
+    const { item, created } = await add(parsed.data);
+    return { id: item.id, httpStatus: created ? 201 : 200 };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { id: idOf(sent), httpStatus: error.status, code: error.code, detail: error.message };
+  }
+}
+
+function idOf(sent: unknown): string | null {
+  const id = (sent as { id?: unknown } | null)?.id;
+  return typeof id === 'string' ? id : null;
+}

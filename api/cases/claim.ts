@@ -1,0 +1,53 @@
+import { ClaimCase, ClaimCaseAnswer } from '../../contract/cases.ts';
+import { CourtParam } from '../../contract/courts.ts';
+import { type Claimed, caseReasons, claimCase, getCase } from '../../db/cases.ts';
+import { caseView } from '../../domain/cases.ts';
+import { newToken } from '../../link/tokens.ts';
+import { personOf } from '../auth.ts';
+import type { Api } from '../context.ts';
+import { findCourt } from '../courts/settings.ts';
+import { endpoint, ok } from '../endpoint.ts';
+
+export const claimCaseEndpoint = endpoint({
+  method: 'post',
+  path: '/v1/courts/{court}/claim',
+  tag: 'Cases',
+  summary: 'Hand me a case to judge; one that I hold comes first',
+  roles: ['reviewer', 'agent'],
+  params: CourtParam,
+  body: ClaimCase,
+  answers: { 200: ClaimCaseAnswer },
+  problems: ['not_found'],
+  async handle({ api, caller, params, body, signal }) {
+    const juror = personOf(caller, body.juror, 'juror');
+    const { name } = await findCourt(api, params.court);
+    const claimed = await claimCase(api.engine.db, name, juror, newToken());
+    if (claimed.id === null)
+      return ok({ case: null, lease: null, resumed: false, reasons: await reasonsFor(api, name, juror, claimed) });
+    const item = await getCase(api.engine.db, claimed.id);
+    if (!item) throw new Error(`case ${claimed.id} is gone`);
+    if (claimed.outcome === 'held') {
+      api.engine.after([item]);
+      api.metrics.handedOut.inc({ queue: name });
+      if (signal.aborted) await api.cases.leave({ id: item.id, token: claimed.token, subject: null, how: 'released' });
+    }
+    const lease = { token: claimed.token, expiresAt: claimed.expires_at.toISOString() };
+    return ok({ case: caseView(item), lease, resumed: claimed.outcome === 'resumed', reasons: null });
+  },
+});
+
+/** What stands in the way, in numbers of open cases; a bar of the juror himself stands in the way of all of them. */
+async function reasonsFor(api: Api, court: string, juror: string, { outcome }: Claimed) {
+  const found = await caseReasons(api.engine.db, court, juror);
+  const all = (why: Claimed['outcome']) => (outcome === why ? Math.max(1, found.open) : 0);
+  return {
+    noVotesLeft: found.no_votes_left,
+    voted: found.voted,
+    party: found.party,
+    skipped: found.skipped,
+    windowFull: all('windowFull'),
+    notEligible: all('notEligible'),
+    fatigue: all('fatigue'),
+    none: found.open === 0 ? 1 : 0,
+  };
+}

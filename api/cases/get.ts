@@ -1,0 +1,118 @@
+import { Case, CaseFilter, InvalidateCase, Vote } from '../../contract/cases.ts';
+import { IdParam, Page, pageOf } from '../../contract/common.ts';
+import { TicketEvent, TicketWorkflow } from '../../contract/tickets.ts';
+import { caseVotes, closeCases, listCases } from '../../db/cases.ts';
+import { caseView } from '../../domain/cases.ts';
+import { coreState } from '../../domain/items.ts';
+import { deliveryEndpoints } from '../deliveries.ts';
+import { endpoint, ok } from '../endpoint.ts';
+import { eventPage } from '../events.ts';
+import { isCreation, isNumber, page, positionOf } from '../paging.ts';
+import { askWorkflow } from '../workflows.ts';
+import { freshCase, refuse } from './refusing.ts';
+
+export const getCaseEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/cases/{id}',
+  tag: 'Cases',
+  summary: 'A case in whatever state it is',
+  roles: ['producer', 'reviewer', 'agent'],
+  params: IdParam,
+  answers: { 200: Case },
+  problems: ['not_found'],
+  handle: async ({ api, params: { id } }) => ok(caseView(await freshCase(api, id))),
+});
+
+export const listCasesEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/cases',
+  tag: 'Cases',
+  summary: 'Cases, newest first; gold is not among them',
+  roles: ['producer', 'agent'],
+  query: CaseFilter,
+  answers: { 200: pageOf(Case) },
+  async handle({ api, query: { court, state, cursor, limit } }) {
+    const position = positionOf(cursor, isCreation);
+    const before = position && { createdAt: position[0], seq: position[1] };
+    const filter = { court, state: state && coreState('case', state), before };
+    const rows = await listCases(api.engine.db, filter, limit + 1);
+    return ok(page(rows, limit, caseView, (i) => [i.created_at.toISOString(), i.seq]));
+  },
+});
+
+export const listVotes = endpoint({
+  method: 'get',
+  path: '/v1/cases/{id}/votes',
+  tag: 'Cases',
+  summary: 'Its votes in their order; those that came too late and were kept do not count',
+  roles: ['producer', 'agent'],
+  params: IdParam,
+  query: Page,
+  answers: { 200: pageOf(Vote) },
+  problems: ['not_found'],
+  async handle({ api, params: { id }, query: { limit, cursor } }) {
+    await freshCase(api, id);
+    const rows = await caseVotes(api.engine.db, id, positionOf(cursor, isNumber) ?? 0, limit + 1);
+    const view = ({ juror, option, comment, at, counted }: (typeof rows)[number]) => ({
+      ...{ juror, option, comment, counted },
+      at: at.toISOString(),
+    });
+    return ok(page(rows, limit, view, (v) => v.seq));
+  },
+});
+
+export const listCaseEvents = endpoint({
+  method: 'get',
+  path: '/v1/cases/{id}/events',
+  tag: 'Cases',
+  summary: "A case's whole history, oldest first",
+  roles: ['producer', 'agent'],
+  params: IdParam,
+  query: Page,
+  answers: { 200: pageOf(TicketEvent) },
+  problems: ['not_found'],
+  async handle({ api, params: { id }, query }) {
+    await freshCase(api, id);
+    return ok(await eventPage(api, 'case', id, query));
+  },
+});
+
+export const caseWorkflow = endpoint({
+  method: 'get',
+  path: '/v1/cases/{id}/workflow',
+  tag: 'Cases',
+  summary: "What the case's workflow itself says",
+  roles: ['producer', 'agent'],
+  params: IdParam,
+  answers: { 200: TicketWorkflow },
+  problems: ['not_found'],
+  handle: async ({ api, params: { id } }) => ok(await askWorkflow(api, await freshCase(api, id))),
+});
+
+export const invalidateCase = endpoint({
+  method: 'post',
+  path: '/v1/cases/{id}/invalidate',
+  tag: 'Cases',
+  summary: 'Nobody needs to judge it any more; its holders are told',
+  roles: ['producer'],
+  params: IdParam,
+  body: InvalidateCase,
+  answers: { 200: Case },
+  problems: ['not_found', 'not_open'],
+  async handle({ api, caller, params: { id }, body: { reason } }) {
+    const { db, after } = api.engine;
+    const [closed] = await closeCases(db, [id], reason, caller.actor);
+    const item = await freshCase(api, id);
+    if (closed !== undefined) after([item]);
+    const same = item.state === 'invalidated' && item.ended_by === caller.actor && item.end_reason === reason;
+    if (closed === undefined && !same) throw await refuse(api, id, '', 'not_open');
+    return ok(caseView(item));
+  },
+});
+
+export const caseDeliveries = deliveryEndpoints({
+  kind: 'case',
+  tag: 'Cases',
+  base: '/v1/cases',
+  telling: async (api, id) => (await freshCase(api, id)).telling,
+});

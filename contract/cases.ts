@@ -1,0 +1,93 @@
+import { z } from '@hono/zod-openapi';
+import { Callback, Json, Name, Page, Reason, Seconds, Text } from './common.ts';
+import { Option } from './courts.ts';
+
+export const CASE_STATES = ['open', 'decided', 'hung', 'invalidated'] as const;
+const CaseState = z.enum(CASE_STATES).openapi('CaseState');
+const Token = z.string().min(1).max(200);
+
+const Party = z.strictObject({ id: Name, person: Name.optional() });
+export type Party = z.infer<typeof Party>;
+
+export const Case = z
+  .object({
+    id: z.string(),
+    court: z.string(),
+    state: CaseState,
+    parties: z.array(z.object({ id: z.string(), person: z.string().optional() })),
+    body: Json,
+    tally: z.record(z.string(), z.number().int()),
+    votesLeft: z.number().int().openapi({ description: 'The fewest further votes that could decide it' }),
+    winner: z.string().nullable(),
+    holds: z.number().int(),
+    wasted: z.number().int(),
+    version: z.number().int(),
+    createdAt: z.string(),
+    deadlineAt: z.string().nullable(),
+    decidedAt: z.string().nullable(),
+    endedAt: z.string().nullable(),
+    endReason: z.string().nullable(),
+  })
+  .openapi('Case');
+
+export const NewCase = z
+  .strictObject({
+    id: Name.optional(),
+    parties: z.array(Party).max(100).default([]),
+    body: Json,
+    deadlineSeconds: Seconds.optional(),
+    callback: Callback.optional(),
+  })
+  .openapi('NewCase');
+export type NewCase = z.infer<typeof NewCase>;
+
+export const CaseBatch = z.strictObject({ cases: z.array(z.unknown()).min(1).max(1000) }).openapi('CaseBatch');
+
+export const ClaimCase = z.strictObject({ juror: Name.optional() }).openapi('ClaimCase');
+
+export const ClaimReasons = z.object({
+  noVotesLeft: z.number().int(),
+  voted: z.number().int(),
+  party: z.number().int(),
+  windowFull: z.number().int(),
+  notEligible: z.number().int(),
+  fatigue: z.number().int(),
+  skipped: z.number().int(),
+  none: z.number().int(),
+});
+
+export const ClaimCaseAnswer = z
+  .object({
+    case: Case.nullable(),
+    lease: z.object({ token: z.string(), expiresAt: z.string() }).nullable(),
+    resumed: z.boolean(),
+    reasons: ClaimReasons.nullable(),
+  })
+  .openapi('ClaimCaseAnswer');
+
+export const CastVote = z.strictObject({ token: Token, option: Option, comment: Text.optional() }).openapi('CastVote');
+export const CastVoteAnswer = z.object({ counted: z.boolean(), case: Case }).openapi('CastVoteAnswer');
+
+export const HoldToken = z.strictObject({ token: Token }).openapi('HoldToken');
+export const ReleaseCase = z.strictObject({ token: Token, skip: z.boolean().default(false) }).openapi('ReleaseCase');
+export const InvalidateCase = z.strictObject({ reason: Reason }).openapi('InvalidateCase');
+
+export const Vote = z
+  .object({
+    juror: z.string(),
+    option: z.string(),
+    comment: z.string().nullable(),
+    at: z.string(),
+    counted: z.boolean(),
+  })
+  .openapi('Vote');
+
+export const CaseFilter = Page.extend({ court: Name.optional(), state: CaseState.optional() });
+
+export const JurorParam = z.object({ juror: Name });
+export const Invitations = z
+  .object({
+    items: z.array(z.object({ case: z.string(), court: z.string(), token: z.string(), expiresAt: z.string() })),
+    nextCursor: z.string().nullable(),
+  })
+  .openapi('Invitations');

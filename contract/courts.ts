@@ -1,0 +1,118 @@
+import { z } from '@hono/zod-openapi';
+import { Callback, Json, Name, PositiveSeconds, Seconds } from './common.ts';
+
+const Count = z.number().int().min(1).max(1000);
+export const Option = z.string().min(1).max(100).openapi({ example: 'buyer' });
+
+const Strategy = z
+  .strictObject({
+    admit: z.string().max(100).default('all'),
+    pick: z.string().max(100).default('random'),
+    decide: z.string().max(100).default('first-to'),
+  })
+  .openapi({
+    description: 'admit: all, proven; pick: random, oldest, closest; decide: first-to, majority, supermajority',
+  });
+
+const Fallback = z
+  .union([
+    z.strictObject({ extendSeconds: PositiveSeconds }),
+    z.strictObject({ court: Name }),
+    z.strictObject({ queue: Name }),
+  ])
+  .openapi({
+    description: 'At the deadline: once so much longer; or, being hung, on to a court of appeal or a queue of tickets',
+  });
+
+/** Settings of a court; PUT replaces all of them. */
+export const CourtSettings = z
+  .strictObject({
+    options: z
+      .array(Option)
+      .min(2)
+      .max(50)
+      .refine((o) => new Set(o).size === o.length, 'must differ')
+      .default(['buyer', 'seller']),
+    votesToWin: Count.default(9),
+    panel: z.number().int().min(1).max(2000).nullable().default(null).openapi({
+      description: 'How many are heard at most where the strategy bounds that; null: its own number',
+    }),
+    leaseSeconds: PositiveSeconds.default(600),
+    overbook: z.number().int().min(0).max(1000).default(0),
+    window: z.strictObject({ cases: Count, seconds: PositiveSeconds }).nullable().default(null),
+    votesPerDay: z.number().int().min(1).max(1_000_000).nullable().default(null),
+    deadlineSeconds: Seconds.nullable().default(null),
+    mode: z.enum(['claim', 'assign', 'both']).default('claim'),
+    assign: z
+      .strictObject({
+        jurors: Count,
+        answerSeconds: PositiveSeconds,
+        perJurorPerDay: z.number().int().min(1).max(1_000_000).nullable().default(null),
+      })
+      .nullable()
+      .default(null),
+    lateVotes: z.enum(['refuse', 'record']).default('refuse'),
+    strategy: Strategy.prefault({}),
+    quality: z
+      .strictObject({ agreement: z.number().min(0).max(1), after: z.number().int().min(1).max(1_000_000).default(10) })
+      .nullable()
+      .default(null)
+      .openapi({ description: 'Who agreed with fewer outcomes than this share, after so many, is no longer eligible' }),
+    goldShare: z.number().min(0).max(1).default(0.1),
+    fallback: Fallback.nullable().default(null),
+    callback: Callback.nullable().default(null),
+  })
+  .openapi('CourtSettings');
+export type CourtSettings = z.infer<typeof CourtSettings>;
+
+export const PutCourt = CourtSettings.extend({ dryRun: z.boolean().default(false) }).openapi('PutCourt');
+
+export const Court = z
+  .object({ name: Name, ...CourtSettings.shape, createdAt: z.string(), updatedAt: z.string() })
+  .openapi('Court');
+
+export const DryRun = z.object({ wouldDecide: z.array(z.string()) }).openapi('CourtDryRun');
+
+const Juror = z.strictObject({
+  id: Name,
+  person: Name.optional().openapi({ description: 'Left out: the juror is his own person' }),
+  eligible: z.boolean().default(true),
+  invite: z.boolean().default(true),
+});
+export type Juror = z.infer<typeof Juror>;
+
+export const PutJurors = z
+  .strictObject({ jurors: z.array(Juror).max(100_000), list: Name.optional(), final: z.boolean().default(false) })
+  .refine((p) => p.list !== undefined || !p.final, { message: 'is of a list: give its name', path: ['final'] })
+  .openapi('PutJurors');
+
+export const JurorsTotal = z.object({ total: z.number().int() }).openapi('JurorsTotal');
+
+export const PutGold = z
+  .strictObject({
+    cases: z
+      .array(z.strictObject({ id: Name, body: Json, answer: Option }))
+      .max(1000)
+      .refine((all) => new Set(all.map((c) => c.id)).size === all.length, 'must have different ids'),
+  })
+  .openapi('PutGold');
+
+export const CourtStats = z
+  .object({
+    open: z.number().int(),
+    decided: z.number().int(),
+    hung: z.number().int(),
+    invalidated: z.number().int(),
+    completionRate: z.number().nullable(),
+    meanSecondsToDecide: z.number().nullable(),
+    votes: z.number().int(),
+    votesLastHour: z.number().int(),
+    wasted: z.number().int(),
+    wastedLastHour: z.number().int(),
+    windowHits: z.number().int(),
+    kappa: z.number().nullable(),
+    alpha: z.number().nullable(),
+  })
+  .openapi('CourtStats');
+
+export const CourtParam = z.object({ court: Name });

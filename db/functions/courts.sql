@@ -1,0 +1,210 @@
+-- Who may judge what, and how cases are handed out (S2.1, S2.3–S2.5).
+
+-- A juror as the court's list of today has him. Somebody whom it doesn't have is his own person, and not admitted.
+create or replace function juror_seen(c court, p_juror text, p_person text) returns juror_seen language plpgsql stable as $$
+declare
+  v_person text;
+  v_eligible boolean;
+  r juror_record;
+begin
+  select person, eligible into v_person, v_eligible from juror where court = c.name and list = c.list and id = p_juror;
+  v_person := coalesce(v_person, p_person);
+  if v_eligible and c.bar_agreement is not null then
+    select * into r from juror_record where court = c.name and person = v_person;
+    v_eligible := case when coalesce(r.judged, 0) < c.bar_after then c.bar_newcomers
+                       else r.agreed >= c.bar_agreement * r.judged end;
+  end if;
+  return row(v_person,
+             array(select id from juror where court = c.name and list = c.list and person = v_person) || p_juror,
+             coalesce(v_eligible, false))::juror_seen;
+end $$;
+
+-- Why this person may not judge this case, by whatever account: null, conflict_of_interest or already_voted. Ids of
+-- parties and jurors are one namespace, so a party's other accounts are found by the list.
+create or replace function case_bar(f case_file, j juror_seen) returns text language plpgsql stable as $$
+begin
+  if f.party_ids && j.ids or j.person = any (f.party_persons) then return 'conflict_of_interest'; end if;
+  if exists (select from vote where case_id = f.id and (person = j.person or juror = any (j.ids))) then return 'already_voted'; end if;
+  return null;
+end $$;
+
+-- Whether a key that is bound to a subject may use this lease: its own, or that of another account of the person.
+create or replace function speaks_for(c court, p_subject text, l lease) returns boolean language sql stable as $$
+  select p_subject is null or p_subject = l.holder
+      or exists (select from juror where court = c.name and list = c.list and id = p_subject and person = l.slot)
+$$;
+
+-- Whether the day's limits leave room for one more vote, what is held counted in (S2.10).
+create or replace function is_tired(c court, p_person text, p_held integer, p_now timestamptz) returns boolean language sql stable as $$
+  select coalesce((select d.votes from juror_day d where d.court = c.name and d.person = p_person
+                      and d.day = (p_now at time zone 'UTC')::date), 0) + p_held >= c.votes_per_day
+$$;
+
+-- Hands a juror the case that he holds already, or a new one (S2.4, S2.5). The person is locked first and everything
+-- is looked at after that, so that eight accounts of one person are one person.
+-- outcome  held, resumed, or why there is nothing: notEligible, fatigue, windowFull, none
+create or replace function claim_case(p_court text, p_juror text, p_token text)
+returns table (outcome text, id text, token text, expires_at timestamptz) language plpgsql
+set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off as $$
+#variable_conflict use_column
+declare
+  c court;
+  j juror_seen;
+  l lease;
+  v_now timestamptz;
+  v_shown text[];
+  v_free integer;
+  v_until timestamptz;
+  v_id text;
+begin
+  select * into c from court where name = p_court;
+  perform pg_advisory_xact_lock(person_key('case', p_court, person)) from juror_seen(c, p_juror, p_juror);
+  j := juror_seen(c, p_juror, p_juror);
+  v_now := clock_timestamp();
+  select * into l from lease where kind = 'case' and queue = p_court and slot = j.person and ended_at is null;
+  if found and l.expires_at > v_now then
+    return query select 'resumed', l.item_id, l.token, l.expires_at; return;
+  elsif found then
+    -- run out, and no clock has come by yet
+    perform advance_cases(array[l.item_id]);
+  end if;
+  if not j.admitted then return query select 'notEligible', null::text, null::text, null::timestamptz; return; end if;
+  if is_tired(c, j.person, 0, v_now) then return query select 'fatigue', null::text, null::text, null::timestamptz; return; end if;
+
+  select coalesce(array_agg(case_id), '{}') into v_shown from exposure
+   where court = p_court and person = j.person and shown_at > v_now - make_interval(secs => c.window_seconds);
+  v_free := c.window_cases - cardinality(v_shown);
+  if c.mode <> 'assign' then v_id := pick_case(c, j, v_shown, v_free, v_now); end if;
+  if v_id is null then
+    if v_free <= 0 then insert into tally (kind, queue, what, n) values ('case', p_court, 'window_hits', 1); end if;
+    return query select case when v_free <= 0 then 'windowFull' else 'none' end, null::text, null::text, null::timestamptz;
+    return;
+  end if;
+
+  v_now := clock_timestamp();
+  select v_now + make_interval(secs => q.lease_seconds) into v_until from queue q where q.kind = 'case' and q.name = p_court;
+  perform hold_case(c, v_id, p_token, p_juror, j.person, v_until, false, v_now);
+  return query select 'held', v_id, p_token, v_until;
+end $$;
+
+-- Locks a case with room that the person may judge. In a window of m cases every place is as likely as any
+-- other: those shown already stand for themselves, the free ones for cases not shown yet. So a refresh gives a
+-- random one of at most m, and never leads to a wanted one.
+create or replace function pick_case(c court, j juror_seen, p_shown text[], p_free integer, p_now timestamptz) returns text
+language plpgsql set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  v_places text[];
+  v_id text;
+begin
+  if p_free is null then return pick_new(c, j, p_shown, p_now); end if;
+  select array_agg(s.id order by random()) into v_places from (
+    select i.id from unnest(p_shown) as x (id) join item i on i.kind = 'case' and i.id = x.id
+      join case_file f on f.id = i.id
+     where i.state = 'ready' and i.room > 0 and (i.deadline_at is null or i.deadline_at > p_now)
+       and not j.person = any (i.skipped) and case_bar(f, j) is null
+    union all select null from generate_series(1, p_free)) s;
+  for n in 1 .. coalesce(cardinality(v_places), 0) loop
+    if v_places[n] is null then v_id := pick_new(c, j, p_shown, p_now);
+    else
+      select i.id into v_id from item i where i.kind = 'case' and i.id = v_places[n] and i.state = 'ready' and i.room > 0 for update;
+    end if;
+    if v_id is not null then return v_id; end if;
+  end loop;
+  return null;
+end $$;
+
+-- A case not shown yet, in the order of the court's way to pick. One claim in so many goes by gold first, and gold
+-- goes in for nothing else, so that it is neither rarer nor more frequent than the court wants.
+create or replace function pick_new(c court, j juror_seen, p_shown text[], p_now timestamptz) returns text language plpgsql as $$
+declare
+  v_gold boolean := random() < c.gold_share;
+  v_from bigint := case when c.around then (random() * 4503599627370496)::bigint end;
+  v_pass boolean;
+  v_id text;
+begin
+  for n in 0 .. 1 loop
+    if v_gold = (n = 0) then v_id := pick_gold(c, j, p_shown);
+    else
+      -- what a neighbour has locked is passed by; if nothing else is left, it is waited for
+      foreach v_pass in array array[true, false] loop
+        v_id := next_case(c, j, p_shown, p_now, v_from, null, v_pass);
+        if v_id is null and c.around then v_id := next_case(c, j, p_shown, p_now, null, v_from, v_pass); end if;
+        exit when v_id is not null;
+      end loop;
+    end if;
+    if v_id is not null then return v_id; end if;
+  end loop;
+  return null;
+end $$;
+
+create or replace function pick_gold(c court, j juror_seen, p_shown text[]) returns text language plpgsql as $$
+declare
+  v_id text;
+begin
+  select i.id into v_id from case_file f join item i on i.kind = 'case' and i.id = f.id
+   where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)
+     and not j.person = any (i.skipped) and case_bar(f, j) is null
+   order by random() limit 1;
+  if v_id is not null then perform 1 from item where kind = 'case' and id = v_id for update; end if;
+  return v_id;
+end $$;
+
+-- The first case with room from one place of the order up to another that the person may judge, locked.
+create or replace function next_case(
+  c court, j juror_seen, p_shown text[], p_now timestamptz, p_from bigint, p_to bigint, p_skip_locked boolean
+) returns text language plpgsql set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off
+set enable_seqscan = off set enable_sort = off as $$
+declare
+  v_id text;
+begin
+  if p_skip_locked then
+    select i.id into v_id from item i join case_file f on f.id = i.id
+     where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
+       and i.rank >= coalesce(p_from, '-9223372036854775808') and i.rank < coalesce(p_to, '9223372036854775807')
+       and (i.deadline_at is null or i.deadline_at > p_now)
+       and i.id <> all (p_shown) and not j.person = any (i.skipped) and case_bar(f, j) is null
+     order by i.rank, i.seq limit 1 for update of i skip locked;
+  else
+    select i.id into v_id from item i join case_file f on f.id = i.id
+     where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
+       and i.rank >= coalesce(p_from, '-9223372036854775808') and i.rank < coalesce(p_to, '9223372036854775807')
+       and (i.deadline_at is null or i.deadline_at > p_now)
+       and i.id <> all (p_shown) and not j.person = any (i.skipped) and case_bar(f, j) is null
+     order by i.rank, i.seq limit 1 for update of i;
+  end if;
+  return v_id;
+end $$;
+
+-- Puts a hold on a locked case. The first showing begins the person's window for it; a later one inside it doesn't.
+create or replace function hold_case(
+  c court, p_id text, p_token text, p_juror text, p_person text, p_until timestamptz, p_invited boolean, p_now timestamptz
+) returns void language plpgsql as $$
+begin
+  insert into lease (token, kind, item_id, queue, holder, slot, granted_at, expires_at, invited)
+  values (p_token, 'case', p_id, c.name, p_juror, p_person, p_now, p_until, p_invited);
+  if c.window_cases is not null then
+    insert into exposure as e (court, person, case_id, shown_at) values (c.name, p_person, p_id, p_now)
+    on conflict (court, person, case_id) do update set shown_at = p_now where e.shown_at <= p_now - make_interval(secs => c.window_seconds);
+  end if;
+  perform keep_case(p_id, case when p_invited then 'invited' else 'claimed' end, case when p_invited then 'system' else p_juror end,
+                    case when p_invited then json_build_object('juror', p_juror) end, p_now, not p_invited);
+end $$;
+
+-- Why there is nothing for a juror, as numbers of cases up to 1,000.
+create or replace function case_reasons(p_court text, p_juror text)
+returns table (no_votes_left integer, voted integer, party integer, skipped integer, open integer) language plpgsql stable as $$
+declare
+  c court;
+  j juror_seen;
+begin
+  select * into c from court where name = p_court;
+  j := juror_seen(c, p_juror, p_juror);
+  return query
+  with waiting as materialized (
+    select i.room, i.skipped, case_bar(f, j) as bar from item i join case_file f on f.id = i.id
+     where i.kind = 'case' and i.queue = p_court and i.state = 'ready' and f.gold is null limit 1000)
+  select count(*) filter (where w.room <= 0)::integer, count(*) filter (where w.bar = 'already_voted')::integer,
+         count(*) filter (where w.bar = 'conflict_of_interest')::integer,
+         count(*) filter (where j.person = any (w.skipped))::integer, count(*)::integer
+    from waiting w;
+end $$;

@@ -1,0 +1,92 @@
+-- Cases: what volunteer jurors judge (S2). What changes them is in db/functions/cases.sql, votes.sql and courts.sql.
+
+-- name: add_cases
+-- One row per case of the JSON array $1; ids that exist already are left out of the answer.
+with sent as (
+  select distinct on (x.id) x.* from json_to_recordset($1::json) as x (
+    no integer, id text, court text, parties jsonb, body json, hash text, callback jsonb,
+    "deadlineSeconds" double precision, gold text, "votesLeft" integer, priority bigint, actor text)
+   order by x.id, x.no
+), added as (
+  insert into item (kind, id, queue, state, priority, rank, body, content_hash, callback, own_deadline, room, inviting,
+                    version, created_at, available_at, first_available_at, deadline_at, wake_at,
+                    event_seq, last_event, last_actor, last_data, updated_at)
+  select 'case', x.id, q.name, 'ready', x.priority, case_rank(c, x.priority, t.created_at), coalesce(x.body, 'null'), decode(x.hash, 'hex'), x.callback,
+         x."deadlineSeconds" is not null, case when x.gold is null then x."votesLeft" + c.overbook else 1 end,
+         x.gold is null and c.mode <> 'claim', nextval('item_version'),
+         t.created_at, t.created_at, t.created_at, t.deadline_at, t.deadline_at,
+         1, 'created', x.actor, json_build_object('court', q.name), t.now
+    from sent x
+    join queue q on q.kind = 'case' and q.name = x.court
+    join court c on c.name = q.name
+   cross join (select clock_timestamp() as now) n
+   cross join lateral (
+     select n.now, date_trunc('milliseconds', n.now) as created_at,
+            case when x.gold is null then n.now + make_interval(secs => coalesce(x."deadlineSeconds", q.deadline_seconds)) end as deadline_at) t
+   order by x.no
+  on conflict (kind, id) do nothing
+  returning *
+), filed as (
+  insert into case_file (id, court, parties, party_ids, party_persons, gold, votes_left)
+  select a.id, a.queue, x.parties, array(select p ->> 'id' from jsonb_array_elements(x.parties) p),
+         array(select p ->> 'person' from jsonb_array_elements(x.parties) p where p ? 'person'), x.gold, x."votesLeft"
+    from added a join sent x on x.id = a.id
+)
+select * from added order by seq;
+
+-- name: get_cases
+select i.*, f.parties, f.tally, f.votes, f.votes_left, f.stage, f.holds, f.wasted, f.winner, f.gold, c.options
+  from item i join case_file f on f.id = i.id join court c on c.name = f.court
+ where i.kind = 'case' and i.id = any ($1::text[]);
+
+-- name: list_cases
+-- Newest first, of one court or of all, gold aside; ($3, $4) is the creation and number of the last row before.
+select i.* from queue qq cross join lateral (
+  select i.*, f.parties, f.tally, f.votes, f.votes_left, f.stage, f.holds, f.wasted, f.winner, f.gold, c.options
+    from item i join case_file f on f.id = i.id join court c on c.name = f.court
+   where i.kind = 'case' and i.queue = qq.name and ($2::text is null or i.state = $2) and f.gold is null
+     and ($3::timestamptz is null or (i.created_at, i.seq) < ($3, $4::bigint))
+   order by i.created_at desc, i.seq desc limit $5) i
+ where qq.kind = 'case' and ($1::text is null or qq.name = $1)
+ order by i.created_at desc, i.seq desc limit $5;
+
+-- name: claim_case
+select * from claim_case($1, $2, $3);
+
+-- name: case_reasons
+select * from case_reasons($1, $2);
+
+-- name: case_to_judge
+-- What a vote is judged by: the counted votes so far, and the court's settings.
+select f.id, f.tally, f.votes, f.stage, f.gold, c.*, q.settings_version
+  from case_file f join court c on c.name = f.court join queue q on q.kind = 'case' and q.name = f.court
+ where f.id = $1;
+
+-- name: cast_vote
+select * from cast_vote($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- name: leave_case
+select leave_case($1, $2, $3, $4) as outcome;
+
+-- name: renew_hold
+select * from renew_hold($1, $2, $3);
+
+-- name: close_cases
+select * from close_cases($1, $2, $3) as id;
+
+-- name: case_votes
+select seq, juror, option, comment, at, counted from vote where case_id = $1 and seq > $2::bigint order by seq limit $3;
+
+-- name: invite_jurors
+select invite_jurors($1, $2) as n;
+
+-- name: invitations
+-- A juror's open invitations, by whatever account of his they came.
+select l.token, l.item_id as case_id, l.queue as court, l.expires_at from lease l
+ where l.kind = 'case' and l.invited and l.ended_at is null and l.expires_at > clock_timestamp()
+   and l.queue in (select name from court) and l.slot in (
+     select $1::text union
+     select j.person from court c join juror j on j.court = c.name and j.list = c.list and j.id = $1)
+   and (l.holder = $1 or exists (select from court c join juror j on j.court = c.name and j.list = c.list and j.id = $1
+                                  where c.name = l.queue and j.person = l.slot))
+ order by l.granted_at desc, l.token desc limit 1000;

@@ -1,0 +1,102 @@
+// The ways in which courts admit jurors, pick cases and decide (S2.8). A new kind of court is one more entry in one
+// of the three tables; nothing else names them.
+
+/** What strategies go by. */
+export interface Rules {
+  votesToWin: number;
+  /** How many jurors are heard where that is bounded; null: the strategy's own number. */
+  panel: number | null;
+  /** Who agreed with fewer than this share of outcomes, after so many, judges no more; null: nobody is measured. */
+  quality: { agreement: number; after: number } | null;
+}
+
+/** Who may judge, as the database asks it of a juror's record. */
+export interface Bar {
+  /** 0…1; null: no bar. */
+  agreement: number | null;
+  after: number;
+  /** Whether those may judge who have not been measured `after` times yet. */
+  newcomers: boolean;
+}
+
+/** In which order claims go through the open cases. */
+export interface Order {
+  /** From a random place on, instead of from the head. */
+  around: boolean;
+  /** Higher goes first; equal ones by age. */
+  priority(votesLeft: number): number;
+}
+
+export type Tally = Record<string, number>;
+
+/** What the votes so far mean. */
+export interface Judgement {
+  winner: string | null;
+  /** The fewest further votes that could decide it; 0 when it is decided. */
+  votesLeft: number;
+  /** Which panel is being heard, from 0. */
+  stage: number;
+  /** Nobody can win any more. */
+  hung: boolean;
+}
+
+const ADMIT: Record<string, (rules: Rules) => Bar> = {
+  /** Everybody on the list who is eligible. */
+  all: ({ quality }) => ({ agreement: quality?.agreement ?? null, after: quality?.after ?? 0, newcomers: true }),
+  /** Only who has proven himself: enough outcomes and gold cases met, and the bar reached. */
+  proven: ({ quality }) => ({ agreement: quality?.agreement ?? 0.5, after: quality?.after ?? 10, newcomers: false }),
+};
+
+const PICK: Record<string, Order> = {
+  random: { around: true, priority: () => 0 },
+  oldest: { around: false, priority: () => 0 },
+  closest: { around: false, priority: (votesLeft) => -votesLeft },
+};
+
+const DECIDE: Record<string, (tally: Tally, rules: Rules, stage: number) => Judgement> = {
+  /** First to k: the first option with `votesToWin` votes. */
+  'first-to': (tally, { votesToWin }) => race(tally, votesToWin, Number.POSITIVE_INFINITY, 0),
+  /** The same, among a panel of n: when no option can get there with the votes left, it hangs. */
+  majority: (tally, { votesToWin, panel }) => race(tally, votesToWin, panel ?? 2 * votesToWin - 1, 0),
+  /** As many as `votesToWin` of one panel; if that fails, a second panel of the same size, and more than half of both. */
+  supermajority(tally, { votesToWin, panel }, stage) {
+    const size = panel ?? Math.floor(1.5 * votesToWin);
+    const first = race(tally, votesToWin, size, 0);
+    return stage === 0 && !first.hung ? first : race(tally, size + 1, 2 * size, 1);
+  },
+};
+
+export const ADMITS = Object.keys(ADMIT);
+export const PICKS = Object.keys(PICK);
+export const DECIDES = Object.keys(DECIDE);
+
+/** @throws Error for a name that is not in the table */
+export const barOf = (admit: string, rules: Rules): Bar => known(ADMIT, admit)(rules);
+/** @throws Error for a name that is not in the table */
+export const orderOf = (pick: string): Order => known(PICK, pick);
+
+/**
+ * Judges the counted votes of a case.
+ * @param stage the panel that was being heard before
+ * @throws Error for a name that is not in the table
+ */
+export const judge = (decide: string, tally: Tally, rules: Rules, stage: number): Judgement =>
+  known(DECIDE, decide)(tally, rules, stage);
+
+function known<T>(table: Record<string, T>, name: string): T {
+  const found = Object.hasOwn(table, name) ? table[name] : undefined;
+  if (found === undefined) throw new Error(`there is no strategy ${name}`);
+  return found;
+}
+
+/** The first with `need` votes wins, of `size` votes at most. A tie at the line needs one vote more. */
+function race(tally: Tally, need: number, size: number, stage: number): Judgement {
+  const counts = Object.entries(tally).sort(([, a], [, b]) => b - a);
+  const [leader, second] = counts;
+  const most = leader?.[1] ?? 0;
+  if (leader && most >= need && most > (second?.[1] ?? 0))
+    return { winner: leader[0], votesLeft: 0, stage, hung: false };
+  const cast = counts.reduce((sum, [, n]) => sum + n, 0);
+  const votesLeft = Math.max(1, need - most);
+  return { winner: null, votesLeft, stage, hung: cast + votesLeft > size };
+}
