@@ -161,5 +161,6 @@ export interface Invitation {
   expires_at: Date;
 }
 
-/** The newest 1,000 at most: a person has one hold a court. */
-export const invitationsOf = (db: Queryable, juror: string) => db.run<Invitation>('invitations', [juror]);
+/** Newest first, from after the token of the last one before. */
+export const invitationsOf = (db: Queryable, juror: string, before: string | undefined, limit: number) =>
+  db.run<Invitation>('invitations', [juror, before, limit]);

@@ -1,11 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { Case, HoldToken, Invitations, JurorParam, ReleaseCase } from '../../contract/cases.ts';
 import { IdParam, Page } from '../../contract/common.ts';
-import { invitationsOf, type Leave, renewHold } from '../../db/cases.ts';
+import { type Invitation, invitationsOf, type Leave, renewHold } from '../../db/cases.ts';
 import { caseView } from '../../domain/cases.ts';
 import { boundTo, personOf } from '../auth.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
+import { page, positionOf } from '../paging.ts';
 import { freshCase, refuse } from './refusing.ts';
 
 export const renewCase = endpoint({
@@ -69,12 +70,16 @@ export const listInvitations = endpoint({
   params: JurorParam,
   query: Page,
   answers: { 200: Invitations },
-  async handle({ api, caller, params: { juror }, query: { limit } }) {
-    const rows = await invitationsOf(api.engine.db, personOf(caller, juror, 'juror'));
-    const items = rows.slice(0, limit).map(({ case_id, court, token, expires_at }) => ({
-      ...{ case: case_id, court, token },
-      expiresAt: expires_at.toISOString(),
-    }));
-    return ok({ items, nextCursor: null });
+  async handle({ api, caller, params, query: { limit, cursor } }) {
+    const juror = personOf(caller, params.juror, 'juror');
+    const rows = await invitationsOf(api.engine.db, juror, positionOf(cursor, isToken), limit + 1);
+    return ok(page(rows, limit, view, (i) => i.token));
   },
+});
+
+const isToken = (value: unknown): value is string => typeof value === 'string' && value.startsWith('lt_');
+
+const view = ({ case_id, court, token, expires_at }: Invitation) => ({
+  ...{ case: case_id, court, token },
+  expiresAt: expires_at.toISOString(),
 });

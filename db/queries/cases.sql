@@ -81,7 +81,7 @@ select seq, juror, option, comment, at, counted from vote where case_id = $1 and
 select invite_jurors($1, $2) as n;
 
 -- name: invitations
--- A juror's open invitations, by whatever account of his they came.
+-- A juror's open invitations, by whatever account of his they came, newest first: a token begins with its time.
 select l.token, l.item_id as case_id, l.queue as court, l.expires_at from lease l
  where l.kind = 'case' and l.invited and l.ended_at is null and l.expires_at > clock_timestamp()
    and l.queue in (select name from court) and l.slot in (
@@ -89,4 +89,5 @@ select l.token, l.item_id as case_id, l.queue as court, l.expires_at from lease 
      select j.person from court c join juror j on j.court = c.name and j.list = c.list and j.id = $1)
    and (l.holder = $1 or exists (select from court c join juror j on j.court = c.name and j.list = c.list and j.id = $1
                                   where c.name = l.queue and j.person = l.slot))
- order by l.granted_at desc, l.token desc limit 1000;
+   and ($2::text is null or l.token < $2)
+ order by l.token desc limit $3;

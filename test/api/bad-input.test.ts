@@ -14,6 +14,8 @@ await claimOne(api, 'some-queue', 'hans', { count: 1 });
 await api.post('/v1/tickets/over/invalidate', { reason: 'over' });
 const pictures = ['sample-picture', 'some-pictureId'].map((id) => ({ id, status: 1 }));
 await api.put('/v1/reviews/some-id', { text: { status: 1 }, pictures });
+await api.put('/v1/courts/some-court', {});
+await api.post('/v1/courts/some-court/cases', { id: 'some-id', body: 1 });
 
 let before: Record<string, string> = {};
 beforeEach(async () => {

@@ -16,6 +16,8 @@ await api.post('/v1/tickets/over/invalidate', { reason: 'over' });
 const pictures = ['sample-picture', 'some-pictureId'].map((id) => ({ id, status: 1 }));
 await api.put('/v1/reviews/some-id', { text: { status: 1 }, pictures });
 
+await api.put('/v1/courts/some-court', {});
+await api.post('/v1/courts/some-court/cases', { id: 'some-id', body: 1 });
 await api.post('/v1/jobs', { command: 'add', topic: 'some-topic', id: 'some-id', body: 1 });
 
 let before: Record<string, string> = {};
@@ -67,7 +69,7 @@ describe.each(withParams.map((e) => [nameOf(e), e] as const))('%s', (_name, e) =
       }
   });
 
-  test.runIf(/^\/v1\/(tickets|jobs)\/\{id\}/.test(e.path))('an unknown id', async () => {
+  test.runIf(/^\/v1\/(tickets|jobs|cases)\/\{id\}/.test(e.path))('an unknown id', async () => {
     const body = e.body ? textOf(sampleBody(e)) : null;
     const nobody = { status: 404, code: 'not_found' };
     expectProblem(await call(e, body, { id: 'nobody' }), nameOf(e), nobody);
@@ -161,7 +163,15 @@ describe('filters', () => {
   });
 
   test('of the stream', async () => {
-    for (const query of ['', 'reviewer=', 'reviewer=a%20b', 'queue=a%00', 'reviewer=a&queue=b'])
+    for (const query of [
+      '',
+      'reviewer=',
+      'reviewer=a%20b',
+      'queue=a%00',
+      'reviewer=a&queue=b',
+      'juror=a&queue=b',
+      'juror=',
+    ])
       expectProblem(await api.get(`/v1/stream?${query}`), query, { status: 422, code: 'invalid_request' });
     expectProblem(await api.get('/v1/stream?ticket=nonsense&reviewer=a'), 'ticket', {
       status: 401,

@@ -99,10 +99,10 @@ test(`${RUNS} bodies of any kind: answered or refused, never a bug`, async () =>
 
 test('the server is well afterwards, and what it stored can be read', async () => {
   expect((await api.get('/readyz')).body).toMatchObject({ status: 'ok' });
-  const rows = await sql<{ id: string }>('select id from item order by seq desc limit 50');
-  for (const { id } of rows) {
-    expect((await api.get(`/v1/tickets/${id}`)).status).toBe(200);
-    expect((await api.get(`/v1/tickets/${id}/events`)).status).toBe(200);
+  const rows = await sql<{ kind: string; id: string }>('select kind, id from item order by seq desc limit 50');
+  for (const { kind, id } of rows) {
+    expect((await api.get(`/v1/${kind}s/${id}`)).status).toBe(200);
+    expect((await api.get(`/v1/${kind}s/${id}/events`)).status).toBe(200);
   }
   for (const path of ['/v1/tickets?limit=500', '/v1/queues?limit=500', '/metrics'])
     expect((await api.get(path)).status).toBe(200);

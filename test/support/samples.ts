@@ -27,6 +27,16 @@ export type FieldKind =
   | 'token'
   | 'reason'
   | 'text'
+  | 'share'
+  | 'option'
+  | 'options'
+  | 'window'
+  | 'assign'
+  | 'strategy'
+  | 'quality'
+  | 'fallback'
+  | 'courtMode'
+  | 'lateVotes'
   | 'json';
 
 interface Field {
@@ -150,6 +160,56 @@ export const SAMPLES: Record<string, Sample> = {
     targetId: { kind: 'name', value: 'some-pictureId' },
     ...audit,
   },
+  'put /v1/courts/{court}': {
+    options: { kind: 'options', value: ['buyer', 'seller', 'neither'] },
+    votesToWin: { kind: 'positiveCount', value: 3 },
+    panel: { kind: 'positiveCount', value: 5, nullable: true },
+    leaseSeconds: { kind: 'positiveSeconds', value: 60 },
+    overbook: { kind: 'count', value: 1 },
+    window: { kind: 'window', value: { cases: 5, seconds: 3600 }, nullable: true },
+    votesPerDay: { kind: 'positiveCount', value: 20, nullable: true },
+    deadlineSeconds: { kind: 'seconds', value: 86_400, nullable: true },
+    mode: { kind: 'courtMode', value: 'both' },
+    assign: { kind: 'assign', value: { jurors: 5, answerSeconds: 60, perJurorPerDay: 3 } },
+    lateVotes: { kind: 'lateVotes', value: 'record' },
+    strategy: { kind: 'strategy', value: { admit: 'all', pick: 'closest', decide: 'majority' } },
+    quality: { kind: 'quality', value: { agreement: 0.6, after: 10 }, nullable: true },
+    goldShare: { kind: 'share', value: 0.2 },
+    fallback: { kind: 'fallback', value: { queue: 'experts' }, nullable: true },
+    callback: { kind: 'callback', value: callback, nullable: true },
+    dryRun: { kind: 'flag', value: true },
+  },
+  'put /v1/courts/{court}/jurors': {
+    jurors: { kind: 'list', value: [{ id: 'rita', person: 'rita-1', eligible: true, invite: false }], required: true },
+    list: { kind: 'name', value: 'today' },
+    final: { kind: 'flag', value: false },
+  },
+  'put /v1/courts/{court}/gold': {
+    cases: { kind: 'list', value: [{ id: 'sample-gold', body: 1, answer: 'buyer' }], required: true },
+  },
+  'post /v1/courts/{court}/cases': {
+    id: { kind: 'name', value: 'sample-case' },
+    parties: { kind: 'list', value: [{ id: 'anna', person: 'anna-1' }] },
+    body: { ...json, value: { text: 'hello' } },
+    deadlineSeconds: { kind: 'seconds', value: 7200 },
+    callback: { kind: 'callback', value: callback },
+  },
+  'post /v1/courts/{court}/cases/batch': {
+    cases: { kind: 'list', value: [{ id: 'sample-case-2', body: 1 }], required: true },
+  },
+  'post /v1/courts/{court}/claim': { juror: { kind: 'name', value: 'rita', required: true } },
+  'post /v1/cases/{id}/votes': {
+    token: { kind: 'token', value: 'lt_sample', required: true },
+    option: { kind: 'option', value: 'buyer', required: true },
+    comment: { kind: 'text', value: 'as it looks' },
+  },
+  'post /v1/cases/{id}/renew': { token: { kind: 'token', value: 'lt_sample', required: true } },
+  'post /v1/cases/{id}/release': {
+    token: { kind: 'token', value: 'lt_sample', required: true },
+    skip: { kind: 'flag', value: true },
+  },
+  'post /v1/cases/{id}/decline': { token: { kind: 'token', value: 'lt_sample', required: true } },
+  'post /v1/cases/{id}/invalidate': { reason },
   'post /v1/queues/{queue}/explain': {
     reviewer: { kind: 'name', value: 'rita' },
     skills,
