@@ -119,18 +119,16 @@ create or replace function pick_new(c court, j juror_seen, p_shown text[], p_now
 declare
   v_gold boolean := random() < c.gold_share;
   v_from bigint := case when c.around then (random() * 4503599627370496)::bigint end;
-  v_pass boolean;
   v_id text;
 begin
   for n in 0 .. 1 loop
     if v_gold = (n = 0) then v_id := pick_gold(c, j, p_shown);
     else
-      -- what a neighbour has locked is passed by; if nothing else is left, it is waited for
-      foreach v_pass in array array[true, false] loop
-        v_id := next_case(c, j, p_shown, p_now, v_from, null, v_pass);
-        if v_id is null and c.around then v_id := next_case(c, j, p_shown, p_now, null, v_from, v_pass); end if;
-        exit when v_id is not null;
-      end loop;
+      -- what a neighbour has locked is passed by; if nothing else is left, it is waited for, wherever in the order
+      -- it is by then
+      v_id := next_case(c, j, p_shown, p_now, v_from, null, true);
+      if v_id is null and c.around then v_id := next_case(c, j, p_shown, p_now, null, v_from, true); end if;
+      if v_id is null then v_id := next_case(c, j, p_shown, p_now, null, null, false); end if;
     end if;
     if v_id is not null then return v_id; end if;
   end loop;
