@@ -113,26 +113,38 @@ begin
   return null;
 end $$;
 
--- A case not shown yet, in the order of the court's way to pick. One claim in so many goes by gold first, and gold
--- goes in for nothing else, so that it is neither rarer nor more frequent than the court wants.
+-- A case not shown yet, in the order of the court's way to pick, locked. One claim in so many goes by gold first.
 create or replace function pick_new(c court, j juror_seen, p_shown text[], p_now timestamptz) returns text language plpgsql as $$
 declare
   v_gold boolean := random() < c.gold_share;
   v_from bigint := case when c.around then (random() * 4503599627370496)::bigint end;
   v_id text;
 begin
-  for n in 0 .. 1 loop
-    if v_gold = (n = 0) then v_id := pick_gold(c, j, p_shown);
-    else
-      -- what a neighbour has locked is passed by; if nothing else is left, it is waited for, wherever in the order
-      -- it is by then
-      v_id := next_case(c, j, p_shown, p_now, v_from, null, true);
-      if v_id is null and c.around then v_id := next_case(c, j, p_shown, p_now, null, v_from, true); end if;
-      if v_id is null then v_id := next_case(c, j, p_shown, p_now, null, null, false); end if;
-    end if;
-    if v_id is not null then return v_id; end if;
+  if v_gold then v_id := pick_gold(c, j, p_shown); end if;
+  if v_id is null then v_id := pick_open(c, j, p_shown, p_now, v_from); end if;
+  if v_id is null and not v_gold then v_id := pick_gold(c, j, p_shown); end if;
+  return v_id;
+end $$;
+
+-- The best of the next few that nobody else has locked; if others are at all of them, it is waited for.
+create or replace function pick_open(c court, j juror_seen, p_shown text[], p_now timestamptz, p_from bigint) returns text
+language plpgsql as $$
+declare
+  v_near text[];
+  v_id text;
+begin
+  for tries in 1 .. 100 loop
+    v_near := next_cases(c, j, p_shown, p_now, p_from, null);
+    if v_near = '{}' and p_from is not null then v_near := next_cases(c, j, p_shown, p_now, null, p_from); end if;
+    exit when v_near = '{}';
+    select i.id into v_id from unnest(v_near) with ordinality as n (id, no) join item i on i.kind = 'case' and i.id = n.id
+     where i.state = 'ready' and i.room > 0 order by n.no limit 1 for update of i skip locked;
+    exit when v_id is not null;
+    select i.id into v_id from item i
+     where i.kind = 'case' and i.id = v_near[1] and i.state = 'ready' and i.room > 0 for update;
+    exit when v_id is not null;
   end loop;
-  return null;
+  return v_id;
 end $$;
 
 create or replace function pick_gold(c court, j juror_seen, p_shown text[]) returns text language plpgsql as $$
@@ -147,30 +159,22 @@ begin
   return v_id;
 end $$;
 
--- The first case with room from one place of the order up to another that the person may judge, locked.
-create or replace function next_case(
-  c court, j juror_seen, p_shown text[], p_now timestamptz, p_from bigint, p_to bigint, p_skip_locked boolean
-) returns text language plpgsql set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off
+-- The next few cases with room, from one place of the order up to another, that the person may judge. What bars him
+-- is written out: as a function it would be called for each case that he has judged already.
+create or replace function next_cases(
+  c court, j juror_seen, p_shown text[], p_now timestamptz, p_from bigint, p_to bigint
+) returns text[] language plpgsql stable set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off
 set enable_seqscan = off set enable_sort = off as $$
-declare
-  v_id text;
 begin
-  if p_skip_locked then
-    select i.id into v_id from item i join case_file f on f.id = i.id
+  return array(
+    select i.id from item i join case_file f on f.id = i.id
      where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
        and i.rank >= coalesce(p_from, '-9223372036854775808') and i.rank < coalesce(p_to, '9223372036854775807')
        and (i.deadline_at is null or i.deadline_at > p_now)
-       and i.id <> all (p_shown) and not j.person = any (i.skipped) and case_bar(f, j) is null
-     order by i.rank, i.seq limit 1 for update of i skip locked;
-  else
-    select i.id into v_id from item i join case_file f on f.id = i.id
-     where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
-       and i.rank >= coalesce(p_from, '-9223372036854775808') and i.rank < coalesce(p_to, '9223372036854775807')
-       and (i.deadline_at is null or i.deadline_at > p_now)
-       and i.id <> all (p_shown) and not j.person = any (i.skipped) and case_bar(f, j) is null
-     order by i.rank, i.seq limit 1 for update of i;
-  end if;
-  return v_id;
+       and i.id <> all (p_shown) and not j.person = any (i.skipped)
+       and not f.party_ids && j.ids and not j.person = any (f.party_persons)
+       and not exists (select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids)))
+     order by i.rank, i.seq limit 8);
 end $$;
 
 -- Puts a hold on a locked case. The first showing begins the person's window for it; a later one inside it doesn't.
@@ -190,7 +194,8 @@ end $$;
 
 -- Why there is nothing for a juror, as numbers of cases up to 1,000.
 create or replace function case_reasons(p_court text, p_juror text)
-returns table (no_votes_left integer, voted integer, party integer, skipped integer, open integer) language plpgsql stable as $$
+returns table (no_votes_left integer, voted integer, party integer, skipped integer, open integer) language plpgsql stable
+set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   c court;
   j juror_seen;
@@ -199,10 +204,12 @@ begin
   j := juror_seen(c, p_juror, p_juror);
   return query
   with waiting as materialized (
-    select i.room, i.skipped, case_bar(f, j) as bar from item i join case_file f on f.id = i.id
+    select i.room, j.person = any (i.skipped) as skipped,
+           f.party_ids && j.ids or j.person = any (f.party_persons) as party,
+           exists (select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids))) as voted
+      from item i join case_file f on f.id = i.id
      where i.kind = 'case' and i.queue = p_court and i.state = 'ready' and f.gold is null limit 1000)
-  select count(*) filter (where w.room <= 0)::integer, count(*) filter (where w.bar = 'already_voted')::integer,
-         count(*) filter (where w.bar = 'conflict_of_interest')::integer,
-         count(*) filter (where j.person = any (w.skipped))::integer, count(*)::integer
+  select count(*) filter (where w.room <= 0)::integer, count(*) filter (where w.voted)::integer,
+         count(*) filter (where w.party)::integer, count(*) filter (where w.skipped)::integer, count(*)::integer
     from waiting w;
 end $$;
