@@ -46,14 +46,19 @@ test('S2.2 five thousand real votes by 83 people side by side: all that can be d
   const order = new Map<string, string[]>();
   await Promise.all(
     people.map(async (juror) => {
+      let pause = 250;
       for (;;) {
         const { case: given, lease, reasons } = await claim(api, 'real', juror);
         if (given) {
           const { item } = given.body;
           order.set(juror, [...(order.get(juror) ?? []), item]);
           await voted(api, given.id, lease.token, said.get(juror)?.get(item) ?? '');
-        } else if (reasons.noVotesLeft > 0) await sleep(50 + Math.random() * 50);
-        else return;
+          pause = 250;
+        } else if (reasons.noVotesLeft === 0) return;
+        else {
+          await sleep(pause * (0.5 + Math.random()));
+          pause = Math.min(4_000, pause * 2);
+        }
       }
     }),
   );
