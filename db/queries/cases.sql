@@ -29,7 +29,8 @@ with sent as (
 ), filed as (
   insert into case_file (id, court, parties, party_ids, party_persons, gold, votes_left)
   select a.id, a.queue, x.parties, array(select p ->> 'id' from jsonb_array_elements(x.parties) p),
-         array(select p ->> 'person' from jsonb_array_elements(x.parties) p where p ? 'person'), x.gold, x."votesLeft"
+         -- a party of whom nothing else is said is its own person
+         array(select coalesce(p ->> 'person', p ->> 'id') from jsonb_array_elements(x.parties) p), x.gold, x."votesLeft"
     from added a join sent x on x.id = a.id
 )
 select * from added order by seq;
