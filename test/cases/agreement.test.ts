@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, inject, test } from 'vitest';
+import { type Fallen, fleissKappa, krippendorffAlpha } from '../../domain/agreement.ts';
+import { addCases, claim, court, jurors, numbered, stats, voted, votes } from '../support/cases.ts';
+import { askPython, pythonWith } from '../support/python.ts';
+import { startTestSystem } from '../support/system.ts';
+import { dice } from '../support/tickets.ts';
+
+const { api } = await startTestSystem();
+
+/** Votes by case. */
+type Cases = string[][];
+interface Found {
+  kappa: number | null;
+  alpha: number | null;
+  /** Of a second library; null also where that isn't there. */
+  crowdAlpha: number | null;
+}
+
+const LIBRARIES = ['krippendorff==0.9.0', 'statsmodels==0.15.0'];
+const SECOND = 'crowd-kit==1.4.2';
+let python = '';
+let hasSecond = true;
+
+beforeAll(() => {
+  const cache = inject('cacheDir');
+  try {
+    python = pythonWith(cache, 'agreement', [...LIBRARIES, SECOND]);
+  } catch {
+    // it brings half a gigabyte along, which not every machine has room for
+    hasSecond = false;
+    process.stdout.write(`${SECOND} cannot be installed here\n`);
+    python = pythonWith(cache, 'agreement', LIBRARIES);
+  }
+}, 600_000);
+
+const published = (all: Cases[]): Found[] =>
+  askPython(
+    python,
+    join(import.meta.dirname, 'agreement.py'),
+    all.map((cases) => ({ cases })),
+  );
+
+const tallyOf = (options: string[]): Record<string, number> => {
+  const tally: Record<string, number> = {};
+  for (const option of options) tally[option] = (tally[option] ?? 0) + 1;
+  return tally;
+};
+
+/** As statistics keep them: equal ones counted together. */
+function fallenOf(cases: Cases): Fallen[] {
+  const by = new Map<string, Fallen>();
+  for (const options of cases) {
+    const key = [...options].sort().join();
+    const known = by.get(key) ?? { tally: tallyOf(options), cases: 0 };
+    by.set(key, { ...known, cases: known.cases + 1 });
+  }
+  return [...by.values()];
+}
+
+function expectClose(found: number | null, wanted: number | null, what: string): void {
+  if (wanted === null || found === null) expect(found, what).toBe(wanted);
+  else expect(found, what).toBeCloseTo(wanted, 9);
+}
+
+/** Cases of `least` to `most` votes each, whose jurors agree with one opinion more or less often. */
+function randomCases(seed: number, least: number, most: number): Cases {
+  const die = dice(seed);
+  const options = numbered(2 + die(4), 'option');
+  const doubt = 1 + die(10);
+  const any = () => options[die(options.length)] ?? '';
+  return Array.from({ length: 2 + die(60) }, () => {
+    const opinion = any();
+    return Array.from({ length: least + die(most - least + 1) }, () => (die(10) < doubt ? any() : opinion));
+  });
+}
+
+test('S2.8 kappa and alpha of cases with equally many votes are those of the published libraries', () => {
+  const samples = Array.from({ length: 60 }, (_, n) => randomCases(n, 2 + (n % 8), 2 + (n % 8)));
+  const found = published(samples);
+  expect(found.filter(({ kappa }) => kappa !== null).length).toBeGreaterThan(50);
+  found.forEach(({ kappa, alpha, crowdAlpha }, n) => {
+    const fallen = fallenOf(samples[n] ?? []);
+    expectClose(fleissKappa(fallen), kappa, `kappa of sample ${n}`);
+    expectClose(krippendorffAlpha(fallen), alpha, `alpha of sample ${n}`);
+    if (hasSecond) expectClose(krippendorffAlpha(fallen), crowdAlpha, `crowd-kit's alpha of sample ${n}`);
+  });
+});
+
+test('S2.8 alpha of cases with one, two or many votes is that of the published libraries', () => {
+  const samples = Array.from({ length: 60 }, (_, n) => randomCases(1_000 + n, 1, 1 + (n % 9)));
+  const found = published(samples);
+  found.forEach(({ alpha, crowdAlpha }, n) => {
+    const fallen = fallenOf(samples[n] ?? []);
+    expectClose(krippendorffAlpha(fallen), alpha, `alpha of sample ${n}`);
+    if (hasSecond) expectClose(krippendorffAlpha(fallen), crowdAlpha, `crowd-kit's alpha of sample ${n}`);
+  });
+  expect(found.filter(({ alpha }) => alpha !== null).length).toBeGreaterThan(40);
+});
+
+test('S2.8 neither is a number where nothing can be said', () => {
+  const nothing: Cases[] = [
+    [],
+    [['a'], ['b']],
+    [
+      ['a', 'a'],
+      ['a', 'a', 'a'],
+    ],
+    [['a', 'a'], ['b']],
+  ];
+  for (const cases of nothing) {
+    expect(fleissKappa(fallenOf(cases)), JSON.stringify(cases)).toBeNull();
+    expect(krippendorffAlpha(fallenOf(cases)), JSON.stringify(cases)).toBeNull();
+  }
+  const whole = [
+    ['a', 'a'],
+    ['b', 'b'],
+  ];
+  expect([fleissKappa(fallenOf(whole)), krippendorffAlpha(fallenOf(whole))]).toEqual([1, 1]);
+});
+
+test('S2.8 kappa and alpha of five thousand real votes are those of the published libraries', () => {
+  const by = new Map<string, string[]>();
+  const lines = readFileSync(new URL('../data/votes-binary.csv', import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+    .slice(1);
+  for (const [item = '', , answer = ''] of lines.map((line) => line.split(',')))
+    by.set(item, [...(by.get(item) ?? []), answer]);
+  const cases = [...by.values()];
+  expect([cases.length, cases.flat().length]).toEqual([1000, 5000]);
+  const [found] = published([cases]);
+  const fallen = fallenOf(cases);
+  expectClose(fleissKappa(fallen), found?.kappa ?? null, 'kappa');
+  expectClose(krippendorffAlpha(fallen), found?.alpha ?? null, 'alpha');
+  if (hasSecond) expectClose(krippendorffAlpha(fallen), found?.crowdAlpha ?? null, "crowd-kit's alpha");
+  expect(found?.alpha).toBeGreaterThan(0);
+});
+
+test("S2.8 a court's statistics give both over the votes on its ended cases, hung ones with them", async () => {
+  const options = ['x', 'y', 'z'];
+  await court(api, 'measured', { options, votesToWin: 3, panel: 5, strategy: { decide: 'majority' } });
+  expect(await stats(api, 'measured')).toMatchObject({ kappa: null, alpha: null });
+  const ids = numbered(12, 'case');
+  await jurors(api, 'measured', numbered(8));
+  await addCases(
+    api,
+    'measured',
+    ids.map((id) => ({ id, body: id })),
+  );
+  const die = dice(7);
+  // each goes on until there is nothing left for him
+  for (const juror of numbered(8))
+    for (;;) {
+      const { case: handed, lease } = await claim(api, 'measured', juror);
+      if (!handed) break;
+      const { id } = handed;
+      const leaning = options[Number(id.slice(4)) % 3] ?? '';
+      await voted(api, id, lease.token, die(10) < 5 ? leaning : (options[die(3)] ?? ''));
+    }
+  const cast = await Promise.all(ids.map(async (id) => (await votes(api, id)).map((v) => v.option)));
+  const now = await stats(api, 'measured');
+  expect(now).toMatchObject({ open: 0, votes: cast.flat().length });
+  expect(now.decided + now.hung).toBe(ids.length);
+  const [found] = published([cast]);
+  expectClose(now.alpha, found?.alpha ?? null, 'alpha');
+  expectClose(now.kappa, fleissKappa(fallenOf(cast)), 'kappa');
+  expectClose(now.alpha, krippendorffAlpha(fallenOf(cast)), 'alpha');
+});
