@@ -190,9 +190,9 @@ test('S2.8 pick random: all have their chance, whatever their age', async () => 
   const ids = numbered(20, 'r');
   await court(api, 'random', { votesToWin: 100, strategy: { pick: 'random' } });
   for (const id of ids) await addCase(api, 'random', { id });
-  const seen = await handed('random', 80, 'd');
-  // the chance that half of them go out to nobody is 1 in 10^14
-  expect(new Set(seen).size).toBeGreaterThan(10);
+  const seen = await handed('random', 40, 'd');
+  // the chance that three quarters of them go out to nobody is far below one in a billion
+  expect(new Set(seen).size).toBeGreaterThan(5);
   expect(ids).toEqual(expect.arrayContaining([...new Set(seen)]));
 });
 
