@@ -107,6 +107,10 @@ test('S2.1 S2.3 nobody who is at odds with a case is invited to it', async () =>
   expect(invited).toEqual(['free']);
   for (const { id } of PEOPLE.filter((p) => p.id !== 'free')) expect(await invitations(api, id), id).toEqual([]);
   expect(await oneCase(api, 'invited-1')).toMatchObject({ holds: 2 });
+  // whom nothing stands against may wait for an invitation, but not ask
+  await jurors(api, 'by-invitation', [{ id: 'late-comer', invite: false }]);
+  const { reasons } = await claim(api, 'by-invitation', 'late-comer');
+  expect(Object.entries(reasons).filter(([, n]) => n !== 0)).toEqual([['none', 1]]);
 });
 
 test('S2.3 a token that somebody else took is of no use to him', async () => {
