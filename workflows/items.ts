@@ -116,19 +116,20 @@ function listen(run: Run, signals: OperatorSignals): void {
 async function invite(run: Run): Promise<void> {
   await refresh(run, () => db.inviteJurors(run.id));
   const known = run.snapshot;
-  if (known?.inviting) await condition(stirredSince(run, known), NOBODY_MS);
+  if (known?.inviting) await rest(run, known, NOBODY_MS);
 }
 
-const stirredSince = (run: Run, known: Snapshot) => () =>
-  run.snapshot !== known || run.commands.length > 0 || run.signals >= MAX_SIGNALS;
-
-/** Until a signal, or until the wake time has passed; then what is due is done. */
-async function rest(run: Run, known: Snapshot): Promise<void> {
-  const stirred = stirredSince(run, known);
-  if (known.wakeInMs === null) return condition(stirred);
+/**
+ * Until a signal, or until the wake time has passed; then what is due is done.
+ * @param mostMs not longer than that in any case
+ */
+async function rest(run: Run, known: Snapshot, mostMs?: number): Promise<void> {
+  const stirred = () => run.snapshot !== known || run.commands.length > 0 || run.signals >= MAX_SIGNALS;
   const extra = run.graced ? grace(run.id) : 0;
-  const signalled = await condition(stirred, Math.max(known.wakeInMs + extra, run.graced ? MIN_SLEEP_MS : 1));
-  if (signalled) return;
+  const dueMs = known.wakeInMs === null ? undefined : Math.max(known.wakeInMs + extra, run.graced ? MIN_SLEEP_MS : 1);
+  if (dueMs === undefined && mostMs === undefined) return condition(stirred);
+  const waitMs = Math.min(dueMs ?? Number.POSITIVE_INFINITY, mostMs ?? Number.POSITIVE_INFINITY);
+  if ((await condition(stirred, waitMs)) || waitMs !== dueMs) return;
   await refresh(run, () => db.wakeItem(run.kind, run.id));
   // still overdue: the item's transition fails, or the clock that fired was ahead of the database's
   const after = run.snapshot?.wakeInMs;

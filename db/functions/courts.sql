@@ -41,8 +41,10 @@ create or replace function is_tired(c court, p_person text, p_held integer, p_no
 $$;
 
 -- Hands a juror the case that he holds already, or a new one (S2.4, S2.5). The person is locked first and everything
--- is looked at after that, so that eight accounts of one person are one person.
--- outcome  held, resumed, or why there is nothing: notEligible, fatigue, windowFull, none
+-- is looked at after that, so that eight accounts of one person are one person. No case is waited for: a claim may
+-- have another one locked by then, and two that wait for each other's are a deadlock.
+-- outcome  held, resumed, busy (others are just at all that there is: ask again), or why there is nothing:
+--          notEligible, fatigue, windowFull, none
 create or replace function claim_case(p_court text, p_juror text, p_token text)
 returns table (outcome text, id text, token text, expires_at timestamptz) language plpgsql
 set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -78,6 +80,7 @@ begin
    where court = p_court and person = j.person and shown_at > v_now - make_interval(secs => c.window_seconds);
   v_free := c.window_cases - cardinality(v_shown);
   if c.mode <> 'assign' then v_id := pick_case(c, j, v_shown, v_free, v_now); end if;
+  if v_id = '' then return query select 'busy', null::text, null::text, null::timestamptz; return; end if;
   if v_id is null then
     if v_free <= 0 then insert into tally (kind, queue, what, n) values ('case', p_court, 'window_hits', 1); end if;
     return query select case when v_free <= 0 then 'windowFull' else 'none' end, null::text, null::text, null::timestamptz;
@@ -93,11 +96,13 @@ end $$;
 -- Locks a case with room that the person may judge. In a window of m cases every place is as likely as any
 -- other: those shown already stand for themselves, the free ones for cases not shown yet. So a refresh gives a
 -- random one of at most m, and never leads to a wanted one.
+-- Like the next three it returns null where there is none, and '' where others have all of them locked.
 create or replace function pick_case(c court, j juror_seen, p_shown text[], p_free integer, p_now timestamptz) returns text
 language plpgsql set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   v_places text[];
   v_id text;
+  v_found text;
 begin
   if p_free is null then return pick_new(c, j, p_shown, p_now); end if;
   select array_agg(s.id order by random()) into v_places from (
@@ -107,75 +112,73 @@ begin
        and not j.person = any (i.skipped) and case_bar(f, j) is null
     union all select null from generate_series(1, p_free)) s;
   for n in 1 .. coalesce(cardinality(v_places), 0) loop
-    if v_places[n] is null then v_id := pick_new(c, j, p_shown, p_now);
-    else
-      select i.id into v_id from item i where i.kind = 'case' and i.id = v_places[n] and i.state = 'ready' and i.room > 0 for update;
-    end if;
-    if v_id is not null then return v_id; end if;
+    v_id := case when v_places[n] is null then pick_new(c, j, p_shown, p_now) else lock_first(v_places[n:n]) end;
+    if v_id <> '' then return v_id; end if;
+    v_found := coalesce(v_id, v_found);
   end loop;
-  return null;
+  return v_found;
 end $$;
 
--- A case not shown yet, in the order of the court's way to pick. One claim in so many goes by gold first, and gold
--- goes in for nothing else, so that it is neither rarer nor more frequent than the court wants.
+-- A case not shown yet, in the order of the court's way to pick. One claim in so many goes by gold first.
 create or replace function pick_new(c court, j juror_seen, p_shown text[], p_now timestamptz) returns text language plpgsql as $$
 declare
   v_gold boolean := random() < c.gold_share;
-  v_from bigint := case when c.around then (random() * 4503599627370496)::bigint end;
-  v_pass boolean;
   v_id text;
+  v_found text;
 begin
   for n in 0 .. 1 loop
-    if v_gold = (n = 0) then v_id := pick_gold(c, j, p_shown);
-    else
-      -- what a neighbour has locked is passed by; if nothing else is left, it is waited for
-      foreach v_pass in array array[true, false] loop
-        v_id := next_case(c, j, p_shown, p_now, v_from, null, v_pass);
-        if v_id is null and c.around then v_id := next_case(c, j, p_shown, p_now, null, v_from, v_pass); end if;
-        exit when v_id is not null;
-      end loop;
-    end if;
-    if v_id is not null then return v_id; end if;
+    v_id := lock_first(case when v_gold = (n = 0) then next_gold(c, j, p_shown) else next_cases(c, j, p_shown, p_now) end);
+    if v_id <> '' then return v_id; end if;
+    v_found := coalesce(v_id, v_found);
   end loop;
-  return null;
+  return v_found;
 end $$;
 
-create or replace function pick_gold(c court, j juror_seen, p_shown text[]) returns text language plpgsql as $$
+-- Locks the first of these that nobody else has locked and that still has room.
+create or replace function lock_first(p_ids text[]) returns text language plpgsql as $$
 declare
   v_id text;
 begin
-  select i.id into v_id from case_file f join item i on i.kind = 'case' and i.id = f.id
-   where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)
-     and not j.person = any (i.skipped) and case_bar(f, j) is null
-   order by random() limit 1;
-  if v_id is not null then perform 1 from item where kind = 'case' and id = v_id for update; end if;
-  return v_id;
+  if p_ids = '{}' then return null; end if;
+  select i.id into v_id from unnest(p_ids) with ordinality as n (id, no) join item i on i.kind = 'case' and i.id = n.id
+   where i.state = 'ready' and i.room > 0 order by n.no limit 1 for update of i skip locked;
+  return coalesce(v_id, '');
 end $$;
 
--- The first case with room from one place of the order up to another that the person may judge, locked.
-create or replace function next_case(
-  c court, j juror_seen, p_shown text[], p_now timestamptz, p_from bigint, p_to bigint, p_skip_locked boolean
-) returns text language plpgsql set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off
-set enable_seqscan = off set enable_sort = off as $$
-declare
-  v_id text;
+create or replace function next_gold(c court, j juror_seen, p_shown text[]) returns text[] language plpgsql stable as $$
 begin
-  if p_skip_locked then
-    select i.id into v_id from item i join case_file f on f.id = i.id
-     where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
-       and i.rank >= coalesce(p_from, '-9223372036854775808') and i.rank < coalesce(p_to, '9223372036854775807')
-       and (i.deadline_at is null or i.deadline_at > p_now)
-       and i.id <> all (p_shown) and not j.person = any (i.skipped) and case_bar(f, j) is null
-     order by i.rank, i.seq limit 1 for update of i skip locked;
-  else
-    select i.id into v_id from item i join case_file f on f.id = i.id
-     where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
-       and i.rank >= coalesce(p_from, '-9223372036854775808') and i.rank < coalesce(p_to, '9223372036854775807')
-       and (i.deadline_at is null or i.deadline_at > p_now)
-       and i.id <> all (p_shown) and not j.person = any (i.skipped) and case_bar(f, j) is null
-     order by i.rank, i.seq limit 1 for update of i;
-  end if;
-  return v_id;
+  return array(
+    select i.id from case_file f join item i on i.kind = 'case' and i.id = f.id
+     where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)
+       and not j.person = any (i.skipped) and case_bar(f, j) is null
+     order by random() limit 8);
+end $$;
+
+-- The next few cases with room that the person may judge: in order, or from a random place of it on and around. In
+-- one statement, because a case that somebody takes meanwhile changes its place. What bars him is written out: as a
+-- function it would be called for each case that he has judged already.
+create or replace function next_cases(c court, j juror_seen, p_shown text[], p_now timestamptz) returns text[] language plpgsql stable
+set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set enable_sort = off as $$
+declare
+  v_from bigint := case when c.around then (random() * 4503599627370496)::bigint else -9223372036854775808 end;
+begin
+  return array(
+    (select i.id from item i join case_file f on f.id = i.id
+      where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null and i.rank >= v_from
+        and (i.deadline_at is null or i.deadline_at > p_now)
+        and i.id <> all (p_shown) and not j.person = any (i.skipped)
+        and not f.party_ids && j.ids and not j.person = any (f.party_persons)
+        and not exists (select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids)))
+      order by i.rank, i.seq limit 8)
+    union all
+    (select i.id from item i join case_file f on f.id = i.id
+      where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null and i.rank < v_from
+        and (i.deadline_at is null or i.deadline_at > p_now)
+        and i.id <> all (p_shown) and not j.person = any (i.skipped)
+        and not f.party_ids && j.ids and not j.person = any (f.party_persons)
+        and not exists (select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids)))
+      order by i.rank, i.seq limit 8)
+    limit 8);
 end $$;
 
 -- Puts a hold on a locked case. The first showing begins the person's window for it; a later one inside it doesn't.
@@ -195,7 +198,8 @@ end $$;
 
 -- Why there is nothing for a juror, as numbers of cases up to 1,000.
 create or replace function case_reasons(p_court text, p_juror text)
-returns table (no_votes_left integer, voted integer, party integer, skipped integer, open integer) language plpgsql stable as $$
+returns table (no_votes_left integer, voted integer, party integer, skipped integer, open integer) language plpgsql stable
+set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   c court;
   j juror_seen;
@@ -204,10 +208,12 @@ begin
   j := juror_seen(c, p_juror, p_juror);
   return query
   with waiting as materialized (
-    select i.room, i.skipped, case_bar(f, j) as bar from item i join case_file f on f.id = i.id
+    select i.room, j.person = any (i.skipped) as skipped,
+           f.party_ids && j.ids or j.person = any (f.party_persons) as party,
+           exists (select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids))) as voted
+      from item i join case_file f on f.id = i.id
      where i.kind = 'case' and i.queue = p_court and i.state = 'ready' and f.gold is null limit 1000)
-  select count(*) filter (where w.room <= 0)::integer, count(*) filter (where w.bar = 'already_voted')::integer,
-         count(*) filter (where w.bar = 'conflict_of_interest')::integer,
-         count(*) filter (where j.person = any (w.skipped))::integer, count(*)::integer
+  select count(*) filter (where w.room <= 0)::integer, count(*) filter (where w.voted)::integer,
+         count(*) filter (where w.party)::integer, count(*) filter (where w.skipped)::integer, count(*)::integer
     from waiting w;
 end $$;

@@ -1,5 +1,6 @@
 import { sleep } from '@temporalio/workflow';
 import type { ItemInput, ReviewInput } from '../../contract/snapshot.ts';
+import { courtCase as unalteredCase } from '../../workflows/cases.ts';
 import { review as unalteredReview } from '../../workflows/reviews.ts';
 import { ticket as unalteredTicket } from '../../workflows/tickets.ts';
 
@@ -14,3 +15,10 @@ export async function review(input: ReviewInput): Promise<void> {
   await sleep(1);
   await unalteredReview(input);
 }
+
+async function courtCase(input: ItemInput): Promise<void> {
+  await sleep(1);
+  await unalteredCase(input);
+}
+
+export { courtCase as case };

@@ -6,7 +6,10 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import { describe, expect, inject, test } from 'vitest';
 import { workflowBundle } from '../../worker/worker.ts';
 import { startTestSystem, type TestSystem } from '../support/system.ts';
-import { paths } from './paths.ts';
+import { casePaths } from './case-paths.ts';
+import { paths as others } from './paths.ts';
+
+const paths = [...others, ...casePaths];
 
 const folder = fileURLToPath(new URL('histories/', import.meta.url));
 const recorded = readdirSync(folder).filter((f) => f.endsWith('.json'));
@@ -25,7 +28,7 @@ describe('S0.9 recorded histories replay on the code as it is', () => {
 test('the control: a workflow with one timer too many is rejected', async () => {
   const workflowsPath = fileURLToPath(new URL('altered.ts', import.meta.url));
   const altered = await bundleWorkflowCode({ workflowsPath });
-  for (const file of recorded.filter((f) => /^(ticket|review)-/.test(f)))
+  for (const file of recorded.filter((f) => /^(ticket|review|case)-/.test(f)))
     await expect(Worker.runReplayHistory({ workflowBundle: altered }, read(file)), file).rejects.toThrow(
       DeterminismViolationError,
     );
