@@ -839,6 +839,8 @@ begin
     update item set priority = (p_verdict ->> 'priority')::bigint where kind = 'case' and id = p_id and priority <> (p_verdict ->> 'priority')::bigint;
     insert into tally (kind, queue, what, n) values ('case', f.court, 'votes', 1);
   else
+    -- it shows its juror his vote, as any other case would, and the next one no more than that
+    update case_file set tally = jsonb_build_object(p_option, 1), votes_left = greatest((p_verdict ->> 'votesLeft')::integer, 1) where id = p_id;
     insert into juror_record as r (court, person, judged, agreed) values (f.court, j.person, 1, (p_option = f.gold)::integer)
     on conflict (court, person) do update set judged = r.judged + 1, agreed = r.agreed + excluded.agreed;
   end if;
@@ -870,12 +872,15 @@ begin
   perform pg_advisory_xact_lock(person_key('case', p_court, person)) from juror_seen(c, p_juror, p_juror);
   j := juror_seen(c, p_juror, p_juror);
   v_now := clock_timestamp();
-  select * into l from lease where kind = 'case' and queue = p_court and slot = j.person and ended_at is null;
+  -- also what an account held on its own, before the list found it to be this person's
+  select * into l from lease where kind = 'case' and queue = p_court and slot = any (j.ids || j.person) and ended_at is null
+   order by expires_at desc limit 1;
   if found and l.expires_at > v_now then
     return query select 'resumed', l.item_id, l.token, l.expires_at; return;
   elsif found then
     -- run out, and no clock has come by yet
-    perform advance_cases(array[l.item_id]);
+    perform advance_cases(array(
+      select item_id from lease where kind = 'case' and queue = p_court and slot = any (j.ids || j.person) and ended_at is null));
   end if;
   if not j.admitted then return query select 'notEligible', null::text, null::text, null::timestamptz; return; end if;
   if is_tired(c, j.person, 0, v_now) then return query select 'fatigue', null::text, null::text, null::timestamptz; return; end if;
@@ -1117,7 +1122,8 @@ begin
     return false;
   end if;
   j := juror_seen(c, p_juror, p_person);
-  return j.admitted and case_bar(f, j) is null;
+  return j.admitted and case_bar(f, j) is null
+     and not exists (select from lease where kind = 'case' and queue = c.name and slot = any (j.ids) and ended_at is null);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.invite_juror(c court, f case_file, p_skipped text[], p_juror text, p_token text)
@@ -1799,7 +1805,7 @@ declare
 begin
   select * into c from court where name = p_court;
   for v in
-    select i.id, i.room, i.inviting, i.priority, i.deadline_at, s.votes, s.verdict,
+    select i.id, i.room, i.inviting, i.priority, i.rank, i.first_available_at, i.deadline_at, s.votes, s.verdict,
            case when i.own_deadline then i.deadline_at else i.created_at + make_interval(secs => q.deadline_seconds) end as due_at
       from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
       join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
@@ -1808,7 +1814,8 @@ begin
   loop
     select * into f from case_file where id = v.id;
     continue when f.votes <> v.votes;
-    update case_file set votes_left = (v.verdict ->> 'votesLeft')::integer, stage = (v.verdict ->> 'stage')::integer
+    update case_file set votes_left = (v.verdict ->> 'votesLeft')::integer, stage = (v.verdict ->> 'stage')::integer,
+           tally = case when gold is null then tally else '{}' end
      where id = v.id returning * into f;
     v.due_at := case when f.extended or f.gold is not null then v.deadline_at else v.due_at end;
     update item set priority = (v.verdict ->> 'priority')::bigint, deadline_at = v.due_at where kind = 'case' and id = v.id;
@@ -1816,7 +1823,9 @@ begin
     if v.verdict ->> 'winner' is not null or (v.verdict ->> 'hung')::boolean then
       return next v.id;
     elsif (v.room, v.inviting, v.priority, v.deadline_at)
-          is distinct from (case_room(f, c), case_invites(f, c), (v.verdict ->> 'priority')::bigint, v.due_at) then
+          is distinct from (case_room(f, c), case_invites(f, c), (v.verdict ->> 'priority')::bigint, v.due_at)
+       -- it has a place by its age where the dice are to be thrown, or the other way round
+       or (v.rank = item_rank('case', (v.verdict ->> 'priority')::bigint, v.first_available_at, null, false)) = c.around then
       perform keep_case(v.id, 'changed', 'system', json_build_object('votesLeft', f.votes_left), clock_timestamp());
       return next v.id;
     end if;

@@ -1,7 +1,7 @@
 import type { CaseItem } from '../contract/items.ts';
 import { stateWord } from './items.ts';
 
-/** A case as the API shows it. A gold case looks like one that nobody has voted on, so that it can't be told. */
+/** A case as the API shows it. A gold case looks like one on which its last juror alone has voted. */
 export function caseView(item: CaseItem) {
   const ended = item.ended_at?.toISOString() ?? null;
   const decided = item.state === 'settled';

@@ -54,7 +54,7 @@ async function claimFor(api: Api, court: string, juror: string): Promise<Claimed
 async function reasonsFor(api: Api, court: string, juror: string, { outcome }: Claimed) {
   const found = await caseReasons(api.engine.db, court, juror);
   const all = (why: Claimed['outcome']) => (outcome === why ? Math.max(1, found.open) : 0);
-  return {
+  const reasons = {
     noVotesLeft: found.no_votes_left,
     voted: found.voted,
     party: found.party,
@@ -62,6 +62,8 @@ async function reasonsFor(api: Api, court: string, juror: string, { outcome }: C
     windowFull: all('windowFull'),
     notEligible: all('notEligible'),
     fatigue: all('fatigue'),
-    none: found.open === 0 ? 1 : 0,
   };
+  // also where the court hands out nothing to those who ask, but invites
+  const unexplained = Object.values(reasons).every((n) => n === 0);
+  return { ...reasons, none: found.open === 0 || unexplained ? 1 : 0 };
 }

@@ -149,7 +149,7 @@ declare
 begin
   select * into c from court where name = p_court;
   for v in
-    select i.id, i.room, i.inviting, i.priority, i.deadline_at, s.votes, s.verdict,
+    select i.id, i.room, i.inviting, i.priority, i.rank, i.first_available_at, i.deadline_at, s.votes, s.verdict,
            case when i.own_deadline then i.deadline_at else i.created_at + make_interval(secs => q.deadline_seconds) end as due_at
       from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
       join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
@@ -158,7 +158,8 @@ begin
   loop
     select * into f from case_file where id = v.id;
     continue when f.votes <> v.votes;
-    update case_file set votes_left = (v.verdict ->> 'votesLeft')::integer, stage = (v.verdict ->> 'stage')::integer
+    update case_file set votes_left = (v.verdict ->> 'votesLeft')::integer, stage = (v.verdict ->> 'stage')::integer,
+           tally = case when gold is null then tally else '{}' end
      where id = v.id returning * into f;
     v.due_at := case when f.extended or f.gold is not null then v.deadline_at else v.due_at end;
     update item set priority = (v.verdict ->> 'priority')::bigint, deadline_at = v.due_at where kind = 'case' and id = v.id;
@@ -166,7 +167,9 @@ begin
     if v.verdict ->> 'winner' is not null or (v.verdict ->> 'hung')::boolean then
       return next v.id;
     elsif (v.room, v.inviting, v.priority, v.deadline_at)
-          is distinct from (case_room(f, c), case_invites(f, c), (v.verdict ->> 'priority')::bigint, v.due_at) then
+          is distinct from (case_room(f, c), case_invites(f, c), (v.verdict ->> 'priority')::bigint, v.due_at)
+       -- it has a place by its age where the dice are to be thrown, or the other way round
+       or (v.rank = item_rank('case', (v.verdict ->> 'priority')::bigint, v.first_available_at, null, false)) = c.around then
       perform keep_case(v.id, 'changed', 'system', json_build_object('votesLeft', f.votes_left), clock_timestamp());
       return next v.id;
     end if;

@@ -63,12 +63,15 @@ begin
   perform pg_advisory_xact_lock(person_key('case', p_court, person)) from juror_seen(c, p_juror, p_juror);
   j := juror_seen(c, p_juror, p_juror);
   v_now := clock_timestamp();
-  select * into l from lease where kind = 'case' and queue = p_court and slot = j.person and ended_at is null;
+  -- also what an account held on its own, before the list found it to be this person's
+  select * into l from lease where kind = 'case' and queue = p_court and slot = any (j.ids || j.person) and ended_at is null
+   order by expires_at desc limit 1;
   if found and l.expires_at > v_now then
     return query select 'resumed', l.item_id, l.token, l.expires_at; return;
   elsif found then
     -- run out, and no clock has come by yet
-    perform advance_cases(array[l.item_id]);
+    perform advance_cases(array(
+      select item_id from lease where kind = 'case' and queue = p_court and slot = any (j.ids || j.person) and ended_at is null));
   end if;
   if not j.admitted then return query select 'notEligible', null::text, null::text, null::timestamptz; return; end if;
   if is_tired(c, j.person, 0, v_now) then return query select 'fatigue', null::text, null::text, null::timestamptz; return; end if;

@@ -62,7 +62,8 @@ begin
     return false;
   end if;
   j := juror_seen(c, p_juror, p_person);
-  return j.admitted and case_bar(f, j) is null;
+  return j.admitted and case_bar(f, j) is null
+     and not exists (select from lease where kind = 'case' and queue = c.name and slot = any (j.ids) and ended_at is null);
 end $$;
 
 -- Invites one juror, unless somebody is just at work with the same person: then another one is as good.

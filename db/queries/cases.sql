@@ -58,8 +58,8 @@ select * from claim_case($1, $2, $3);
 select * from case_reasons($1, $2);
 
 -- name: case_to_judge
--- What a vote is judged by: the counted votes so far, and the court's settings.
-select f.id, f.tally, f.votes, f.stage, f.gold, c.*, q.settings_version
+-- What a vote is judged by: the counted votes so far, of which gold has none, and the court's settings.
+select f.id, case when f.gold is null then f.tally else '{}' end as tally, f.votes, f.stage, f.gold, c.*, q.settings_version
   from case_file f join court c on c.name = f.court join queue q on q.kind = 'case' and q.name = f.court
  where f.id = $1;
 

@@ -37,7 +37,7 @@ select c.*, q.lease_seconds, q.deadline_seconds, q.callback, q.settings_version,
 
 -- name: open_cases
 -- A batch of a court's open cases with their counted votes, of which gold has none, in the order of creation.
-select i.id, i.created_at::text as created_at, i.seq, f.tally, f.votes, f.stage
+select i.id, i.created_at::text as created_at, i.seq, case when f.gold is null then f.tally else '{}' end as tally, f.votes, f.stage
   from item i join case_file f on f.id = i.id
  where i.kind = 'case' and i.queue = $1 and i.ended_at is null
    and (i.created_at, i.seq) > ($2::timestamptz, $3::bigint)

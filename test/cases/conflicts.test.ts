@@ -1,0 +1,169 @@
+import { expect, test } from 'vitest';
+import { createKey } from '../../api/auth.ts';
+import {
+  addCase,
+  claim,
+  claimed,
+  court,
+  invitations,
+  jurors,
+  oneCase,
+  stats,
+  vote,
+  voted,
+  votes,
+} from '../support/cases.ts';
+import { eventually, type Json } from '../support/client.ts';
+import { expectProblem } from '../support/problems.ts';
+import { startTestSystem } from '../support/system.ts';
+
+const { api, running } = await startTestSystem();
+
+const keyed = async (subject: string) =>
+  api.as((await createKey(running.engine.db, { name: subject, role: 'reviewer', subject })).key);
+
+/** Everybody who can be at odds with the case of `dispute`. */
+const PEOPLE = [
+  { id: 'buyer', person: 'p-buyer' },
+  { id: 'buyer-2', person: 'p-buyer' },
+  { id: 'seller', person: 'p-seller' },
+  { id: 'seller-2', person: 'p-seller' },
+  { id: 'witness-2', person: 'p-witness' },
+  { id: 'voter', person: 'p-voter' },
+  { id: 'voter-2', person: 'p-voter' },
+  { id: 'holder', person: 'p-holder' },
+  { id: 'holder-2', person: 'p-holder' },
+  { id: 'away', eligible: false },
+  { id: 'free' },
+];
+
+/** Buyer and seller are known by their ids, the witness by the person, whom no list has under that id. */
+const PARTIES = [{ id: 'buyer' }, { id: 'seller' }, { id: 'witness', person: 'p-witness' }];
+
+/** A case that one has voted on and another holds. */
+async function dispute(name: string, id: string, settings: object = {}) {
+  const rules = { votesToWin: 5, ...settings };
+  await court(api, name, rules);
+  await jurors(api, name, PEOPLE);
+  await addCase(api, name, { id, parties: PARTIES });
+  await voted(api, id, (await claimed(api, name, 'voter')).token, 'buyer');
+  return { rules, held: await claimed(api, name, 'holder') };
+}
+
+const barred: [string, string, object][] = [
+  ['a party', 'buyer', { party: 1 }],
+  ['another account of a party known by id', 'buyer-2', { party: 1 }],
+  ['the other party', 'seller', { party: 1 }],
+  ['another account of the other party', 'seller-2', { party: 1 }],
+  ['an account of a party given with the person', 'witness-2', { party: 1 }],
+  ['one who has voted', 'voter', { voted: 1 }],
+  ['another account of one who has voted', 'voter-2', { voted: 1 }],
+  ['one who is not eligible', 'away', { notEligible: 1 }],
+  ['one whom the list does not have', 'stranger', { notEligible: 1 }],
+];
+
+test('S2.3 no party, nobody who has voted, and no other account of theirs is handed the case', async () => {
+  const { held } = await dispute('by-claim', 'claimed-1');
+  for (const [who, juror, why] of barred) {
+    const answer = await claim(api, 'by-claim', juror);
+    expect(answer, who).toMatchObject({ case: null, lease: null, resumed: false, reasons: why });
+    const others = Object.entries(answer.reasons).filter(([name]) => !(name in why));
+    expect(
+      others.filter(([, n]) => n !== 0),
+      who,
+    ).toEqual([]);
+  }
+  for (const again of ['holder', 'holder-2'])
+    expect(await claim(api, 'by-claim', again), again).toMatchObject({
+      case: { id: 'claimed-1', holds: 1 },
+      lease: { token: held.token },
+      resumed: true,
+      reasons: null,
+    });
+  expect(await claimed(api, 'by-claim', 'free')).toMatchObject({ id: 'claimed-1' });
+  expect(await oneCase(api, 'claimed-1')).toMatchObject({ holds: 2, tally: { buyer: 1 } });
+});
+
+test('S2.3 one person holds one case of a court, by whatever account, and another of another court', async () => {
+  await dispute('one-hold', 'hold-1');
+  await addCase(api, 'one-hold', { id: 'hold-2' });
+  const ids = await Promise.all(['holder', 'holder-2', 'holder', 'holder-2'].map((j) => claimed(api, 'one-hold', j)));
+  expect(new Set(ids.map(({ token }) => token)).size).toBe(1);
+  expect(new Set(ids.map(({ id }) => id))).toEqual(new Set(['hold-1']));
+  await court(api, 'one-hold-2');
+  await jurors(api, 'one-hold-2', PEOPLE);
+  await addCase(api, 'one-hold-2', { id: 'hold-3' });
+  expect(await claimed(api, 'one-hold-2', 'holder-2')).toMatchObject({ id: 'hold-3' });
+});
+
+test('S2.1 S2.3 nobody who is at odds with a case is invited to it', async () => {
+  const { rules } = await dispute('by-invitation', 'invited-1');
+  const assign = { jurors: 5, answerSeconds: 600 };
+  await court(api, 'by-invitation', { ...rules, mode: 'assign', assign });
+  // a round asks everybody who can be asked, so whoever it left out then was left out for good
+  await eventually(async () => (await invitations(api, 'free')).length === 1);
+  const { body } = await api.get('/v1/cases/invited-1/events?limit=500');
+  const invited = body.items.filter((e: Json) => e.type === 'invited').map((e: Json) => e.data.juror);
+  expect(invited).toEqual(['free']);
+  for (const { id } of PEOPLE.filter((p) => p.id !== 'free')) expect(await invitations(api, id), id).toEqual([]);
+  expect(await oneCase(api, 'invited-1')).toMatchObject({ holds: 2 });
+  // whom nothing stands against may wait for an invitation, but not ask
+  await jurors(api, 'by-invitation', [{ id: 'late-comer', invite: false }]);
+  const { reasons } = await claim(api, 'by-invitation', 'late-comer');
+  expect(Object.entries(reasons).filter(([, n]) => n !== 0)).toEqual([['none', 1]]);
+});
+
+test('S2.3 a token that somebody else took is of no use to him', async () => {
+  const { held } = await dispute('by-theft', 'stolen-1');
+  for (const thief of ['buyer', 'buyer-2', 'seller-2', 'witness-2', 'voter', 'voter-2', 'away', 'stranger', 'free']) {
+    const key = await keyed(thief);
+    const calls = [
+      await vote(key, 'stolen-1', held.token, 'seller'),
+      await key.post('/v1/cases/stolen-1/renew', { token: held.token }),
+      await key.post('/v1/cases/stolen-1/release', { token: held.token }),
+    ];
+    for (const call of calls) expectProblem(call, thief, { status: 403, code: 'forbidden' });
+  }
+  expect(await oneCase(api, 'stolen-1')).toMatchObject({ holds: 1, tally: { buyer: 1, seller: 0 } });
+  // his own other account may: it is one vote of one person all the same
+  expect(await voted(await keyed('holder-2'), 'stolen-1', held.token, 'seller')).toMatchObject({ counted: true });
+  expect(await votes(api, 'stolen-1')).toMatchObject([{ juror: 'voter' }, { juror: 'holder', option: 'seller' }]);
+  expect((await claim(api, 'by-theft', 'holder-2')).reasons).toMatchObject({ voted: 1 });
+});
+
+const FORBIDDEN = { status: 403, code: 'forbidden' };
+const CONFLICT = { status: 403, code: 'conflict_of_interest' };
+const VOTED = { status: 409, code: 'already_voted' };
+const without = (id: string) => PEOPLE.filter((p) => p.id !== id);
+const instead = (id: string, more: object) => [...without(id), { id, ...more }];
+
+const meanwhile: [string, object[], { status: number; code: string }][] = [
+  ['is not on the list any more', without('holder'), FORBIDDEN],
+  ['is not eligible any more', instead('holder', { person: 'p-holder', eligible: false }), FORBIDDEN],
+  ['turns out to be a party', instead('holder', { person: 'p-buyer' }), CONFLICT],
+  ['turns out to be a party given with the person', instead('holder', { person: 'p-witness' }), CONFLICT],
+  ['turns out to be one who has voted', instead('holder', { person: 'p-voter' }), VOTED],
+];
+
+test.each(meanwhile)(
+  'S2.3 who %s between claim and vote has no vote, and his hold is freed',
+  async (what, list, why) => {
+    const name = what.replaceAll(' ', '-');
+    const { held } = await dispute(name, name);
+    await jurors(api, name, list, { list: 'tomorrow', final: true });
+    for (const option of ['seller', 'seller', 'buyer'])
+      expectProblem(await vote(api, name, held.token, option), what, why);
+    expect(await oneCase(api, name)).toMatchObject({
+      holds: 0,
+      votesLeft: 4,
+      tally: { buyer: 1, seller: 0 },
+      wasted: 0,
+    });
+    expect(await stats(api, name)).toMatchObject({ votes: 1, wasted: 0 });
+    expect(await claimed(api, name, 'free')).toMatchObject({ id: name });
+    // of no use for ever after, also when the list of the day after has him back
+    await jurors(api, name, PEOPLE, { list: 'day-after', final: true });
+    expectProblem(await vote(api, name, held.token, 'seller'), what, { status: 409, code: 'lease_lost' });
+    expect(await claimed(api, name, 'holder')).toMatchObject({ id: name });
+  },
+);
