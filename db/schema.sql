@@ -750,6 +750,8 @@ CREATE OR REPLACE FUNCTION public.case_reasons(p_court text, p_juror text)
  RETURNS TABLE(no_votes_left integer, voted integer, party integer, skipped integer, open integer)
  LANGUAGE plpgsql
  STABLE
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
 declare
   c court;
@@ -759,11 +761,13 @@ begin
   j := juror_seen(c, p_juror, p_juror);
   return query
   with waiting as materialized (
-    select i.room, i.skipped, case_bar(f, j) as bar from item i join case_file f on f.id = i.id
+    select i.room, j.person = any (i.skipped) as skipped,
+           f.party_ids && j.ids or j.person = any (f.party_persons) as party,
+           exists (select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids))) as voted
+      from item i join case_file f on f.id = i.id
      where i.kind = 'case' and i.queue = p_court and i.state = 'ready' and f.gold is null limit 1000)
-  select count(*) filter (where w.room <= 0)::integer, count(*) filter (where w.bar = 'already_voted')::integer,
-         count(*) filter (where w.bar = 'conflict_of_interest')::integer,
-         count(*) filter (where j.person = any (w.skipped))::integer, count(*)::integer
+  select count(*) filter (where w.room <= 0)::integer, count(*) filter (where w.voted)::integer,
+         count(*) filter (where w.party)::integer, count(*) filter (where w.skipped)::integer, count(*)::integer
     from waiting w;
 end $function$;
 
@@ -778,6 +782,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.cast_vote(p_id text, p_token text, p_option text, p_comment text, p_subject text, p_votes integer, p_settings bigint, p_verdict jsonb)
  RETURNS TABLE(outcome text, counted boolean)
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 #variable_conflict use_column
 declare
@@ -889,6 +894,7 @@ begin
    where court = p_court and person = j.person and shown_at > v_now - make_interval(secs => c.window_seconds);
   v_free := c.window_cases - cardinality(v_shown);
   if c.mode <> 'assign' then v_id := pick_case(c, j, v_shown, v_free, v_now); end if;
+  if v_id = '' then return query select 'busy', null::text, null::text, null::timestamptz; return; end if;
   if v_id is null then
     if v_free <= 0 then insert into tally (kind, queue, what, n) values ('case', p_court, 'window_hits', 1); end if;
     return query select case when v_free <= 0 then 'windowFull' else 'none' end, null::text, null::text, null::timestamptz;
@@ -1020,12 +1026,14 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.end_case(p_id text, p_state text, p_type text, p_winner text, p_actor text, p_reason text, p_now timestamp with time zone)
  RETURNS void
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
   f case_file;
 begin
   with ended as (
-    update lease set ended_at = greatest(p_now, granted_at), why = 'closed', ended_by = p_actor
+    update lease set ended_at = greatest(p_now, granted_at), ended_by = p_actor,
+                     why = case when expires_at <= p_now then 'expired' else 'closed' end
      where kind = 'case' and item_id = p_id and ended_at is null returning queue, holder)
   insert into notice (kind, item_id, queue, person, type, data)
   select 'case', p_id, queue, holder, 'lease_lost', json_build_object('reason', p_type, 'by', p_actor) from ended;
@@ -1322,6 +1330,19 @@ begin
   return 'done';
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.lock_first(p_ids text[])
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_id text;
+begin
+  if p_ids = '{}' then return null; end if;
+  select i.id into v_id from unnest(p_ids) with ordinality as n (id, no) join item i on i.kind = 'case' and i.id = n.id
+   where i.state = 'ready' and i.room > 0 order by n.no limit 1 for update of i skip locked;
+  return coalesce(v_id, '');
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.log_item_insert()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1392,9 +1413,10 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.next_case(c court, j juror_seen, p_shown text[], p_now timestamp with time zone, p_from bigint, p_to bigint, p_skip_locked boolean)
- RETURNS text
+CREATE OR REPLACE FUNCTION public.next_cases(c court, j juror_seen, p_shown text[], p_now timestamp with time zone)
+ RETURNS text[]
  LANGUAGE plpgsql
+ STABLE
  SET plan_cache_mode TO 'force_generic_plan'
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
@@ -1402,24 +1424,25 @@ CREATE OR REPLACE FUNCTION public.next_case(c court, j juror_seen, p_shown text[
  SET enable_sort TO 'off'
 AS $function$
 declare
-  v_id text;
+  v_from bigint := case when c.around then (random() * 4503599627370496)::bigint else -9223372036854775808 end;
 begin
-  if p_skip_locked then
-    select i.id into v_id from item i join case_file f on f.id = i.id
-     where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
-       and i.rank >= coalesce(p_from, '-9223372036854775808') and i.rank < coalesce(p_to, '9223372036854775807')
-       and (i.deadline_at is null or i.deadline_at > p_now)
-       and i.id <> all (p_shown) and not j.person = any (i.skipped) and case_bar(f, j) is null
-     order by i.rank, i.seq limit 1 for update of i skip locked;
-  else
-    select i.id into v_id from item i join case_file f on f.id = i.id
-     where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
-       and i.rank >= coalesce(p_from, '-9223372036854775808') and i.rank < coalesce(p_to, '9223372036854775807')
-       and (i.deadline_at is null or i.deadline_at > p_now)
-       and i.id <> all (p_shown) and not j.person = any (i.skipped) and case_bar(f, j) is null
-     order by i.rank, i.seq limit 1 for update of i;
-  end if;
-  return v_id;
+  return array(
+    (select i.id from item i join case_file f on f.id = i.id
+      where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null and i.rank >= v_from
+        and (i.deadline_at is null or i.deadline_at > p_now)
+        and i.id <> all (p_shown) and not j.person = any (i.skipped)
+        and not f.party_ids && j.ids and not j.person = any (f.party_persons)
+        and not exists (select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids)))
+      order by i.rank, i.seq limit 8)
+    union all
+    (select i.id from item i join case_file f on f.id = i.id
+      where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null and i.rank < v_from
+        and (i.deadline_at is null or i.deadline_at > p_now)
+        and i.id <> all (p_shown) and not j.person = any (i.skipped)
+        and not f.party_ids && j.ids and not j.person = any (f.party_persons)
+        and not exists (select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids)))
+      order by i.rank, i.seq limit 8)
+    limit 8);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.next_change(p_id text)
@@ -1441,6 +1464,24 @@ begin
     select p_since + make_interval(secs => min(s."afterSeconds"))
       from jsonb_to_recordset(p_escalations) as s("afterSeconds" double precision)
      where s."afterSeconds" > p_escalated_seconds);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.next_gold(c court, j juror_seen, p_shown text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+begin
+  -- most courts have none: nothing else is read then
+  if not exists (select from case_file where court = c.name and gold is not null) then return '{}'; end if;
+  return array(
+    select i.id from case_file f join item i on i.kind = 'case' and i.id = f.id
+     where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)
+       and not j.person = any (i.skipped) and case_bar(f, j) is null
+     order by random() limit 8);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.park_item(p_kind text, p_id text, p_error text)
@@ -1476,6 +1517,7 @@ AS $function$
 declare
   v_places text[];
   v_id text;
+  v_found text;
 begin
   if p_free is null then return pick_new(c, j, p_shown, p_now); end if;
   select array_agg(s.id order by random()) into v_places from (
@@ -1485,28 +1527,11 @@ begin
        and not j.person = any (i.skipped) and case_bar(f, j) is null
     union all select null from generate_series(1, p_free)) s;
   for n in 1 .. coalesce(cardinality(v_places), 0) loop
-    if v_places[n] is null then v_id := pick_new(c, j, p_shown, p_now);
-    else
-      select i.id into v_id from item i where i.kind = 'case' and i.id = v_places[n] and i.state = 'ready' and i.room > 0 for update;
-    end if;
-    if v_id is not null then return v_id; end if;
+    v_id := case when v_places[n] is null then pick_new(c, j, p_shown, p_now) else lock_first(v_places[n:n]) end;
+    if v_id <> '' then return v_id; end if;
+    v_found := coalesce(v_id, v_found);
   end loop;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.pick_gold(c court, j juror_seen, p_shown text[])
- RETURNS text
- LANGUAGE plpgsql
-AS $function$
-declare
-  v_id text;
-begin
-  select i.id into v_id from case_file f join item i on i.kind = 'case' and i.id = f.id
-   where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)
-     and not j.person = any (i.skipped) and case_bar(f, j) is null
-   order by random() limit 1;
-  if v_id is not null then perform 1 from item where kind = 'case' and id = v_id for update; end if;
-  return v_id;
+  return v_found;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.pick_new(c court, j juror_seen, p_shown text[], p_now timestamp with time zone)
@@ -1515,23 +1540,15 @@ CREATE OR REPLACE FUNCTION public.pick_new(c court, j juror_seen, p_shown text[]
 AS $function$
 declare
   v_gold boolean := random() < c.gold_share;
-  v_from bigint := case when c.around then (random() * 4503599627370496)::bigint end;
-  v_pass boolean;
   v_id text;
+  v_found text;
 begin
   for n in 0 .. 1 loop
-    if v_gold = (n = 0) then v_id := pick_gold(c, j, p_shown);
-    else
-      -- what a neighbour has locked is passed by; if nothing else is left, it is waited for
-      foreach v_pass in array array[true, false] loop
-        v_id := next_case(c, j, p_shown, p_now, v_from, null, v_pass);
-        if v_id is null and c.around then v_id := next_case(c, j, p_shown, p_now, null, v_from, v_pass); end if;
-        exit when v_id is not null;
-      end loop;
-    end if;
-    if v_id is not null then return v_id; end if;
+    v_id := lock_first(case when v_gold = (n = 0) then next_gold(c, j, p_shown) else next_cases(c, j, p_shown, p_now) end);
+    if v_id <> '' then return v_id; end if;
+    v_found := coalesce(v_id, v_found);
   end loop;
-  return null;
+  return v_found;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.pick_plain(p_kind text, p_queue text, p_persons text[], p_count integer, p_now timestamp with time zone)
@@ -1786,7 +1803,8 @@ begin
   if not pg_try_advisory_xact_lock(7236002) then return; end if;
   for v_table in
     select relname from pg_stat_user_tables
-     where relname in ('item', 'event', 'lease', 'review', 'review_index', 'review_callback')
+     where relname in ('item', 'event', 'lease', 'review', 'review_index', 'review_callback',
+                       'case_file', 'vote', 'juror', 'exposure')
        and n_mod_since_analyze > 1000 + n_live_tup / 2
   loop
     execute format('analyze (skip_locked) %I', v_table);

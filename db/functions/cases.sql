@@ -47,12 +47,13 @@ end $$;
 -- p_type  the event, and what its holders are told: decided, hung, invalidated
 create or replace function end_case(
   p_id text, p_state text, p_type text, p_winner text, p_actor text, p_reason text, p_now timestamptz
-) returns void language plpgsql as $$
+) returns void language plpgsql set enable_seqscan = off as $$
 declare
   f case_file;
 begin
   with ended as (
-    update lease set ended_at = greatest(p_now, granted_at), why = 'closed', ended_by = p_actor
+    update lease set ended_at = greatest(p_now, granted_at), ended_by = p_actor,
+                     why = case when expires_at <= p_now then 'expired' else 'closed' end
      where kind = 'case' and item_id = p_id and ended_at is null returning queue, holder)
   insert into notice (kind, item_id, queue, person, type, data)
   select 'case', p_id, queue, holder, 'lease_lost', json_build_object('reason', p_type, 'by', p_actor) from ended;

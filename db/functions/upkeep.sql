@@ -8,7 +8,8 @@ begin
   if not pg_try_advisory_xact_lock(7236002) then return; end if;
   for v_table in
     select relname from pg_stat_user_tables
-     where relname in ('item', 'event', 'lease', 'review', 'review_index', 'review_callback')
+     where relname in ('item', 'event', 'lease', 'review', 'review_index', 'review_callback',
+                       'case_file', 'vote', 'juror', 'exposure')
        and n_mod_since_analyze > 1000 + n_live_tup / 2
   loop
     execute format('analyze (skip_locked) %I', v_table);

@@ -6,7 +6,7 @@
 --          lease_lost, already_voted, conflict_of_interest, forbidden
 create or replace function cast_vote(
   p_id text, p_token text, p_option text, p_comment text, p_subject text, p_votes integer, p_settings bigint, p_verdict jsonb
-) returns table (outcome text, counted boolean) language plpgsql as $$
+) returns table (outcome text, counted boolean) language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
   i item;

@@ -29,9 +29,10 @@ with sent as (
 ), filed as (
   insert into case_file (id, court, parties, party_ids, party_persons, gold, votes_left)
   select a.id, a.queue, x.parties, array(select p ->> 'id' from jsonb_array_elements(x.parties) p),
-         -- a party of whom nothing else is said is its own person
-         array(select coalesce(p ->> 'person', p ->> 'id') from jsonb_array_elements(x.parties) p), x.gold, x."votesLeft"
-    from added a join sent x on x.id = a.id
+         -- the person that is said, or the one whom today's list knows, or its own
+         array(select coalesce(p ->> 'person', j.person, p ->> 'id') from jsonb_array_elements(x.parties) p
+                 left join juror j on j.court = c.name and j.list = c.list and j.id = p ->> 'id'), x.gold, x."votesLeft"
+    from added a join sent x on x.id = a.id join court c on c.name = a.queue
 )
 select * from added order by seq;
 
