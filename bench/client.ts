@@ -36,6 +36,10 @@ export class Caller {
     });
   }
 
+  get(path: string): Promise<Reply> {
+    return this.#send('GET', path, '');
+  }
+
   post(path: string, body: unknown): Promise<Reply> {
     return this.#send('POST', path, JSON.stringify(body));
   }

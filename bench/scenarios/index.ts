@@ -1,5 +1,6 @@
 import type { Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
+import { cases } from './cases.ts';
 import { claims } from './claims.ts';
 import { delayed } from './delayed.ts';
 import { depth } from './depth.ts';
@@ -105,5 +106,10 @@ export const scenarios: Record<string, Scenario> = {
       'Beside it the article’s scheme on Redis (fsync always), as a library in the process of the load: a lock by SETNX for each review, the record read, changed and written back, and a delay queue of 4 s, ' +
       'as in its printed trace, for who doesn’t get the lock. It has no workflows, and its critical section is five round trips on one machine; in the article it was long enough for 20 % to lose the lock.',
     run: reviews,
+  },
+  cases: {
+    title: '12 · Courts of jurors',
+    note: 'TODO',
+    run: cases,
   },
 };
