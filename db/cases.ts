@@ -44,7 +44,7 @@ export const listCases = (db: Queryable, f: CaseListFilter, limit: number) =>
 
 export type Claimed =
   | { outcome: 'held' | 'resumed'; id: string; token: string; expires_at: Date }
-  | { outcome: 'notEligible' | 'fatigue' | 'windowFull' | 'none'; id: null; token: null; expires_at: null };
+  | { outcome: 'busy' | 'notEligible' | 'fatigue' | 'windowFull' | 'none'; id: null; token: null; expires_at: null };
 
 /** See db/functions/courts.sql. */
 export async function claimCase(db: Queryable, court: string, juror: string, token: string): Promise<Claimed> {

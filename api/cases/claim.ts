@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ClaimCase, ClaimCaseAnswer } from '../../contract/cases.ts';
 import { CourtParam } from '../../contract/courts.ts';
 import { type Claimed, caseReasons, claimCase, getCase } from '../../db/cases.ts';
@@ -7,6 +8,9 @@ import { personOf } from '../auth.ts';
 import type { Api } from '../context.ts';
 import { findCourt } from '../courts/settings.ts';
 import { endpoint, ok } from '../endpoint.ts';
+
+const MAX_TRIES = 50;
+const MOST_PAUSE_MS = 40;
 
 export const claimCaseEndpoint = endpoint({
   method: 'post',
@@ -21,7 +25,7 @@ export const claimCaseEndpoint = endpoint({
   async handle({ api, caller, params, body, signal }) {
     const juror = personOf(caller, body.juror, 'juror');
     const { name } = await findCourt(api, params.court);
-    const claimed = await claimCase(api.engine.db, name, juror, newToken());
+    const claimed = await claimFor(api, name, juror);
     if (claimed.id === null)
       return ok({ case: null, lease: null, resumed: false, reasons: await reasonsFor(api, name, juror, claimed) });
     const item = await getCase(api.engine.db, claimed.id);
@@ -35,6 +39,16 @@ export const claimCaseEndpoint = endpoint({
     return ok({ case: caseView(item), lease, resumed: claimed.outcome === 'resumed', reasons: null });
   },
 });
+
+/** While others are just at all that there is, a moment later, so that neither of two waits for what the other has locked. */
+async function claimFor(api: Api, court: string, juror: string): Promise<Claimed> {
+  const token = newToken();
+  for (let tries = 1; ; tries++) {
+    const claimed = await claimCase(api.engine.db, court, juror, token);
+    if (claimed.outcome !== 'busy' || tries === MAX_TRIES) return claimed;
+    await sleep(Math.random() * Math.min(MOST_PAUSE_MS, 4 * tries));
+  }
+}
 
 /** What stands in the way, in numbers of open cases; a bar of the juror himself stands in the way of all of them. */
 async function reasonsFor(api: Api, court: string, juror: string, { outcome }: Claimed) {

@@ -41,8 +41,10 @@ create or replace function is_tired(c court, p_person text, p_held integer, p_no
 $$;
 
 -- Hands a juror the case that he holds already, or a new one (S2.4, S2.5). The person is locked first and everything
--- is looked at after that, so that eight accounts of one person are one person.
--- outcome  held, resumed, or why there is nothing: notEligible, fatigue, windowFull, none
+-- is looked at after that, so that eight accounts of one person are one person. No case is waited for: a claim may have
+-- rows of others locked (those that changed under its eyes), and two that wait for each other's are a deadlock.
+-- outcome  held, resumed, busy (somebody is just at what there is: ask again), or why there is nothing: notEligible,
+--          fatigue, windowFull, none
 create or replace function claim_case(p_court text, p_juror text, p_token text)
 returns table (outcome text, id text, token text, expires_at timestamptz) language plpgsql
 set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -74,7 +76,12 @@ begin
   select coalesce(array_agg(case_id), '{}') into v_shown from exposure
    where court = p_court and person = j.person and shown_at > v_now - make_interval(secs => c.window_seconds);
   v_free := c.window_cases - cardinality(v_shown);
-  if c.mode <> 'assign' then v_id := pick_case(c, j, v_shown, v_free, v_now); end if;
+  if c.mode <> 'assign' then
+    v_id := pick_case(c, j, v_shown, v_free, v_now);
+    if v_id is null and was_passed(c, j, v_shown, v_free, v_now) then
+      return query select 'busy', null::text, null::text, null::timestamptz; return;
+    end if;
+  end if;
   if v_id is null then
     if v_free <= 0 then insert into tally (kind, queue, what, n) values ('case', p_court, 'window_hits', 1); end if;
     return query select case when v_free <= 0 then 'windowFull' else 'none' end, null::text, null::text, null::timestamptz;
@@ -106,11 +113,22 @@ begin
   for n in 1 .. coalesce(cardinality(v_places), 0) loop
     if v_places[n] is null then v_id := pick_new(c, j, p_shown, p_now);
     else
-      select i.id into v_id from item i where i.kind = 'case' and i.id = v_places[n] and i.state = 'ready' and i.room > 0 for update;
+      select i.id into v_id from item i where i.kind = 'case' and i.id = v_places[n] and i.state = 'ready' and i.room > 0 for update skip locked;
     end if;
     if v_id is not null then return v_id; end if;
   end loop;
   return null;
+end $$;
+
+-- Whether there is a case that he could have, so that the pick passed it by only because somebody was at it.
+create or replace function was_passed(c court, j juror_seen, p_shown text[], p_free integer, p_now timestamptz) returns boolean
+language plpgsql set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+begin
+  return exists (
+    select from item i join case_file f on f.id = i.id
+     where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
+       and (i.deadline_at is null or i.deadline_at > p_now) and (p_free is null or p_free > 0 or i.id = any (p_shown))
+       and not j.person = any (i.skipped) and case_bar(f, j) is null);
 end $$;
 
 -- A case not shown yet, in the order of the court's way to pick. One claim in so many goes by gold first, and gold
@@ -119,18 +137,13 @@ create or replace function pick_new(c court, j juror_seen, p_shown text[], p_now
 declare
   v_gold boolean := random() < c.gold_share;
   v_from bigint := case when c.around then (random() * 4503599627370496)::bigint end;
-  v_pass boolean;
   v_id text;
 begin
   for n in 0 .. 1 loop
     if v_gold = (n = 0) then v_id := pick_gold(c, j, p_shown);
     else
-      -- what a neighbour has locked is passed by; if nothing else is left, it is waited for
-      foreach v_pass in array array[true, false] loop
-        v_id := next_case(c, j, p_shown, p_now, v_from, null, v_pass);
-        if v_id is null and c.around then v_id := next_case(c, j, p_shown, p_now, null, v_from, v_pass); end if;
-        exit when v_id is not null;
-      end loop;
+      v_id := next_case(c, j, p_shown, p_now, v_from, null);
+      if v_id is null and c.around then v_id := next_case(c, j, p_shown, p_now, null, v_from); end if;
     end if;
     if v_id is not null then return v_id; end if;
   end loop;
@@ -144,34 +157,25 @@ begin
   select i.id into v_id from case_file f join item i on i.kind = 'case' and i.id = f.id
    where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)
      and not j.person = any (i.skipped) and case_bar(f, j) is null
-   order by random() limit 1;
-  if v_id is not null then perform 1 from item where kind = 'case' and id = v_id for update; end if;
+   order by random() limit 1 for update of i skip locked;
   return v_id;
 end $$;
 
--- The first case with room from one place of the order up to another that the person may judge, locked.
+-- The first case with room from one place of the order up to another that the person may judge, locked; what
+-- others have locked is passed by.
 create or replace function next_case(
-  c court, j juror_seen, p_shown text[], p_now timestamptz, p_from bigint, p_to bigint, p_skip_locked boolean
+  c court, j juror_seen, p_shown text[], p_now timestamptz, p_from bigint, p_to bigint
 ) returns text language plpgsql set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off
 set enable_seqscan = off set enable_sort = off as $$
 declare
   v_id text;
 begin
-  if p_skip_locked then
-    select i.id into v_id from item i join case_file f on f.id = i.id
-     where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
-       and i.rank >= coalesce(p_from, '-9223372036854775808') and i.rank < coalesce(p_to, '9223372036854775807')
-       and (i.deadline_at is null or i.deadline_at > p_now)
-       and i.id <> all (p_shown) and not j.person = any (i.skipped) and case_bar(f, j) is null
-     order by i.rank, i.seq limit 1 for update of i skip locked;
-  else
-    select i.id into v_id from item i join case_file f on f.id = i.id
-     where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
-       and i.rank >= coalesce(p_from, '-9223372036854775808') and i.rank < coalesce(p_to, '9223372036854775807')
-       and (i.deadline_at is null or i.deadline_at > p_now)
-       and i.id <> all (p_shown) and not j.person = any (i.skipped) and case_bar(f, j) is null
-     order by i.rank, i.seq limit 1 for update of i;
-  end if;
+  select i.id into v_id from item i join case_file f on f.id = i.id
+   where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
+     and i.rank >= coalesce(p_from, '-9223372036854775808') and i.rank < coalesce(p_to, '9223372036854775807')
+     and (i.deadline_at is null or i.deadline_at > p_now)
+     and i.id <> all (p_shown) and not j.person = any (i.skipped) and case_bar(f, j) is null
+   order by i.rank, i.seq limit 1 for update of i skip locked;
   return v_id;
 end $$;
 
