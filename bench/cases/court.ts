@@ -1,4 +1,4 @@
-import { type Caller, need } from '../client.ts';
+import { Caller, need, openCallers } from '../client.ts';
 
 /** Of jurors, those who see a case as it is; without it no case is clear, and a rush decides none before the last vote. */
 const CLEAR = 0.75;
@@ -34,19 +34,29 @@ export const opinion = (id: string, draw: number) => (clearFor(id) === draw < CL
 
 const clearFor = (id: string) => Number(/\d+$/.exec(id)?.[0] ?? 0) % 2 === 0;
 
+export interface Shared {
+  <T>(call: (caller: Caller) => Promise<T>): Promise<T>;
+  close(): void;
+}
+
 /** Connections that many share; whoever finds none free waits in line. */
-export function shared(callers: Caller[]) {
-  const free = [...callers];
+export async function openShared(url: string, n: number): Promise<Shared> {
+  const free = await openCallers(url, n);
   const line: ((caller: Caller) => void)[] = [];
-  return async <T>(use: (caller: Caller) => Promise<T>): Promise<T> => {
-    const caller = free.pop() ?? (await new Promise<Caller>((resolve) => void line.push(resolve)));
+  const use = async <T>(call: (caller: Caller) => Promise<T>): Promise<T> => {
+    let caller = free.pop() ?? (await new Promise<Caller>((resolve) => void line.push(resolve)));
+    if (caller.closed) caller = await Caller.open(url);
     try {
-      return await use(caller);
+      return await call(caller);
     } finally {
       const next = line.shift();
       if (next) next(caller);
       else free.push(caller);
     }
   };
+  return Object.assign(use, {
+    close() {
+      for (const caller of free) caller.close();
+    },
+  });
 }
-export type Shared = ReturnType<typeof shared>;

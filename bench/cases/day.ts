@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Caller, need, openCallers } from '../client.ts';
+import { need } from '../client.ts';
 import { dice } from '../dice.ts';
 import type { Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
 import { short } from '../stats.ts';
-import { bring, makeCourt, numbered, opinion, putList, type Shared, shared } from './court.ts';
+import { bring, makeCourt, numbered, openShared, opinion, putList, type Shared } from './court.ts';
 
 const HOURS = 24;
 /** Jurors still come this many hours after the last case. */
@@ -17,7 +17,7 @@ const SUMS = PROFILE.map((_, n) => PROFILE.slice(0, n + 1).reduce((sum, one) => 
 const MOST_A_VISIT = 3;
 /** Hours that a juror reads. */
 const READ = { least: 0.03, most: 0.1 };
-const LEASE_HOURS = 0.5;
+const LEASE_HOURS = 1;
 const ANSWER_HOURS = 2;
 const DEADLINE_HOURS = 24;
 
@@ -36,20 +36,19 @@ type Find = (juror: string) => Promise<{ id: string; token: string } | null>;
 /** A day of arrivals and of jurors who come and go, once with claims and once with invitations (S2.9). */
 export async function day(lab: Lab, report: Report, url: string): Promise<void> {
   const size = lab.quick
-    ? { cases: 24, jurors: 600, visits: 1_200, hour: 0.6 }
-    : { cases: 120, jurors: 2_000, visits: 4_000, hour: 2.5 };
-  const callers = await openCallers(url, CONNECTIONS);
+    ? { cases: 24, jurors: 300, visits: 1_800, hour: 1.5 }
+    : { cases: 80, jurors: 1_000, visits: 6_000, hour: 2.5 };
+  const use = await openShared(url, CONNECTIONS);
   try {
-    for (const mode of ['claim', 'assign']) await oneDay(lab, report, callers, mode, size);
+    for (const mode of ['claim', 'assign']) await oneDay(lab, report, use, mode, size);
   } finally {
-    for (const caller of callers) caller.close();
+    use.close();
   }
 }
 
-async function oneDay(lab: Lab, report: Report, callers: Caller[], mode: string, size: Size): Promise<void> {
+async function oneDay(lab: Lab, report: Report, use: Shared, mode: string, size: Size): Promise<void> {
   const { hour, cases, visits } = size;
   const court = `day-${mode}`;
-  const use = shared(callers);
   await use((c) => makeCourt(c, court, settingsOf(mode, hour)));
   await use((c) => putList(c, court, numbered(size.jurors, 'j')));
   const find = mode === 'claim' ? byClaim(use, court) : byInvitation(use);
@@ -63,6 +62,7 @@ async function oneDay(lab: Lab, report: Report, callers: Caller[], mode: string,
   const start = performance.now();
   const hourCame = (at: number) => sleep(Math.max(0, start + at * hour * 1000 - performance.now()));
   const going: Promise<void>[] = [];
+  const here = new Set<string>();
   const arrivals = (async () => {
     for (const { at, id } of plan.cases) {
       await hourCame(at);
@@ -79,7 +79,10 @@ async function oneDay(lab: Lab, report: Report, callers: Caller[], mode: string,
   for (const visit of plan.visits) {
     await hourCame(visit.at);
     if (over) break;
-    going.push(comeAndGo(use, find, visit, hour));
+    // who is still here doesn't come
+    if (here.has(visit.juror)) continue;
+    here.add(visit.juror);
+    going.push(comeAndGo(use, find, visit, hour).finally(() => here.delete(visit.juror)));
   }
   await Promise.all([arrivals, ...going, watch]);
   const { decided, hung, meanSecondsToDecide, votes, wasted } = need(

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { need, openCallers } from '../client.ts';
+import { need } from '../client.ts';
 import { dice } from '../dice.ts';
 import type { Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
 import { openJuryQueue } from '../rivals/jury-queue.ts';
 import { ms, quantile, short } from '../stats.ts';
-import { bring, makeCourt, numbered, opinion, putList, type Shared, shared } from './court.ts';
+import { bring, makeCourt, numbered, openShared, opinion, putList, type Shared } from './court.ts';
 
 export interface Held {
   id: string;
@@ -27,13 +27,12 @@ const BACK_MS = { least: 300, most: 700 };
 /** More jurors than there are votes to give, all at once, on few cases (S2.5, S2.6). */
 export async function rush(lab: Lab, report: Report, url: string): Promise<void> {
   const [jurors, cases] = lab.quick ? [100, 6] : [300, 20];
-  const callers = await openCallers(url, CONNECTIONS);
+  const use = await openShared(url, CONNECTIONS);
   const rival = await openJuryQueue(lab);
   try {
     for (const overbook of [0, 5]) {
       const ids = numbered(cases, `rush-${overbook}-`);
       const court = `rush-${overbook}`;
-      const use = shared(callers);
       await use((caller) => makeCourt(caller, court, { votesToWin: VOTES_TO_WIN, overbook, goldShare: 0 }));
       await use((caller) => putList(caller, court, numbered(jurors, 'j')));
       await use((caller) => bring(caller, court, ids));
@@ -54,7 +53,7 @@ export async function rush(lab: Lab, report: Report, url: string): Promise<void>
       });
     }
   } finally {
-    for (const caller of callers) caller.close();
+    use.close();
     await rival.stop();
   }
 }
