@@ -64,7 +64,7 @@ async function turn(callers: Caller[], court: string, side: 'v' | 'f', seconds: 
 }
 
 /** A court with open cases on which its veterans have voted, written as votes leave them. */
-export async function seedCourt(lab: Lab, url: string, court: string, pick: string, cases: number): Promise<void> {
+async function seedCourt(lab: Lab, url: string, court: string, pick: string, cases: number): Promise<void> {
   const [caller] = (await openCallers(url, 1)) as [Caller];
   await makeCourt(caller, court, { votesToWin: VOTES_TO_WIN, strategy: { pick }, goldShare: 0 });
   await putList(caller, court, [...numbered(PEOPLE, 'v'), ...numbered(PEOPLE, 'f')]);
