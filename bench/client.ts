@@ -36,6 +36,15 @@ export class Caller {
     });
   }
 
+  /** Servers close connections that nothing is asked on for some seconds. */
+  get closed(): boolean {
+    return this.#socket.destroyed;
+  }
+
+  get(path: string): Promise<Reply> {
+    return this.#send('GET', path, '');
+  }
+
   post(path: string, body: unknown): Promise<Reply> {
     return this.#send('POST', path, JSON.stringify(body));
   }

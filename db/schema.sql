@@ -1118,10 +1118,11 @@ CREATE OR REPLACE FUNCTION public.invitable(c court, f case_file, p_skipped text
 AS $function$
 declare
   j juror_seen;
+  v_slot text collate "default" := p_person;
 begin
   if p_person = any (p_skipped)
-     or exists (select from lease where kind = 'case' and queue = c.name and slot = p_person and ended_at is null)
-     or exists (select from lease where kind = 'case' and item_id = f.id and slot = p_person)
+     or exists (select from lease where kind = 'case' and queue = c.name collate "default" and slot = v_slot and ended_at is null)
+     or exists (select from lease where kind = 'case' and item_id = f.id and slot = v_slot)
      or is_tired(c, p_person, 0, clock_timestamp())
      or exists (select from juror_day d where d.court = c.name and d.person = p_person
                    and d.day = (clock_timestamp() at time zone 'UTC')::date and d.invited >= c.invites_per_day)
@@ -1158,6 +1159,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.invite_jurors(p_id text, p_tokens text[])
  RETURNS integer
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
   i item;

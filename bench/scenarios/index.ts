@@ -1,5 +1,6 @@
 import type { Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
+import { cases } from './cases.ts';
 import { claims } from './claims.ts';
 import { delayed } from './delayed.ts';
 import { depth } from './depth.ts';
@@ -105,5 +106,17 @@ export const scenarios: Record<string, Scenario> = {
       'Beside it the article’s scheme on Redis (fsync always), as a library in the process of the load: a lock by SETNX for each review, the record read, changed and written back, and a delay queue of 4 s, ' +
       'as in its printed trace, for who doesn’t get the lock. It has no workflows, and its critical section is five round trips on one machine; in the article it was long enough for 20 % to lose the lock.',
     run: reviews,
+  },
+  cases: {
+    title: '12 · Courts of jurors',
+    note:
+      'Rush: nine votes win, everybody reads 0.1 to 0.9 s, whoever gets nothing asks again 0.3 to 0.7 s later, 64 connections. Time to decide counts from the begin of the rush, as the jurors hear it. ' +
+      'The run fails if a side has more than nine votes, if a vote is wasted without over-booking, or if Docket counts other votes as wasted than it refused as too late. Beside it the article’s scheme on Redis (fsync always), as a library in the process of the load: ' +
+      'a queue of holders for each case, whose length is looked at before a juror joins it, with the same bound. It lets in more than that bound, because others look meanwhile, so it decides sooner, by votes that are wasted. ' +
+      'Assignment: from the first call that brings cases until the last case has its 20 invitations, each by its own workflow, nobody invited twice. Claims: 16 jurors, one a caller, each with 1,000 votes, for the orders by age and by closeness on the ' +
+      'cases at the head, as the claims led to them; a claim goes past all of these. They give back what they get. ' +
+      'The day: each hour is 2.5 s, leases (1 h), answer times (2 h) and deadlines (24 h) go with it, and so does the limit on signals while callers are busy (500/s instead of 10). Cases and jurors come by the same profile of hours; a juror looks in, ' +
+      'judges up to three cases of 2 to 6 minutes each and leaves, at once when there is nothing. In mode assign he only answers invitations that he finds. Jurors come for another day after the last case.',
+    run: cases,
   },
 };
