@@ -248,9 +248,9 @@ create table lease (
   token                text collate "C" not null,
   kind                 text not null,
   item_id              text collate "C" not null,
-  queue                text not null,
-  holder               text not null,
-  slot                 text default ''::text not null,
+  queue                text collate "C" not null,
+  holder               text collate "C" not null,
+  slot                 text collate "C" default ''::text not null,
   granted_at           timestamp with time zone not null,
   ended_at             timestamp with time zone,
   why                  text,
@@ -1118,11 +1118,10 @@ CREATE OR REPLACE FUNCTION public.invitable(c court, f case_file, p_skipped text
 AS $function$
 declare
   j juror_seen;
-  v_slot text collate "default" := p_person;
 begin
   if p_person = any (p_skipped)
-     or exists (select from lease where kind = 'case' and queue = c.name collate "default" and slot = v_slot and ended_at is null)
-     or exists (select from lease where kind = 'case' and item_id = f.id and slot = v_slot)
+     or exists (select from lease where kind = 'case' and queue = c.name and slot = p_person and ended_at is null)
+     or exists (select from lease where kind = 'case' and item_id = f.id and slot = p_person)
      or is_tired(c, p_person, 0, clock_timestamp())
      or exists (select from juror_day d where d.court = c.name and d.person = p_person
                    and d.day = (clock_timestamp() at time zone 'UTC')::date and d.invited >= c.invites_per_day)

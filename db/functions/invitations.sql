@@ -47,17 +47,15 @@ begin
   return v_id;
 end $$;
 
--- By the cheapest question first: most of a hundred thousand jurors are asked only one or two of them. (Leases have
--- another collation than courts and jurors, whose ids bring it along, and a comparison by that one finds no index.)
+-- By the cheapest question first: most of a hundred thousand jurors are asked only one or two of them.
 create or replace function invitable(c court, f case_file, p_skipped text[], p_juror text, p_person text) returns boolean
 language plpgsql stable as $$
 declare
   j juror_seen;
-  v_slot text collate "default" := p_person;
 begin
   if p_person = any (p_skipped)
-     or exists (select from lease where kind = 'case' and queue = c.name collate "default" and slot = v_slot and ended_at is null)
-     or exists (select from lease where kind = 'case' and item_id = f.id and slot = v_slot)
+     or exists (select from lease where kind = 'case' and queue = c.name and slot = p_person and ended_at is null)
+     or exists (select from lease where kind = 'case' and item_id = f.id and slot = p_person)
      or is_tired(c, p_person, 0, clock_timestamp())
      or exists (select from juror_day d where d.court = c.name and d.person = p_person
                    and d.day = (clock_timestamp() at time zone 'UTC')::date and d.invited >= c.invites_per_day)

@@ -123,10 +123,10 @@ create table lease (
   token      text primary key collate "C",
   kind       text not null,
   item_id    text not null collate "C",
-  queue      text not null,
-  holder     text not null,
+  queue      text not null collate "C",
+  holder     text not null collate "C",
   -- '' for exclusive items: at most one live lease; the person for items with capacity
-  slot       text not null default '',
+  slot       text not null default '' collate "C",
   granted_at timestamptz not null,
   ended_at   timestamptz,
   why        text check (why in ('settled', 'released', 'revoked', 'expired', 'transferred', 'closed')),
