@@ -648,14 +648,19 @@ CREATE OR REPLACE FUNCTION public.any_juror(c court, f case_file, p_skipped text
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
  SET enable_sort TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
 declare
   v_id text;
 begin
   for n in 1 .. 2 loop
-    select j.id into v_id from juror j
-     where j.court = c.name and j.list = c.list and j.eligible and j.invite
-       and j.dice >= case n when 1 then p_from else 0 end and j.dice < case n when 1 then 1 else p_from end
+    select j.id into v_id from (
+      select id, person, dice from juror
+       where court = c.name and list = c.list and eligible and invite
+         and dice >= case n when 1 then p_from else 0 end and dice < case n when 1 then 1 else p_from end
+       order by dice limit 1000) j
+     where not exists (select from lease l where l.kind = 'case' and l.queue = c.name and l.slot = j.person and l.ended_at is null)
        and invitable(c, f, p_skipped, j.id, j.person)
      order by j.dice limit 1;
     exit when v_id is not null;

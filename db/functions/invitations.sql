@@ -30,16 +30,20 @@ begin
   return v_invited;
 end $$;
 
--- The first juror from a random place of the list on who may be asked; from its beginning if there is none.
+-- The first juror from a random place of the list on who may be asked; from its beginning if there is none. A thousand
+-- are looked at and no more: where hardly anybody is free, the next round looks at others.
 create or replace function any_juror(c court, f case_file, p_skipped text[], p_from double precision) returns text
-language plpgsql set plan_cache_mode = force_generic_plan set enable_sort = off as $$
+language plpgsql set plan_cache_mode = force_generic_plan set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   v_id text;
 begin
   for n in 1 .. 2 loop
-    select j.id into v_id from juror j
-     where j.court = c.name and j.list = c.list and j.eligible and j.invite
-       and j.dice >= case n when 1 then p_from else 0 end and j.dice < case n when 1 then 1 else p_from end
+    select j.id into v_id from (
+      select id, person, dice from juror
+       where court = c.name and list = c.list and eligible and invite
+         and dice >= case n when 1 then p_from else 0 end and dice < case n when 1 then 1 else p_from end
+       order by dice limit 1000) j
+     where not exists (select from lease l where l.kind = 'case' and l.queue = c.name and l.slot = j.person and l.ended_at is null)
        and invitable(c, f, p_skipped, j.id, j.person)
      order by j.dice limit 1;
     exit when v_id is not null;
