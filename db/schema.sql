@@ -772,7 +772,7 @@ begin
       from item i join case_file f on f.id = i.id
      where i.kind = 'case' and i.queue = p_court and i.state = 'ready' and f.gold is null limit 1000)
   select count(*) filter (where w.room <= 0)::integer, count(*) filter (where w.voted)::integer,
-         count(*) filter (where w.party)::integer, count(*) filter (where w.skipped)::integer, count(*)::integer
+         count(*) filter (where w.party)::integer, count(*) filter (where w.skipped and not w.voted)::integer, count(*)::integer
     from waiting w;
 end $function$;
 
@@ -855,7 +855,9 @@ begin
     on conflict (court, person) do update set judged = r.judged + 1, agreed = r.agreed + excluded.agreed;
   end if;
   perform keep_case(p_id, 'voted', l.holder, json_build_object('option', p_option), v_now,
-    f.gold is not null or p_verdict ->> 'winner' is null and not (p_verdict ->> 'hung')::boolean);
+    f.gold is not null or p_verdict ->> 'winner' is null and not (p_verdict ->> 'hung')::boolean,
+    -- not of gold, which everybody may judge: its row would grow with each of them
+    case when f.gold is null then j.person end);
   if f.gold is null then perform apply_verdict(p_id, p_verdict, v_now); end if;
   return query select 'counted', true;
 end $function$;
@@ -1249,7 +1251,7 @@ begin
              coalesce(v_eligible, false))::juror_seen;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.keep_case(p_id text, p_type text, p_actor text, p_data json, p_now timestamp with time zone, p_versioned boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION public.keep_case(p_id text, p_type text, p_actor text, p_data json, p_now timestamp with time zone, p_versioned boolean DEFAULT true, p_done text DEFAULT NULL::text)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
@@ -1266,6 +1268,7 @@ begin
   update item i
      set room = case_room(f, c), inviting = case_invites(f, c), wake_at = least(i.deadline_at, v_first),
          rank = case_rank(c, i.priority, i.first_available_at),
+         skipped = case when p_done is null then i.skipped else i.skipped || p_done end,
          attempts = i.attempts + (p_type in ('claimed', 'invited'))::integer,
          version = case when p_versioned then nextval('item_version') else i.version end, event_seq = i.event_seq + 1,
          last_event = p_type, last_actor = p_actor, last_data = p_data, updated_at = p_now
@@ -1331,8 +1334,7 @@ begin
   if i.ended_at is not null then return 'not_open'; end if;
   if l.token is null or l.ended_at is not null then return 'lease_lost'; end if;
   update lease set ended_at = greatest(v_now, granted_at), why = 'released', ended_by = l.holder where token = p_token;
-  if p_type <> 'released' then update item set skipped = skipped || l.slot where kind = 'case' and id = p_id; end if;
-  perform keep_case(p_id, p_type, l.holder, null, v_now);
+  perform keep_case(p_id, p_type, l.holder, null, v_now, true, case when p_type <> 'released' then l.slot end);
   return 'done';
 end $function$;
 

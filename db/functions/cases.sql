@@ -4,8 +4,10 @@
 -- What follows from a case's votes and live leases, kept in its row: its room, when something is next due, whether
 -- jurors are to be invited. Every change of an open case ends here.
 -- p_versioned  false: one of several steps of a transaction, of which the last gives the version
+-- p_done       the person who has voted, skipped or declined: passed over from now on by a look at the row alone
 create or replace function keep_case(
-  p_id text, p_type text, p_actor text, p_data json, p_now timestamptz, p_versioned boolean default true
+  p_id text, p_type text, p_actor text, p_data json, p_now timestamptz, p_versioned boolean default true,
+  p_done text default null
 ) returns void language plpgsql as $$
 declare
   f case_file;
@@ -20,6 +22,7 @@ begin
   update item i
      set room = case_room(f, c), inviting = case_invites(f, c), wake_at = least(i.deadline_at, v_first),
          rank = case_rank(c, i.priority, i.first_available_at),
+         skipped = case when p_done is null then i.skipped else i.skipped || p_done end,
          attempts = i.attempts + (p_type in ('claimed', 'invited'))::integer,
          version = case when p_versioned then nextval('item_version') else i.version end, event_seq = i.event_seq + 1,
          last_event = p_type, last_actor = p_actor, last_data = p_data, updated_at = p_now

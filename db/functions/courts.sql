@@ -217,6 +217,6 @@ begin
       from item i join case_file f on f.id = i.id
      where i.kind = 'case' and i.queue = p_court and i.state = 'ready' and f.gold is null limit 1000)
   select count(*) filter (where w.room <= 0)::integer, count(*) filter (where w.voted)::integer,
-         count(*) filter (where w.party)::integer, count(*) filter (where w.skipped)::integer, count(*)::integer
+         count(*) filter (where w.party)::integer, count(*) filter (where w.skipped and not w.voted)::integer, count(*)::integer
     from waiting w;
 end $$;

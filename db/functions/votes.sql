@@ -73,7 +73,9 @@ begin
     on conflict (court, person) do update set judged = r.judged + 1, agreed = r.agreed + excluded.agreed;
   end if;
   perform keep_case(p_id, 'voted', l.holder, json_build_object('option', p_option), v_now,
-    f.gold is not null or p_verdict ->> 'winner' is null and not (p_verdict ->> 'hung')::boolean);
+    f.gold is not null or p_verdict ->> 'winner' is null and not (p_verdict ->> 'hung')::boolean,
+    -- not of gold, which everybody may judge: its row would grow with each of them
+    case when f.gold is null then j.person end);
   if f.gold is null then perform apply_verdict(p_id, p_verdict, v_now); end if;
   return query select 'counted', true;
 end $$;
@@ -120,8 +122,7 @@ begin
   if i.ended_at is not null then return 'not_open'; end if;
   if l.token is null or l.ended_at is not null then return 'lease_lost'; end if;
   update lease set ended_at = greatest(v_now, granted_at), why = 'released', ended_by = l.holder where token = p_token;
-  if p_type <> 'released' then update item set skipped = skipped || l.slot where kind = 'case' and id = p_id; end if;
-  perform keep_case(p_id, p_type, l.holder, null, v_now);
+  perform keep_case(p_id, p_type, l.holder, null, v_now, true, case when p_type <> 'released' then l.slot end);
   return 'done';
 end $$;
 
