@@ -883,7 +883,12 @@ begin
   select coalesce(array_agg(case_id), '{}') into v_shown from exposure
    where court = p_court and person = j.person and shown_at > v_now - make_interval(secs => c.window_seconds);
   v_free := c.window_cases - cardinality(v_shown);
-  if c.mode <> 'assign' then v_id := pick_case(c, j, v_shown, v_free, v_now); end if;
+  if c.mode <> 'assign' then
+    v_id := pick_case(c, j, v_shown, v_free, v_now);
+    if v_id is null and was_passed(c, j, v_shown, v_free, v_now) then
+      return query select 'busy', null::text, null::text, null::timestamptz; return;
+    end if;
+  end if;
   if v_id is null then
     if v_free <= 0 then insert into tally (kind, queue, what, n) values ('case', p_court, 'window_hits', 1); end if;
     return query select case when v_free <= 0 then 'windowFull' else 'none' end, null::text, null::text, null::timestamptz;
@@ -1105,10 +1110,11 @@ CREATE OR REPLACE FUNCTION public.invitable(c court, f case_file, p_skipped text
 AS $function$
 declare
   j juror_seen;
+  v_slot text collate "default" := p_person;
 begin
   if p_person = any (p_skipped)
-     or exists (select from lease where kind = 'case' and queue = c.name and slot = p_person and ended_at is null)
-     or exists (select from lease where kind = 'case' and item_id = f.id and slot = p_person)
+     or exists (select from lease where kind = 'case' and queue = c.name collate "default" and slot = v_slot and ended_at is null)
+     or exists (select from lease where kind = 'case' and item_id = f.id and slot = v_slot)
      or is_tired(c, p_person, 0, clock_timestamp())
      or exists (select from juror_day d where d.court = c.name and d.person = p_person
                    and d.day = (clock_timestamp() at time zone 'UTC')::date and d.invited >= c.invites_per_day)
@@ -1144,6 +1150,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.invite_jurors(p_id text, p_tokens text[])
  RETURNS integer
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
   i item;
@@ -1386,7 +1393,7 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.next_case(c court, j juror_seen, p_shown text[], p_now timestamp with time zone, p_from bigint, p_to bigint, p_skip_locked boolean)
+CREATE OR REPLACE FUNCTION public.next_case(c court, j juror_seen, p_shown text[], p_now timestamp with time zone, p_from bigint, p_to bigint)
  RETURNS text
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -1398,21 +1405,12 @@ AS $function$
 declare
   v_id text;
 begin
-  if p_skip_locked then
-    select i.id into v_id from item i join case_file f on f.id = i.id
-     where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
-       and i.rank >= coalesce(p_from, '-9223372036854775808') and i.rank < coalesce(p_to, '9223372036854775807')
-       and (i.deadline_at is null or i.deadline_at > p_now)
-       and i.id <> all (p_shown) and not j.person = any (i.skipped) and case_bar(f, j) is null
-     order by i.rank, i.seq limit 1 for update of i skip locked;
-  else
-    select i.id into v_id from item i join case_file f on f.id = i.id
-     where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
-       and i.rank >= coalesce(p_from, '-9223372036854775808') and i.rank < coalesce(p_to, '9223372036854775807')
-       and (i.deadline_at is null or i.deadline_at > p_now)
-       and i.id <> all (p_shown) and not j.person = any (i.skipped) and case_bar(f, j) is null
-     order by i.rank, i.seq limit 1 for update of i;
-  end if;
+  select i.id into v_id from item i join case_file f on f.id = i.id
+   where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
+     and i.rank >= coalesce(p_from, '-9223372036854775808') and i.rank < coalesce(p_to, '9223372036854775807')
+     and (i.deadline_at is null or i.deadline_at > p_now)
+     and i.id <> all (p_shown) and not j.person = any (i.skipped) and case_bar(f, j) is null
+   order by i.rank, i.seq limit 1 for update of i skip locked;
   return v_id;
 end $function$;
 
@@ -1481,7 +1479,7 @@ begin
   for n in 1 .. coalesce(cardinality(v_places), 0) loop
     if v_places[n] is null then v_id := pick_new(c, j, p_shown, p_now);
     else
-      select i.id into v_id from item i where i.kind = 'case' and i.id = v_places[n] and i.state = 'ready' and i.room > 0 for update;
+      select i.id into v_id from item i where i.kind = 'case' and i.id = v_places[n] and i.state = 'ready' and i.room > 0 for update skip locked;
     end if;
     if v_id is not null then return v_id; end if;
   end loop;
@@ -1498,8 +1496,7 @@ begin
   select i.id into v_id from case_file f join item i on i.kind = 'case' and i.id = f.id
    where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)
      and not j.person = any (i.skipped) and case_bar(f, j) is null
-   order by random() limit 1;
-  if v_id is not null then perform 1 from item where kind = 'case' and id = v_id for update; end if;
+   order by random() limit 1 for update of i skip locked;
   return v_id;
 end $function$;
 
@@ -1510,18 +1507,13 @@ AS $function$
 declare
   v_gold boolean := random() < c.gold_share;
   v_from bigint := case when c.around then (random() * 4503599627370496)::bigint end;
-  v_pass boolean;
   v_id text;
 begin
   for n in 0 .. 1 loop
     if v_gold = (n = 0) then v_id := pick_gold(c, j, p_shown);
     else
-      -- what a neighbour has locked is passed by; if nothing else is left, it is waited for
-      foreach v_pass in array array[true, false] loop
-        v_id := next_case(c, j, p_shown, p_now, v_from, null, v_pass);
-        if v_id is null and c.around then v_id := next_case(c, j, p_shown, p_now, null, v_from, v_pass); end if;
-        exit when v_id is not null;
-      end loop;
+      v_id := next_case(c, j, p_shown, p_now, v_from, null);
+      if v_id is null and c.around then v_id := next_case(c, j, p_shown, p_now, null, v_from); end if;
     end if;
     if v_id is not null then return v_id; end if;
   end loop;
@@ -1905,4 +1897,20 @@ begin
       end;
     end loop;
   end;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.was_passed(c court, j juror_seen, p_shown text[], p_free integer, p_now timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  return exists (
+    select from item i join case_file f on f.id = i.id
+     where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null
+       and (i.deadline_at is null or i.deadline_at > p_now) and (p_free is null or p_free > 0 or i.id = any (p_shown))
+       and not j.person = any (i.skipped) and case_bar(f, j) is null);
 end $function$;
