@@ -36,11 +36,6 @@ export class Caller {
     });
   }
 
-  /** Servers close connections that nothing is asked on for some seconds. */
-  get closed(): boolean {
-    return this.#socket.destroyed;
-  }
-
   get(path: string): Promise<Reply> {
     return this.#send('GET', path, '');
   }

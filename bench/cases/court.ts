@@ -5,6 +5,8 @@ const CLEAR = 0.75;
 
 const BATCH = 1_000;
 const LIST_CHUNK = 10_000;
+/** A connection that nothing was asked on for so long is opened anew: the server closes it after a few seconds. */
+const IDLE_MS = 1_000;
 
 export const numbered = (n: number, prefix: string) => Array.from({ length: n }, (_, i) => `${prefix}${i}`);
 
@@ -41,22 +43,26 @@ export interface Shared {
 
 /** Connections that many share; whoever finds none free waits in line. */
 export async function openShared(url: string, n: number): Promise<Shared> {
-  const free = await openCallers(url, n);
+  const free = (await openCallers(url, n)).map((caller) => ({ caller, since: performance.now() }));
   const line: ((caller: Caller) => void)[] = [];
   const use = async <T>(call: (caller: Caller) => Promise<T>): Promise<T> => {
-    let caller = free.pop() ?? (await new Promise<Caller>((resolve) => void line.push(resolve)));
-    if (caller.closed) caller = await Caller.open(url);
+    const idle = free.pop();
+    let caller = idle?.caller ?? (await new Promise<Caller>((resolve) => void line.push(resolve)));
+    if (idle && performance.now() - idle.since > IDLE_MS) {
+      caller.close();
+      caller = await Caller.open(url);
+    }
     try {
       return await call(caller);
     } finally {
       const next = line.shift();
       if (next) next(caller);
-      else free.push(caller);
+      else free.push({ caller, since: performance.now() });
     }
   };
   return Object.assign(use, {
     close() {
-      for (const caller of free) caller.close();
+      for (const { caller } of free) caller.close();
     },
   });
 }
