@@ -55,7 +55,7 @@ export class Backlog {
 
   /**
    * @param idlePerSecond items with nothing due
-   * @param busyPerSecond items of any sort while callers are busy, those with somebody to tell aside
+   * @param busyPerSecond items of any sort while callers are busy, those with somebody to tell or to invite aside
    */
   constructor(idlePerSecond: number, busyPerSecond: number) {
     this.#idle = new Allowance(idlePerSecond, idlePerSecond);
@@ -154,9 +154,11 @@ export class Backlog {
 
   #enlist(entry: Entry): void {
     const { row } = entry;
-    const kind = row.telling
+    // somebody outside is to hear of it, and nobody but the workflow can tell him
+    const outward = row.telling || row.inviting;
+    const kind = outward
       ? CLASS.telling
-      : row.wake_at || row.inviting
+      : row.wake_at
         ? CLASS.due
         : isFinal(row.state)
           ? CLASS.told
@@ -165,7 +167,7 @@ export class Backlog {
             : CLASS.idle;
     const ticket = {
       class: kind,
-      at: row.inviting ? 0 : (row.wake_at?.getTime() ?? 0),
+      at: outward ? 0 : (row.wake_at?.getTime() ?? 0),
       no: this.#no++,
       key: entry.key,
     };
