@@ -116,7 +116,7 @@ export const scenarios: Record<string, Scenario> = {
       'Assignment: from the first call that brings cases until the last case has its 20 invitations, each by its own workflow, nobody invited twice. Claims: 16 jurors, one a caller, each with 1,000 votes, for the orders by age and by closeness on the ' +
       'cases at the head, as the claims led to them; a claim goes past all of these. They give back what they get. ' +
       'The day: each hour is 2.5 s, leases (1 h), answer times (2 h) and deadlines (24 h) go with it, and so does the limit on signals while callers are busy (500/s instead of 10). Cases and jurors come by the same profile of hours; a juror looks in, ' +
-      'judges up to three cases of 2 to 6 minutes each and leaves, at once when there is nothing. In mode assign he only answers invitations that he finds. Jurors come for another day after the last case.',
+      'judges up to three cases of 2 to 6 minutes each and leaves, at once when there is nothing. In mode assign he only answers invitations that he finds. Jurors come for another day after the last case. What a case is brought later than its time is what the machine lagged behind: hours of it, and the day says nothing.',
     run: cases,
   },
 };
