@@ -77,21 +77,28 @@ export function deliveryEndpoints({ kind, tag, base, telling }: Told) {
       if (!known) throw new Problem('not_found', `${kind} ${id} has no delivery ${n}`);
       // its own workflow is still at it; any other one may have been opened by a call that failed half-way
       if (known.state === 'pending' && underWay) return { status: 202, body: view(known) };
-      const row = (await reopenDelivery(db, kind, id, n)) ?? known;
-      await startRedelivery(api, kind, id, n);
-      return { status: 202, body: view(row) };
+      const reopened = await reopenDelivery(db, kind, id, n);
+      // one that is still there after its outcome was written down has only to end, and would not look again
+      await startRedelivery(api, kind, id, n, reopened ? 'TERMINATE_EXISTING' : 'USE_EXISTING');
+      return { status: 202, body: view(reopened ?? known) };
     },
   });
   return { list, again };
 }
 
-async function startRedelivery(api: Api, kind: Driven, id: string, n: number): Promise<void> {
+async function startRedelivery(
+  api: Api,
+  kind: Driven,
+  id: string,
+  n: number,
+  workflowIdConflictPolicy: 'TERMINATE_EXISTING' | 'USE_EXISTING',
+): Promise<void> {
   try {
     await api.engine.client.workflow.start('redelivery', {
       workflowId: `delivery/${kind}/${id}/${n}`,
       taskQueue: TASK_QUEUE,
       args: [kind, id, n],
-      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdConflictPolicy,
     });
   } catch (error) {
     throw unreachable(api, error);

@@ -650,6 +650,7 @@ CREATE OR REPLACE FUNCTION public.any_juror(c court, f case_file, p_skipped text
  SET enable_sort TO 'off'
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
+ SET enable_material TO 'off'
 AS $function$
 declare
   v_id text;
@@ -1484,7 +1485,7 @@ CREATE OR REPLACE FUNCTION public.next_gold(c court, j juror_seen, p_shown text[
 AS $function$
 begin
   -- most courts have none: nothing else is read then
-  if not exists (select from case_file where court = c.name and gold is not null) then return '{}'; end if;
+  if c.gold_share = 0 or not exists (select from case_file where court = c.name and gold is not null) then return '{}'; end if;
   return array(
     select i.id from case_file f join item i on i.kind = 'case' and i.id = f.id
      where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)

@@ -149,7 +149,7 @@ create or replace function next_gold(c court, j juror_seen, p_shown text[]) retu
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 begin
   -- most courts have none: nothing else is read then
-  if not exists (select from case_file where court = c.name and gold is not null) then return '{}'; end if;
+  if c.gold_share = 0 or not exists (select from case_file where court = c.name and gold is not null) then return '{}'; end if;
   return array(
     select i.id from case_file f join item i on i.kind = 'case' and i.id = f.id
      where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)

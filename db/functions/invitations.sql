@@ -33,7 +33,8 @@ end $$;
 -- The first juror from a random place of the list on who may be asked; from its beginning if there is none. A thousand
 -- are looked at and no more: where hardly anybody is free, the next round looks at others.
 create or replace function any_juror(c court, f case_file, p_skipped text[], p_from double precision) returns text
-language plpgsql set plan_cache_mode = force_generic_plan set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off as $$
+language plpgsql set plan_cache_mode = force_generic_plan set enable_sort = off
+set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $$
 declare
   v_id text;
 begin
