@@ -23,7 +23,7 @@ async function rush(name: string, overbook: number) {
       for (;;) {
         const { case: given, lease, reasons } = await claim(api, name, juror);
         if (given) {
-          await sleep(Math.random() * 40);
+          await sleep(Math.random() * 100);
           const { status, body } = await vote(api, given.id, lease.token, Math.random() < 0.5 ? 'buyer' : 'seller');
           if (status === 200) expect(body.counted).toBe(true);
           else {
@@ -31,7 +31,7 @@ async function rush(name: string, overbook: number) {
             late++;
           }
         } else if (reasons.none > 0) return;
-        else await sleep(30 + Math.random() * 30);
+        else await sleep(150 + Math.random() * 150);
       }
     }),
   );
