@@ -138,9 +138,9 @@ export class Trace {
   async #block(client: Client): Promise<void> {
     client.pair.send(this.#random.of(['reserve', 'reserve-with-timeout 1000']));
     client.blocked = true;
-    // by the time it has answered others, beanstalkd has looked at this one: unanswered means that it waits
+    // by the time both have answered another one twice, beanstalkd has looked at this one: unanswered means that it waits
     const other = this.#clients.find((c) => !c.blocked);
-    for (let n = 0; n < 2; n++) await other?.pair.oracle.ask('list-tube-used');
+    for (let n = 0; n < 2; n++) await other?.pair.ask('list-tube-used');
   }
 
   /**
