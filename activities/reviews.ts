@@ -70,7 +70,8 @@ export async function leadIntoReview({ db, inbox }: LeadContext, item: Item, tar
   const id = `${item.kind}:${item.id}`;
   const auditTime = item.ended_at?.toISOString() ?? null;
   const { review, kind, targetId = '' } = target;
-  const [received] = await inbox([{ review, id, kind, target: targetId, status, auditTime }]);
+  const actor = item.ended_by ?? 'system';
+  const [received] = await inbox([{ review, id, kind, target: targetId, status, auditTime, actor }]);
   if (received?.problem) await note('delivery_failed', { error: received.problem });
   else await note('delivered', { callbackId: id });
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { PROBLEMS, type ProblemCode, ProblemSchema } from '../contract/problems.ts';
@@ -21,6 +22,8 @@ export interface Call<P, Q, B> {
   body: B;
   /** Fires when the caller has gone. */
   signal: AbortSignal;
+  /** Breaks the connection off, so that an answer that cannot go on is not taken for a whole one. */
+  cut(): void;
   /** The body as it was sent, for endpoints that check it themselves. */
   raw(): Promise<Sent>;
   header(name: string): string | undefined;
@@ -54,6 +57,8 @@ export interface Endpoint<P extends Schema | undefined, Q extends Schema | undef
   /** The handler looks at the values of each entry itself, so that a bad one doesn't harm the others. */
   checksEntries?: boolean;
   answers: Partial<Record<200 | 201 | 202, Schema>>;
+  /** What an answer is sent as, where it isn't application/json. */
+  media?: string;
   /** Beyond those every endpoint can answer. */
   problems?: ProblemCode[];
   /** An answer of its own in place of problem+json. */
@@ -96,8 +101,9 @@ async function answerOf(api: Api, e: AnyEndpoint, c: Context): Promise<Answer | 
   const raw = () => readJson(c.req.raw, e.bodyLimit ?? SMALL_BODY);
   const body = e.body && check(e.body, await bodyOf(e, c.req.raw), 'body');
   const header = (name: string) => c.req.header(name);
+  const cut = () => (c.env as { outgoing?: ServerResponse } | undefined)?.outgoing?.destroy();
   return e.handle({
-    ...{ api, caller, params, query, body, raw, header },
+    ...{ api, caller, params, query, body, raw, header, cut },
     // made when somebody asks for it: most calls never wait
     get signal() {
       return c.req.raw.signal;
@@ -181,7 +187,7 @@ function document(app: OpenAPIHono, e: AnyEndpoint): void {
       ...Object.fromEntries(
         Object.entries(e.answers).map(([status, schema]) => [
           status,
-          { description: 'Done', content: { 'application/json': { schema } } },
+          { description: 'Done', content: { [e.media ?? 'application/json']: { schema } } },
         ]),
       ),
       ...Object.fromEntries(

@@ -16,6 +16,7 @@ import { putJurorsEndpoint } from './courts/jurors.ts';
 import { getCourtEndpoint, listCourtsEndpoint, putCourtEndpoint } from './courts/settings.ts';
 import { courtStatsEndpoint } from './courts/stats.ts';
 import type { AnyEndpoint } from './endpoint.ts';
+import { feedEndpoint } from './feed/feed.ts';
 import { jobCommand } from './jobs/command.ts';
 import { getJob, jobWorkflow, listJobEvents, listTopicJobs } from './jobs/get.ts';
 import {
@@ -126,6 +127,7 @@ export const endpoints = [
   caseDeliveries.list,
   caseDeliveries.again,
   listInvitations,
+  feedEndpoint,
   streamEndpoint,
   streamTicketEndpoint,
   livez,

@@ -25,6 +25,8 @@ export interface NewCallback {
   status: number;
   /** ISO time; null: the database's clock at arrival. */
   auditTime: string | null;
+  /** Who sends it. */
+  actor: string;
 }
 
 export interface Received {
@@ -88,6 +90,7 @@ export const receiveCallbacks = (db: Queryable, all: NewCallback[], skewSeconds:
     all.map((c) => c.status),
     all.map((c) => c.auditTime),
     skewSeconds,
+    all.map((c) => c.actor),
   ]);
 
 /** Applies at most `limit` of what has come; undefined: there is no such review. */
@@ -102,8 +105,9 @@ export async function putReview(
   targets: Target[],
   body: unknown,
   callback: Callback | null,
+  actor: string,
 ) {
-  const values = [id, JSON.stringify(targets), JSON.stringify(body), callback && JSON.stringify(callback)];
+  const values = [id, JSON.stringify(targets), JSON.stringify(body), callback && JSON.stringify(callback), actor];
   const [row] = await db.run<{ created: boolean; told_version: number | null; now: Date }>('put_review', values);
   if (!row) throw new Error('put_review returned no row');
   return row;

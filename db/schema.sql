@@ -110,9 +110,12 @@ create table event (
   actor                text not null,
   at                   timestamp with time zone not null,
   data                 json,
+  id                   bigint generated always as identity not null,
   constraint event_pkey PRIMARY KEY (kind, item_id, seq)
 )
 with (autovacuum_vacuum_insert_scale_factor=0.2);
+CREATE UNIQUE INDEX event_id ON public.event USING btree (id);
+comment on column event.id is 'drawn under the item''s lock by a transaction that has its number already; never cache more than one';
 
 create table exposure (
   court                text collate "C" not null,
@@ -122,6 +125,30 @@ create table exposure (
   constraint exposure_pkey PRIMARY KEY (court, person, case_id)
 );
 CREATE INDEX exposure_window ON public.exposure USING btree (court, person, shown_at);
+
+create table feed (
+  seq                  bigint not null,
+  event_id             bigint not null,
+  constraint feed_pkey PRIMARY KEY (seq),
+  constraint feed_event_id_key UNIQUE (event_id)
+)
+with (autovacuum_vacuum_insert_scale_factor=0.2);
+
+create table feed_hole (
+  first                bigint not null,
+  last                 bigint not null,
+  seen_by              xid8 not null,
+  constraint feed_hole_pkey PRIMARY KEY (first),
+  constraint feed_hole_is_a_stretch CHECK ((last >= first))
+);
+
+create table feed_state (
+  one                  boolean default true not null,
+  upto                 bigint not null,
+  newest               bigint not null,
+  constraint feed_state_pkey PRIMARY KEY (one),
+  constraint feed_state_one_check CHECK (one)
+);
 
 create table item (
   kind                 text not null,
@@ -397,6 +424,7 @@ create table review_callback (
   before               jsonb,
   after                jsonb,
   version              bigint,
+  actor                text default 'anonymous'::text not null,
   constraint review_callback_pkey PRIMARY KEY (arrival),
   constraint review_callback_kind_check CHECK ((kind = ANY (ARRAY['text'::text, 'picture'::text, 'reply'::text, 'edit'::text]))),
   constraint review_callback_outcome_check CHECK ((outcome = ANY (ARRAY['pending'::text, 'applied'::text, 'expired'::text, 'duplicate'::text, 'edited'::text]))),
@@ -679,9 +707,11 @@ declare
   v_entry review_callback;
   v_target review_index;
   v_resolved integer := 0;
+  v_logged integer;
 begin
   select * into v_review from review where id = p_id for no key update;
   if not found then return; end if;
+  v_logged := v_review.log_seq;
   for v_entry in
     select * from review_callback where review_id = p_id and outcome = 'pending' order by arrival limit p_limit
   loop
@@ -709,7 +739,10 @@ begin
            version = case when v_entry.outcome = 'applied' then v_review.version end
      where review_callback.arrival = v_entry.arrival;
   end loop;
-  if v_resolved > 0 then perform keep_review(v_review); end if;
+  if v_resolved > 0 then
+    perform keep_review(v_review);
+    perform log_review(p_id, v_logged);
+  end if;
   return query select v_resolved, v_resolved = p_limit, v_review.version, next_change(p_id);
 end $function$;
 
@@ -1422,6 +1455,19 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.log_review(p_id text, p_after integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  insert into event (kind, item_id, seq, type, actor, at, data)
+  select 'review', review_id, seq, outcome, actor, applied_at,
+         json_build_object('kind', kind, 'targetId', nullif(target_id, ''), 'status', status, 'auditTime', iso_time(audit_time),
+                           'callbackId', callback_id, 'reason', reason, 'before', before, 'after', after)
+    from review_callback where review_id = p_id and seq > p_after order by seq;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.next_cases(c court, j juror_seen, p_shown text[], p_now timestamp with time zone)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -1491,6 +1537,72 @@ begin
      where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)
        and not j.person = any (i.skipped) and case_bar(f, j) is null
      order by random() limit 8);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.number_events(p_limit integer)
+ RETURNS TABLE(numbered integer, newest bigint)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  v_state feed_state;
+  v_ids bigint[];
+  v_holes bigint[];
+  v_filled bigint[];
+  v_oldest xid8;
+  v_count integer;
+  v_last bigint;
+begin
+  if pg_current_xact_id_if_assigned() is not null then
+    raise exception 'number_events has to be a transaction of its own: its id must be newer than its snapshot';
+  end if;
+  perform pg_advisory_xact_lock(7236003);
+  -- what follows has snapshots of its own, which see what the holder before has committed
+  select * into strict v_state from feed_state;
+
+  -- one statement, so one snapshot for the holes, for what is behind them, and for who still runs
+  with seen as materialized (
+    select id, hole from (
+      (select e.id, h.first as hole from feed_hole h
+        cross join lateral (
+          select i.id from event i where i.id between h.first and h.last order by i.id limit p_limit) e
+        order by e.id limit p_limit)
+      union all
+      (select i.id, null from event i where i.id > v_state.upto order by i.id limit p_limit)) s
+     order by id limit p_limit
+  ), placed as (
+    insert into feed (seq, event_id) select v_state.newest + row_number() over (order by id), id from seen
+  )
+  select array_agg(id order by id), array_agg(hole order by id), array_agg(id) filter (where hole is not null),
+         pg_snapshot_xmin(pg_current_snapshot())
+    into v_ids, v_holes, v_filled, v_oldest from seen;
+  v_count := coalesce(cardinality(v_ids), 0);
+
+  if v_count > 0 then
+    v_last := greatest(v_state.upto, v_ids[v_count]);
+    with stretch as (
+      select first, last, seen_by from feed_hole where first = any (v_holes)
+      union all
+      select v_state.upto + 1, v_last, pg_current_xact_id() where v_last > v_state.upto
+    ), cut as (
+      select s.first, s.seen_by, n.id as at
+        from unnest(v_ids, v_holes) as n (id, hole) join stretch s on s.first = coalesce(n.hole, v_state.upto + 1)
+      union all
+      select first, seen_by, last + 1 from stretch
+    ), piece as (
+      select lag(at, 1, first - 1) over (partition by first order by at) + 1 as first, at - 1 as last, seen_by from cut
+    )
+    insert into feed_hole as h (first, last, seen_by) select first, last, seen_by from piece where first <= last
+    on conflict (first) do update set last = excluded.last;
+    -- where the first id of a hole has come, what is left of it stands under another
+    delete from feed_hole where first = any (v_filled);
+    update feed_state set upto = v_last, newest = v_state.newest + v_count;
+  end if;
+
+  -- a full pass has not looked at what is behind its last one
+  delete from feed_hole where seen_by < v_oldest and (v_count < p_limit or last < v_ids[v_count]);
+  return query select v_count, v_state.newest + v_count;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.park_item(p_kind text, p_id text, p_error text)
@@ -1691,7 +1803,7 @@ begin
     array[p_topic], p_tokens[1:v_room], array_fill('push'::text, array[v_room]), null);
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.put_review(p_id text, p_targets jsonb, p_body json, p_callback jsonb)
+CREATE OR REPLACE FUNCTION public.put_review(p_id text, p_targets jsonb, p_body json, p_callback jsonb, p_actor text DEFAULT 'anonymous'::text)
  RETURNS TABLE(created boolean, told_version bigint, now timestamp with time zone)
  LANGUAGE plpgsql
 AS $function$
@@ -1725,11 +1837,19 @@ begin
   v_review.record := record_of_index(p_id);
   v_review.body := p_body;
   v_review.callback := p_callback;
-  if not v_created then
+  if v_created then
+    -- the log begins with what comes later, so this line has the number before
+    insert into event (kind, item_id, seq, type, actor, at, data)
+    values ('review', p_id, 0, 'created', p_actor, v_review.updated_at,
+            json_build_object('kind', null, 'targetId', null, 'status', null, 'auditTime', null,
+                              'callbackId', null, 'reason', null, 'before', null, 'after', v_review.record));
+  else
     v_review.version := nextval('item_version');
     v_review.log_seq := v_review.log_seq + 1;
-    insert into review_callback (review_id, kind, received_at, applied_at, outcome, seq, before, after, version)
-    values (p_id, 'edit', v_review.updated_at, v_review.updated_at, 'edited', v_review.log_seq, v_before, v_review.record, v_review.version);
+    insert into review_callback (review_id, kind, received_at, applied_at, outcome, seq, before, after, version, actor)
+    values (p_id, 'edit', v_review.updated_at, v_review.updated_at, 'edited', v_review.log_seq, v_before, v_review.record,
+            v_review.version, p_actor);
+    perform log_review(p_id, v_review.log_seq - 1);
     perform announce_review(v_review, v_review.log_seq);
     insert into outbox (version, kind, item_id, node)
     values (nextval('item_version'), 'review', p_id, coalesce(current_setting('docket.node', true), ''))
@@ -1751,7 +1871,7 @@ begin
   return jsonb_set(p_record, v_path, (p_record #> v_path) || jsonb_build_object('status', p_status, 'auditTime', iso_time(p_time)));
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.receive_callbacks(p_reviews text[], p_ids text[], p_kinds text[], p_targets text[], p_statuses integer[], p_times timestamp with time zone[], p_skew_seconds double precision)
+CREATE OR REPLACE FUNCTION public.receive_callbacks(p_reviews text[], p_ids text[], p_kinds text[], p_targets text[], p_statuses integer[], p_times timestamp with time zone[], p_skew_seconds double precision, p_actors text[] DEFAULT NULL::text[])
  RETURNS TABLE(no integer, problem text, arrival bigint, told_version bigint, received_at timestamp with time zone)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1769,12 +1889,13 @@ begin
              when not exists (select from review_index x
                                where x.review_id = s.review and x.kind = s.what and x.target_id = s.target) then 'no_target'
              when s.time > v_now + make_interval(secs => p_skew_seconds) then 'too_far' end as fault
-      from unnest(p_reviews, p_ids, p_kinds, p_targets, p_statuses, p_times) with ordinality
-             as s (review, id, what, target, status, time, n)
+      from unnest(p_reviews, p_ids, p_kinds, p_targets, p_statuses, p_times, p_actors) with ordinality
+             as s (review, id, what, target, status, time, actor, n)
   ), kept as (
-    insert into review_callback as c (review_id, callback_id, kind, target_id, status, audit_time, received_at, repeated)
+    insert into review_callback as c (review_id, callback_id, kind, target_id, status, audit_time, received_at, repeated, actor)
     select s.review, s.id, s.what, s.target, s.status, date_trunc('milliseconds', coalesce(s.time, v_now)), v_now,
-           exists (select from review_callback o where o.review_id = s.review and o.callback_id = s.id and not o.repeated)
+           exists (select from review_callback o where o.review_id = s.review and o.callback_id = s.id and not o.repeated),
+           coalesce(s.actor, 'anonymous')
       from sent s where s.fault is null order by s.n
     returning c.review_id, c.callback_id, c.arrival
   ), told as (

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Item } from '../contract/items.ts';
 import { type Db, openDb } from '../db/pool.ts';
 import { Bus, type Hint } from './bus.ts';
+import { Feed } from './feed.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { Keeper } from './keeper.ts';
 import { Load } from './load.ts';
@@ -39,6 +40,7 @@ export interface Engine {
   readonly relay: Relay;
   readonly waiters: Waiters;
   readonly notices: Notices;
+  readonly feed: Feed;
   readonly after: AfterCommit;
   readonly inbox: Inbox;
   /** Calls being worked on. The relay yields to them. */
@@ -63,12 +65,14 @@ export function createEngine(o: EngineOptions): Engine {
   const load = new Load();
   const waiters = new Waiters();
   const notices = new Notices(db, log);
+  const feed = new Feed(db, log);
   const relay = new Relay({ db, client, node, log, ...ratesOf(o), busy: () => load.busy });
 
   const onHint = (hint: Hint) => {
     for (const [queue, n] of Object.entries(hint.ready ?? {})) waiters.ready(queue, n);
     if (hint.dueInMs !== undefined) arm(hint.dueInMs);
     if (hint.notices) notices.look();
+    feed.look();
   };
   const bus = new Bus({
     url: o.databaseUrl,
@@ -82,7 +86,7 @@ export function createEngine(o: EngineOptions): Engine {
   const arm = (ms: number) => {
     if (o.pacemaker) pacemaker.arm(ms);
   };
-  const after = afterCommit({ relay, waiters, bus, notices, arm });
+  const after = afterCommit({ relay, waiters, bus, notices, feed, arm });
   const pacemaker = new Pacemaker({ db, after, log });
   const keeper = new Keeper({ db, after, node, url: o.url, role: o.role, relay, bus, log });
   let slowPoll: NodeJS.Timeout | undefined;
@@ -94,6 +98,7 @@ export function createEngine(o: EngineOptions): Engine {
     relay,
     waiters,
     notices,
+    feed,
     after,
     inbox: createInbox(db, relay, o.auditSkewSeconds),
     load,
@@ -109,12 +114,12 @@ export function createEngine(o: EngineOptions): Engine {
       await bus.start();
       await keeper.start();
       if (o.pacemaker) pacemaker.start();
-      slowPoll = setInterval(() => waiters.poll(), SLOW_POLL_MS);
-      slowPoll.unref();
+      slowPoll = setInterval(() => waiters.poll(), SLOW_POLL_MS).unref();
     },
     async stop() {
       clearInterval(slowPoll);
       notices.stop();
+      feed.stop();
       await pacemaker.stop();
       await relay.stop();
       await keeper.stop();
@@ -135,13 +140,15 @@ interface Listeners {
   waiters: Waiters;
   bus: Bus;
   notices: Notices;
+  feed: Feed;
   /** Something is due in so many milliseconds. */
   arm(ms: number): void;
 }
 
-function afterCommit({ relay, waiters, bus, notices, arm }: Listeners): AfterCommit {
+function afterCommit({ relay, waiters, bus, notices, feed, arm }: Listeners): AfterCommit {
   return (rows, { toldBy, byTick = false } = {}) => {
     if (rows.length === 0) return;
+    feed.look();
     relay.settle(rows.filter((r) => r.id === toldBy));
     relay.tell(
       rows.filter((r) => r.id !== toldBy),

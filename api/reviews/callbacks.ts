@@ -8,6 +8,7 @@ import {
 } from '../../contract/reviews.ts';
 import { callbackOutcome, type NewCallback, reviewOfPicture } from '../../db/reviews.ts';
 import { newId } from '../../link/tokens.ts';
+import type { Caller } from '../auth.ts';
 import type { Api } from '../context.ts';
 import { type Answer, endpoint } from '../endpoint.ts';
 import { invalid, Problem } from '../problems.ts';
@@ -22,7 +23,7 @@ export const reviewCallback = endpoint({
   body: AuditCallback,
   answers: { 200: CallbackAnswer, 202: CallbackAnswer },
   problems: ['not_found'],
-  handle: ({ api, params: { id }, body, signal }) => receive(api, id, body, signal),
+  handle: ({ api, caller, params: { id }, body, signal }) => receive(api, caller, id, body, signal),
 });
 
 export const pictureCallback = endpoint({
@@ -35,17 +36,17 @@ export const pictureCallback = endpoint({
   body: PictureCallback,
   answers: { 200: CallbackAnswer, 202: CallbackAnswer },
   problems: ['not_found'],
-  async handle({ api, params: { pictureId }, body, signal }) {
+  async handle({ api, caller, params: { pictureId }, body, signal }) {
     if ((body.targetId ?? pictureId) !== pictureId)
       throw invalid('targetId', 'is another picture than that of the path');
     const id = await reviewOfPicture(api.engine.db, pictureId);
     if (id === undefined) throw new Problem('not_found', `there is no picture ${pictureId}`);
-    return receive(api, id, { ...body, targetId: pictureId }, signal);
+    return receive(api, caller, id, { ...body, targetId: pictureId }, signal);
   },
 });
 
 /** Keeps a callback, and waits for what becomes of it as long as the caller wants to (S1.2, S1.6). */
-async function receive(api: Api, review: string, sent: Sent, signal: AbortSignal): Promise<Answer> {
+async function receive(api: Api, caller: Caller, review: string, sent: Sent, signal: AbortSignal): Promise<Answer> {
   const callback: NewCallback = {
     review,
     id: sent.callbackId ?? newId(),
@@ -53,6 +54,7 @@ async function receive(api: Api, review: string, sent: Sent, signal: AbortSignal
     target: sent.kind === 'text' ? '' : (sent.targetId ?? ''),
     status: sent.status,
     auditTime: sent.auditTime ?? null,
+    actor: caller.actor,
   };
   const until = performance.now() + sent.waitSeconds * 1000;
   // taken before the callback is kept, so that its outcome cannot fall in between

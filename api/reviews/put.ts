@@ -18,10 +18,10 @@ export const putReviewEndpoint = endpoint({
   bodyLimit: LARGE_BODY,
   answers: { 200: Review, 201: Review },
   problems: ['id_conflict'],
-  async handle({ api, params: { id }, body }) {
+  async handle({ api, caller, params: { id }, body }) {
     checkUrl(api, 'callback.url', body.callback?.url);
     const { db, relay, wakeAll } = api.engine;
-    const put = await putReview(db, id, targetsOf(body), body.body, body.callback).catch(taken);
+    const put = await putReview(db, id, targetsOf(body), body.body, body.callback, caller.actor).catch(taken);
     if (put.told_version !== null) relay.tell([receivedRow(id, put.told_version, put.now)]);
     // what had come before has been applied on the way
     wakeAll(`review/${id}`);

@@ -10,7 +10,7 @@ const MAX_BEHIND = 1_000;
 const encoder = new TextEncoder();
 
 /** Every stream of this process, so that a shutdown can end them: an open one would keep the server from closing. */
-export const openStreams = new Set<EventStream>();
+export const openStreams = new Set<Pick<EventStream, 'close'>>();
 
 /**
  * Answers with server-sent events. `begin` gets the stream and returns what to do at its end; a reader

@@ -6,7 +6,7 @@
 -- problem  'no_review', 'no_target' or 'too_far': that one was not kept
 create or replace function receive_callbacks(
   p_reviews text[], p_ids text[], p_kinds text[], p_targets text[], p_statuses integer[], p_times timestamptz[],
-  p_skew_seconds double precision
+  p_skew_seconds double precision, p_actors text[] default null
 ) returns table (no integer, problem text, arrival bigint, told_version bigint, received_at timestamptz)
 language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
@@ -22,12 +22,13 @@ begin
              when not exists (select from review_index x
                                where x.review_id = s.review and x.kind = s.what and x.target_id = s.target) then 'no_target'
              when s.time > v_now + make_interval(secs => p_skew_seconds) then 'too_far' end as fault
-      from unnest(p_reviews, p_ids, p_kinds, p_targets, p_statuses, p_times) with ordinality
-             as s (review, id, what, target, status, time, n)
+      from unnest(p_reviews, p_ids, p_kinds, p_targets, p_statuses, p_times, p_actors) with ordinality
+             as s (review, id, what, target, status, time, actor, n)
   ), kept as (
-    insert into review_callback as c (review_id, callback_id, kind, target_id, status, audit_time, received_at, repeated)
+    insert into review_callback as c (review_id, callback_id, kind, target_id, status, audit_time, received_at, repeated, actor)
     select s.review, s.id, s.what, s.target, s.status, date_trunc('milliseconds', coalesce(s.time, v_now)), v_now,
-           exists (select from review_callback o where o.review_id = s.review and o.callback_id = s.id and not o.repeated)
+           exists (select from review_callback o where o.review_id = s.review and o.callback_id = s.id and not o.repeated),
+           coalesce(s.actor, 'anonymous')
       from sent s where s.fault is null order by s.n
     returning c.review_id, c.callback_id, c.arrival
   ), told as (
@@ -55,9 +56,11 @@ declare
   v_entry review_callback;
   v_target review_index;
   v_resolved integer := 0;
+  v_logged integer;
 begin
   select * into v_review from review where id = p_id for no key update;
   if not found then return; end if;
+  v_logged := v_review.log_seq;
   for v_entry in
     select * from review_callback where review_id = p_id and outcome = 'pending' order by arrival limit p_limit
   loop
@@ -85,7 +88,10 @@ begin
            version = case when v_entry.outcome = 'applied' then v_review.version end
      where review_callback.arrival = v_entry.arrival;
   end loop;
-  if v_resolved > 0 then perform keep_review(v_review); end if;
+  if v_resolved > 0 then
+    perform keep_review(v_review);
+    perform log_review(p_id, v_logged);
+  end if;
   return query select v_resolved, v_resolved = p_limit, v_review.version, next_change(p_id);
 end $$;
 
@@ -113,6 +119,17 @@ begin
          version = excluded.version, updated_at = excluded.updated_at;
 end $$;
 
+-- Puts the lines of a review's log behind p_after into the feed as well (S4.8), in the transaction that wrote them
+-- and under the review's lock.
+create or replace function log_review(p_id text, p_after integer) returns void language plpgsql set enable_seqscan = off as $$
+begin
+  insert into event (kind, item_id, seq, type, actor, at, data)
+  select 'review', review_id, seq, outcome, actor, applied_at,
+         json_build_object('kind', kind, 'targetId', nullif(target_id, ''), 'status', status, 'auditTime', iso_time(audit_time),
+                           'callbackId', callback_id, 'reason', reason, 'before', before, 'after', after)
+    from review_callback where review_id = p_id and seq > p_after order by seq;
+end $$;
+
 -- The oldest change that the review's receiver has not been told of.
 create or replace function next_change(p_id text) returns integer language sql stable as $$
   select n from delivery where kind = 'review' and item_id = p_id and state = 'pending' order by n limit 1
@@ -131,7 +148,7 @@ end $$;
 -- Creates or edits a review (S1.9): what had come before is applied first, and what comes later waits, so
 -- an edit has its place among the callbacks. A target that stays keeps its status and audit time.
 -- p_targets  [{kind, id, position, status}]
-create or replace function put_review(p_id text, p_targets jsonb, p_body json, p_callback jsonb)
+create or replace function put_review(p_id text, p_targets jsonb, p_body json, p_callback jsonb, p_actor text default 'anonymous')
 returns table (created boolean, told_version bigint, now timestamptz) language plpgsql as $$
 declare
   v_review review;
@@ -163,11 +180,19 @@ begin
   v_review.record := record_of_index(p_id);
   v_review.body := p_body;
   v_review.callback := p_callback;
-  if not v_created then
+  if v_created then
+    -- the log begins with what comes later, so this line has the number before
+    insert into event (kind, item_id, seq, type, actor, at, data)
+    values ('review', p_id, 0, 'created', p_actor, v_review.updated_at,
+            json_build_object('kind', null, 'targetId', null, 'status', null, 'auditTime', null,
+                              'callbackId', null, 'reason', null, 'before', null, 'after', v_review.record));
+  else
     v_review.version := nextval('item_version');
     v_review.log_seq := v_review.log_seq + 1;
-    insert into review_callback (review_id, kind, received_at, applied_at, outcome, seq, before, after, version)
-    values (p_id, 'edit', v_review.updated_at, v_review.updated_at, 'edited', v_review.log_seq, v_before, v_review.record, v_review.version);
+    insert into review_callback (review_id, kind, received_at, applied_at, outcome, seq, before, after, version, actor)
+    values (p_id, 'edit', v_review.updated_at, v_review.updated_at, 'edited', v_review.log_seq, v_before, v_review.record,
+            v_review.version, p_actor);
+    perform log_review(p_id, v_review.log_seq - 1);
     perform announce_review(v_review, v_review.log_seq);
     insert into outbox (version, kind, item_id, node)
     values (nextval('item_version'), 'review', p_id, coalesce(current_setting('docket.node', true), ''))

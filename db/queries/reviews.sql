@@ -1,13 +1,13 @@
 -- Reviews: what is kept of them, and what audits said (db/functions/reviews.sql).
 
 -- name: receive_callbacks
-select * from receive_callbacks($1, $2, $3, $4, $5, $6, $7);
+select * from receive_callbacks($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- name: apply_review
 select * from apply_review($1, $2);
 
 -- name: put_review
-select * from put_review($1, $2, $3, $4);
+select * from put_review($1, $2, $3, $4, $5);
 
 -- name: get_review
 select * from review where id = $1;

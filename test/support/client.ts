@@ -27,7 +27,7 @@ export function api(url: string, key?: string): Client {
     if (key) headers.set('authorization', `Bearer ${key}`);
     const response = await fetch(url + path, { ...init, method, headers });
     const text = await response.text();
-    const isJson = (response.headers.get('content-type') ?? '').includes('json');
+    const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '');
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   };
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>

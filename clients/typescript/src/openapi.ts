@@ -6589,6 +6589,88 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/feed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All events of all kinds, one a line, behind a position; blank lines are signs of life
+         * @description Roles: producer, admin.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The position behind which to read */
+                    after?: number;
+                    /** @description How many events at most; left out: 1000, and with `follow` no end */
+                    limit?: number;
+                    /** @description Stay, and send events as they come */
+                    follow?: boolean;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/x-ndjson": components["schemas"]["FeedEvent"];
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/stream": {
         parameters: {
             query?: never;
@@ -8003,6 +8085,22 @@ export interface components {
                 expiresAt: string;
             }[];
             nextCursor: string | null;
+        };
+        FeedEvent: {
+            /** @description The feed's own position: 1, 2, 3, … without gaps */
+            seq: number;
+            /**
+             * @description Stable, for upserts: kind, item and number of the event
+             * @example ticket/report-1/2
+             */
+            id: string;
+            /** @enum {string} */
+            kind: "ticket" | "job" | "case" | "task" | "review";
+            itemId: string;
+            type: string;
+            actor: string;
+            at: string;
+            data: Record<string, unknown> | unknown[] | string | number | boolean | null;
         };
     };
     responses: never;
