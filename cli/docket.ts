@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Config, readConfig } from '../runtime/config.ts';
+import { exportCommand } from './export.ts';
 import { keyCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { run } from './run.ts';
@@ -10,7 +11,8 @@ docket worker                the worker only (DATABASE_URL, TEMPORAL_ADDRESS)
 docket migrate               bring the schema of DATABASE_URL up to date, and register what Temporal needs
 docket key create --role producer|reviewer|agent|consumer|admin [--subject NAME] [--name NAME]
 docket key list
-docket key revoke ID`;
+docket key revoke ID
+docket export --to ...       the feed of a running server to a file, PostgreSQL or Elasticsearch (--help)`;
 
 const commands: Record<string, (config: Config, args: string[]) => Promise<void>> = {
   start: (config) => run('start', config),
@@ -18,6 +20,7 @@ const commands: Record<string, (config: Config, args: string[]) => Promise<void>
   worker: (config) => run('worker', config),
   migrate: migrateCommand,
   key: keyCommand,
+  export: exportCommand,
 };
 
 const { positionals } = parseArgs({ allowPositionals: true, strict: false });

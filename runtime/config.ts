@@ -27,6 +27,7 @@ const Environment = z.object({
   TEMPORAL_UI_URL: z.url().optional(),
   TEMPORAL_CLI: z.string().min(1).optional(),
   DOCKET_ALLOW_PRIVATE_CALLBACKS: z.enum(['0', '1']).default('0'),
+  DOCKET_KEY: z.string().min(1).optional(),
   DOCKET_AUTH: z.enum(['open', 'keys']).optional(),
   DOCKET_PACEMAKER: OnOff.default('on'),
   DOCKET_RELAY_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(16),
@@ -56,6 +57,8 @@ export interface Config {
   temporalUiUrl: string | undefined;
   temporalCli: string | undefined;
   allowPrivateCallbacks: boolean;
+  /** With which commands call a server. */
+  key: string | undefined;
   /** No keys asked for; on loopback only. */
   open: boolean;
   pacemaker: boolean;
@@ -99,6 +102,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     temporalUiUrl: e.TEMPORAL_UI_URL,
     temporalCli: e.TEMPORAL_CLI,
     allowPrivateCallbacks: e.DOCKET_ALLOW_PRIVATE_CALLBACKS === '1',
+    key: e.DOCKET_KEY,
     open,
     pacemaker: e.DOCKET_PACEMAKER === 'on',
     relayConcurrency: e.DOCKET_RELAY_CONCURRENCY,

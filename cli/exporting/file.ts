@@ -1,0 +1,76 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { FeedEvent } from '../../contract/feed.ts';
+import { type Line, type Position, positionOf, type Target } from './target.ts';
+
+const CHUNK = 64 * 1024;
+const NEWLINE = 0x0a;
+
+/**
+ * Appends the lines to a file. The file is its own position: a kill can leave at most a torn last line, which is cut
+ * off at the next start.
+ * @throws Error when its last line is no event, or when somebody else writes to it meanwhile
+ */
+export async function openFile(path: string): Promise<Target> {
+  const file = await open(path, 'a+').then(async (made) => {
+    await made.close();
+    return open(path, 'r+');
+  });
+  try {
+    let end = await endOfLines(file);
+    await file.truncate(end);
+    let last = await lastLine(file, end, path);
+    return {
+      name: path,
+      position: async () => last,
+      async write(lines: Line[]) {
+        if ((await file.stat()).size !== end) throw new Error(`${path} is written to by somebody else too`);
+        const bytes = Buffer.from(lines.map((line) => `${line.text}\n`).join(''));
+        await writeAll(file, bytes, end);
+        await file.datasync();
+        end += bytes.length;
+        last = positionOf(lines);
+      },
+      close: () => file.close(),
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
+  for (let done = 0; done < bytes.length; )
+    done += (await file.write(bytes, done, bytes.length - done, at + done)).bytesWritten;
+}
+
+/** Where the last whole line ends. */
+async function endOfLines(file: FileHandle): Promise<number> {
+  const { size } = await file.stat();
+  return (await newlineBefore(file, size)) + 1;
+}
+
+/** The offset of the last line's end before `before`, or -1. */
+async function newlineBefore(file: FileHandle, before: number): Promise<number> {
+  const chunk = Buffer.alloc(CHUNK);
+  for (let end = before; end > 0; ) {
+    const start = Math.max(0, end - CHUNK);
+    const { bytesRead } = await file.read(chunk, 0, end - start, start);
+    const found = chunk.subarray(0, bytesRead).lastIndexOf(NEWLINE);
+    if (found >= 0) return start + found;
+    end = start;
+  }
+  return -1;
+}
+
+async function lastLine(file: FileHandle, end: number, path: string): Promise<Position | null> {
+  if (end === 0) return null;
+  const start = (await newlineBefore(file, end - 1)) + 1;
+  const bytes = Buffer.alloc(end - 1 - start);
+  await file.read(bytes, 0, bytes.length, start);
+  try {
+    const { seq, id } = FeedEvent.parse(JSON.parse(bytes.toString()));
+    return { seq, id };
+  } catch {
+    throw new Error(`the last line of ${path} is no event of a feed: name another file`);
+  }
+}

@@ -1,0 +1,121 @@
+import { FeedEvent } from '../../contract/feed.ts';
+import { type Line, Transient } from './target.ts';
+
+/** Events of one answer, as many as the server gives. */
+const ANSWER = 10_000;
+const BATCH = 1_000;
+const BATCH_CHARACTERS = 4 * 1024 * 1024;
+const AGAIN = new Set([429, 500, 502, 503, 504]);
+
+export interface SourceOptions {
+  /** Of the server, like http://127.0.0.1:3000. */
+  url: string;
+  key: string | undefined;
+  signal: AbortSignal;
+}
+
+/** A running server's feed. */
+export class Source {
+  readonly url: string;
+  readonly #o: SourceOptions;
+
+  constructor(options: SourceOptions) {
+    this.#o = options;
+    this.url = options.url.replace(/\/+$/, '');
+  }
+
+  /**
+   * What is behind a position, up to the end of the feed, in batches that are read when they are asked for.
+   * @throws Transient when the server is away or breaks off; Error when it refuses, or when a position is missing
+   */
+  async *batches(after: number): AsyncGenerator<Line[]> {
+    let [at, seen] = [after, 0];
+    do {
+      seen = 0;
+      let batch: Line[] = [];
+      let size = 0;
+      for await (const text of this.#lines(`after=${at}&limit=${ANSWER}`)) {
+        const event = this.#parse(text);
+        if (event.seq !== at + 1) throw new Error(`${this.url} sent position ${event.seq} behind ${at}`);
+        at = event.seq;
+        seen++;
+        batch.push({ text, event });
+        size += text.length;
+        if (batch.length < BATCH && size < BATCH_CHARACTERS) continue;
+        yield batch;
+        batch = [];
+        size = 0;
+      }
+      if (batch.length > 0) yield batch;
+      // fewer than it may give: that was the end
+    } while (seen === ANSWER);
+  }
+
+  /** The event at a position; undefined: the feed doesn't reach it. */
+  async eventAt(seq: number): Promise<FeedEvent | undefined> {
+    let event: FeedEvent | undefined;
+    for await (const text of this.#lines(`after=${seq - 1}&limit=1`)) event = this.#parse(text);
+    return event;
+  }
+
+  /** Waits until there is something behind a position. */
+  async next(after: number): Promise<void> {
+    let came = false;
+    for await (const text of this.#lines(`after=${after}&limit=1&follow=true`)) came = text !== '';
+    if (!came) throw new Transient(`${this.url} ended the answer`);
+  }
+
+  #parse(text: string): FeedEvent {
+    const parsed = FeedEvent.safeParse(asJson(text));
+    if (!parsed.success) throw new Error(`${this.url} sent a line that is no event: ${text.slice(0, 200)}`);
+    return parsed.data;
+  }
+
+  async *#lines(query: string): AsyncGenerator<string> {
+    const { key, signal } = this.#o;
+    try {
+      const headers = new Headers(key === undefined ? [] : [['authorization', `Bearer ${key}`]]);
+      const response = await fetch(`${this.url}/v1/feed?${query}`, { headers, signal, redirect: 'error' });
+      if (response.status !== 200) throw await this.#refusal(response);
+      if (!response.headers.get('content-type')?.startsWith('application/x-ndjson') || !response.body)
+        throw new Error(`${this.url} is no Docket server`);
+      yield* linesOf(response.body);
+    } catch (error) {
+      // what fetch itself throws: no connection, or one that was lost
+      if (error instanceof TypeError && error.cause !== undefined && !signal.aborted)
+        throw new Transient(`${this.url} cannot be reached: ${causeOf(error)}`);
+      throw error;
+    }
+  }
+
+  async #refusal(response: Response): Promise<Error> {
+    const { detail } = (asJson(await response.text()) ?? {}) as { detail?: string };
+    const said = `${this.url} answered ${response.status}${detail ? `: ${detail}` : ''}`;
+    return AGAIN.has(response.status) ? new Transient(said) : new Error(said);
+  }
+}
+
+/** Whole lines that are not blank; a rest without an end is no line. */
+async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of body) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line !== '') yield line;
+  }
+  if (rest !== '') throw new Transient('an answer of the feed broke off');
+}
+
+function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function causeOf({ message, cause }: Error): string {
+  const { code, message: why } = (cause ?? {}) as NodeJS.ErrnoException;
+  return why || code || message;
+}

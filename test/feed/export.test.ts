@@ -1,0 +1,243 @@
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createKey } from '../../api/auth.ts';
+import type { FeedEvent } from '../../contract/feed.ts';
+import { openDb } from '../../db/pool.ts';
+import { ensureQueue } from '../../db/queues.ts';
+import { eventually, type Json } from '../support/client.ts';
+import { type ElasticsearchServer, startElasticsearch } from '../support/elasticsearch.ts';
+import { type ExportChild, startExport } from '../support/export.ts';
+import { addTickets, wholeFeed } from '../support/feed.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
+
+const stores = { ...(await testStores()), temporalAddress: '127.0.0.1:9' };
+const { api, sql } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api', stores });
+const db = openDb({ url: stores.databaseUrl, node: 'writers', max: 4 });
+afterAll(() => db.end());
+await sql(`insert into node (id, role, seen_at) values ('writers', 'api', clock_timestamp() + interval '1 hour')`);
+await ensureQueue(db, 'ticket', 'q');
+
+const dir = mkdtempSync(join(tmpdir(), 'docket-export-'));
+let made = 0;
+const addSome = (count: number) =>
+  addTickets(
+    db,
+    'q',
+    Array.from({ length: count }, () => `t${made++}`),
+  );
+await addSome(1_000);
+await addSome(1_000);
+
+const run = (args: string[], env: Record<string, string> = {}) => startExport(['--from', api.url, ...args], env);
+/** Runs to the end of the feed. */
+async function finish(args: string[]): Promise<string> {
+  const child = run(args);
+  expect([await child.exited, child.output()]).toEqual([0, expect.stringContaining('up to position')]);
+  return child.output();
+}
+
+/**
+ * Events come all the while, and the export is killed whenever it has brought some more. At the end it is run
+ * once more to the end of the feed.
+ * @param count how many events are at the target
+ */
+async function killedAgainAndAgain(args: string[], count: () => Promise<number>): Promise<void> {
+  let adding = true;
+  const writing = (async () => {
+    for (; adding; await sleep(50)) await addSome(30);
+  })();
+  for (let kills = 0; kills < 3; kills++) {
+    const before = await count();
+    const child: ExportChild = run([...args, '--follow']);
+    await eventually(async () => {
+      const now = await count();
+      if (now > before + kills * 50) return true;
+      throw new Error(`${now} events, ${before} before; ${child.output()}`);
+    }, 60_000);
+    expect(await child.kill('SIGKILL')).toBeNull();
+  }
+  adding = false;
+  await writing;
+  await finish(args);
+}
+
+const sorted = (all: Json[]) => [...all].sort((a, b) => a.seq - b.seq);
+
+describe('to a file', () => {
+  const file = join(dir, 'events.ndjson');
+  const text = () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+  const lines = (): FeedEvent[] =>
+    text()
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+
+  test('S4.8 killed with -9 again and again, it has every event once, in order', async () => {
+    await killedAgainAndAgain(['--to', 'file', '--file', file], async () => text().split('\n').length - 1);
+    expect(lines()).toEqual(await wholeFeed(api));
+  }, 120_000);
+
+  test('S4.8 a torn last line is cut off, and nothing new is nothing written', async () => {
+    const whole = text();
+    await finish(['--to', 'file', '--file', file]);
+    expect(text()).toBe(whole);
+    appendFileSync(file, '{"seq":99999999,"id":"tick');
+    await addSome(5);
+    expect(await finish(['--to', 'file', '--file', file])).toContain(' 5 events');
+    expect(lines()).toEqual(await wholeFeed(api));
+    expect(text().startsWith(whole)).toBe(true);
+  });
+
+  test('S4.8 a file that is none of this feed is left alone', async () => {
+    const other = join(dir, 'other.ndjson');
+    const [first] = await wholeFeed(api);
+    const wrong = {
+      'a letter\n': 'no event of a feed',
+      [`${JSON.stringify({ ...first, id: 'ticket/elsewhere/1' })}\n`]: 'filled from another feed',
+      [`${JSON.stringify({ ...first, seq: 10_000_000 })}\n`]: 'filled from another feed',
+    };
+    for (const [content, said] of Object.entries(wrong)) {
+      writeFileSync(other, content);
+      const child = run(['--to', 'file', '--file', other]);
+      expect([await child.exited, child.output()]).toEqual([1, expect.stringContaining(said)]);
+      expect(readFileSync(other, 'utf8')).toBe(content);
+    }
+  });
+
+  test('S4.8 SIGTERM ends an export that follows, with all of it written', async () => {
+    const child = run(['--to', 'file', '--file', file, '--follow']);
+    await addSome(3);
+    await eventually(async () => lines().length === made);
+    expect(await child.kill('SIGTERM')).toBe(0);
+    expect(child.output()).toContain(`up to position ${made}`);
+    expect(lines()).toEqual(await wholeFeed(api));
+  });
+});
+
+describe('to PostgreSQL', () => {
+  const args = ['--to', 'postgres', '--url', stores.databaseUrl, '--table', 'copied'];
+  const rows = () =>
+    sql(`select seq::int, id, kind, item_id as "itemId", type, actor, at, data from copied order by seq`);
+  const count = async () => {
+    const [there] = await sql(`select to_regclass('copied') is not null as made`);
+    return there?.made ? Number((await sql('select count(*) as n from copied'))[0]?.n) : 0;
+  };
+
+  test('S4.8 killed with -9 again and again, the table has every event once, and the position fits', async () => {
+    await killedAgainAndAgain(args, count);
+    const copied: Json[] = (await rows()).map((row) => ({ ...row, at: row.at.toISOString() }));
+    expect(copied).toEqual(await wholeFeed(api));
+    expect(await sql('select seq::int, id from copied_position')).toEqual([
+      { seq: made, id: `ticket/${copied.at(-1)?.itemId}/1` },
+    ]);
+  }, 120_000);
+
+  test('S4.8 events that are there already are replaced, not doubled', async () => {
+    const before = await rows();
+    await sql(`update copied_position set seq = 100, id = (select id from copied where seq = 100)`);
+    await sql(`update copied set actor = 'nobody' where seq = 200`);
+    await finish(args);
+    expect(await rows()).toEqual(before);
+  });
+});
+
+describe('to Elasticsearch', () => {
+  const INDEX = 'docket-events';
+  const exportTo = ({ url }: ElasticsearchServer) => ['--to', 'elasticsearch', '--url', url];
+  const expectAll = async (server: ElasticsearchServer) => {
+    const whole = await wholeFeed(api);
+    expect(sorted([...server.sources(INDEX).values()])).toEqual(whole);
+    expect([...server.sources(INDEX)].every(([id, source]) => id === source.id)).toBe(true);
+    const { seq, id } = whole.at(-1) as FeedEvent;
+    expect(server.sources(`${INDEX}-position`).get('position')).toEqual({ seq, id });
+  };
+
+  test('S4.8 killed with -9 while a bulk is under way: every event is there once', async () => {
+    const server = await startElasticsearch();
+    // the events are stored, and the answer takes its time: that is when the kill comes
+    server.trouble = () => ({ ms: 150 });
+    await killedAgainAndAgain(exportTo(server), async () => server.sources(INDEX).size);
+    await expectAll(server);
+    const again = [...(server.indices.get(INDEX)?.documents.values() ?? [])].filter((d) => d.version > 1);
+    expect(again.length).toBeGreaterThan(0);
+    expect(server.indices.get(INDEX)?.settings.mappings.properties.data).toEqual({ type: 'object', enabled: false });
+  }, 120_000);
+
+  test('S4.8 what a busy cluster puts off, in whole or in part, is sent again and nothing is skipped', async () => {
+    const server = await startElasticsearch();
+    server.trouble = (n) => ({ what: n === 1 ? 'busy' : n < 5 ? 'partly' : null });
+    const { host } = new URL(server.url);
+    const output = await finish(['--to', 'elasticsearch', '--url', `http://olga:p%40ss@${host}`]);
+    expect(output).toContain('answered 429: rejected execution');
+    await expectAll(server);
+    expect([...server.authorizations]).toEqual([`Basic ${Buffer.from('olga:p@ss').toString('base64')}`]);
+    expect(output).not.toContain('p%40ss');
+  });
+
+  test('S4.8 an event that is refused for good ends the export, loudly and before its position', async () => {
+    const server = await startElasticsearch();
+    server.trouble = () => ({ what: 'refuses' });
+    const child = run(exportTo(server));
+    expect(await child.exited).toBe(1);
+    expect(child.output()).toMatch(/docket-events refuses ticket\/t\d+\/1: 400 document_parsing_exception: /);
+    expect(server.sources(`${INDEX}-position`).size).toBe(0);
+    server.trouble = () => ({});
+    await finish(exportTo(server));
+    await expectAll(server);
+  });
+});
+
+describe('the command', () => {
+  const file = join(dir, 'command.ndjson');
+  const toFile = ['--to', 'file', '--file', file];
+
+  test('S4.8 says how it is used, and what is wrong', async () => {
+    const help = run(['--help']);
+    expect([await help.exited, help.output()]).toEqual([
+      0,
+      expect.stringContaining('--to file|postgres|elasticsearch'),
+    ]);
+    const wrong: Record<string, string[]> = {
+      '--to must be one of file, postgres, elasticsearch': ['--to', 'hive'],
+      '--to file needs --file': ['--to', 'file'],
+      '--url is missing': ['--to', 'postgres'],
+      '--url must be a URL': ['--to', 'elasticsearch', '--url', 'localhost'],
+      '--table': ['--to', 'postgres', '--url', 'postgres://x', '--table', 'a b'],
+      '--index': ['--to', 'elasticsearch', '--url', 'http://x', '--index', '../x'],
+      '--index is not for --to file': [...toFile, '--index', 'x'],
+      "Unknown option '--nonsense'": [...toFile, '--nonsense'],
+      '--from must be a URL': [...toFile, '--from', 'here'],
+    };
+    for (const [said, args] of Object.entries(wrong)) {
+      const child = run(args);
+      expect([said, await child.exited, child.output()]).toEqual([said, 2, expect.stringContaining(said)]);
+    }
+  }, 60_000);
+
+  test('S4.8 a key that the server does not take, and a server that is not there', async () => {
+    const closed = await startTestSystem({ DOCKET_AUTH: 'keys' }, { role: 'api', stores });
+    const from = ['--from', closed.api.url];
+    for (const { args, env, said } of [
+      { args: from, env: {}, said: '401: send Authorization' },
+      { args: [...from, '--key', 'nonsense'], env: {}, said: '401' },
+      {
+        args: from,
+        env: { DOCKET_KEY: (await createKey(db, { name: 'a', role: 'agent', subject: null })).key },
+        said: '403',
+      },
+    ]) {
+      const child = startExport([...toFile, ...args], env);
+      expect([await child.exited, child.output()]).toEqual([1, expect.stringContaining(said)]);
+    }
+    const { key } = await createKey(db, { name: 'p', role: 'producer', subject: null });
+    expect(await startExport([...toFile, ...from], { DOCKET_KEY: key }).exited).toBe(0);
+    const nobody = startExport([...toFile, '--from', 'http://127.0.0.1:9']);
+    expect([await nobody.exited, nobody.output()]).toEqual([
+      1,
+      expect.stringMatching(/cannot be reached.*after 8 tries/s),
+    ]);
+  }, 90_000);
+});
