@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { numberEvents } from '../../db/feed.ts';
+import { feedPage, numberEvents } from '../../db/feed.ts';
 import { openDb } from '../../db/pool.ts';
 import { ensureQueue } from '../../db/queues.ts';
 import { eventually } from '../support/client.ts';
@@ -8,7 +8,7 @@ import { startTestSystem, testStores } from '../support/system.ts';
 
 // How positions are given out while transactions end in any order. Temporal is not needed for that.
 const stores = { ...(await testStores()), temporalAddress: '127.0.0.1:9' };
-const { api, sql } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api', stores });
+const { api, sql, running } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api', stores });
 const db = openDb({ url: stores.databaseUrl, node: 'sequencer-test', max: 8 });
 afterAll(() => db.end());
 
@@ -140,6 +140,27 @@ test('S4.8 an item whose later events are seen has its earlier ones before them'
   await Promise.all([second, reading]);
   expect((await idsBehind(start)).sort()).toEqual(['a', 'd', 'd']);
   expectWhole(await wholeFeed(api));
+});
+
+test('S4.8 a reader’s own events are there for him, also when a pass that began before them is under way', async () => {
+  const start = await end();
+  // the place of the next one is taken for a while, so that a pass has looked and cannot write
+  const blocker = await db.pool.connect();
+  await blocker.query('begin');
+  await blocker.query('insert into feed (seq, event_id) values ($1, -1)', [start + 1]);
+  await note(db, 'a');
+  const first = feed(api, `after=${start}`);
+  const waiting = `select 1 from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%number_events%'`;
+  await eventually(async () => (await sql(waiting)).length === 1);
+  await note(db, 'b');
+  const second = running.engine.feed.read(start, 10);
+  for (let n = 0; n < 5; n++) await feedPage(running.engine.db, start, 10, 1e6);
+  await blocker.query('rollback');
+  blocker.release();
+  expect((await second).map((row) => row.item_id)).toEqual(['a', 'b']);
+  expect((await first)[0]?.itemId).toBe('a');
+  await withoutHoles();
 });
 
 test('S4.8 a pass inside of a longer transaction is refused: it could not know who may still commit', async () => {
