@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClientParam, NextTask, NextTaskAnswer } from '../../contract/tasks.ts';
-import type { Prospect, Pull, Pulled } from '../../db/dispatches.ts';
+import type { Pull, Pulled } from '../../db/dispatches.ts';
 import { occurrenceOf, personOfUid, taskOf } from '../../domain/tasks.ts';
 import { newToken } from '../../link/tokens.ts';
 import type { Seat } from '../../link/waiters.ts';
 import { personOf } from '../auth.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
+import { Problem } from '../problems.ts';
+
+type Found = Exclude<Pulled, { outcome: 'busy' }>;
 
 const MAX_TRIES = 200;
 const MOST_PAUSE_MS = 20;
@@ -24,8 +27,8 @@ export const nextTaskEndpoint = endpoint({
     const uid = personOf(caller, params.uid, 'uid');
     const pull = { person: personOfUid(uid), uid, exclude, token: newToken(), explain: waitSeconds === 0 };
     const found = waitSeconds === 0 ? await look(api, pull) : await waitFor(api, pull, waitSeconds, signal);
-    if (found.outcome !== 'dispatched' && found.outcome !== 'redo') {
-      const { nextAt = null, reasons = null } = found.given ?? {};
+    if (found.outcome === 'none') {
+      const { nextAt = null, reasons = null } = found.given;
       return ok({ task: null, logId: null, redo: false, nextAt, reasons });
     }
     // an answer that can't be written to a closed connection is given again, with the same log id, when it is asked for
@@ -36,32 +39,32 @@ export const nextTaskEndpoint = endpoint({
 });
 
 /** While another process is just at what comes first for this client, a moment later. */
-async function look(api: Api, pull: Pull): Promise<Pulled> {
+async function look(api: Api, pull: Pull): Promise<Found> {
   for (let tries = 1; ; tries++) {
     const found = await api.clients.pull(pull);
-    if (found.outcome !== 'busy' || tries === MAX_TRIES) return found;
+    if (found.outcome !== 'busy') return found;
+    if (tries === MAX_TRIES) throw new Problem('unavailable', 'others are at what comes first for this client, try again');
     await sleep(Math.random() * Math.min(MOST_PAUSE_MS, tries));
   }
 }
 
-const isFound = (found: Pulled) => found.outcome !== 'none';
 
 /**
  * Takes a place in the line of each executor before it looks, so that nothing that comes in between is missed. Who
  * becomes a member of a group meanwhile is called in his own line, and goes on in that of the group too.
  */
-async function waitFor(api: Api, pull: Pull, waitSeconds: number, signal: AbortSignal): Promise<Pulled> {
+async function waitFor(api: Api, pull: Pull, waitSeconds: number, signal: AbortSignal): Promise<Found> {
   const until = performance.now() + waitSeconds * 1000;
   let lines = [`task/uid_${pull.person}`];
   let seat = api.engine.waiters.takeAny(lines);
   try {
     for (;;) {
       const found = await look(api, pull);
-      if (isFound(found)) {
+      if (found.outcome !== 'none') {
         seat.pass(true);
         return found;
       }
-      const today = (found.given as Prospect).queues.map((queue) => `task/${queue}`);
+      const today = found.given.queues.map((queue) => `task/${queue}`);
       if (today.join() !== lines.join()) {
         seat = change(seat, api.engine.waiters.takeAny(today));
         lines = today;

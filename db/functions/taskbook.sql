@@ -68,6 +68,8 @@ declare
   v_changed json;
 begin
   if t.type = 'rotate' then perform lock_rotations(t.queue); end if;
+  -- before the task, as the clocks do
+  perform 1 from item where kind = 'rotation' and id = p_id for update;
   select * into o from task where id = p_id for update;
   if not found then return query select 'not_found', null::item; return; end if;
   if o.state = 'deleted' then return query select 'deleted', null::item; return; end if;
@@ -116,6 +118,7 @@ declare
   t task;
   v_now timestamptz;
 begin
+  perform 1 from item where kind = 'rotation' and id = p_id for update;
   select * into t from task where id = p_id for update;
   if not found then return query select 'not_found', null::item; return; end if;
   if t.state = 'deleted' then return query select 'repeated', null::item; return; end if;

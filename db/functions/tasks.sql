@@ -71,13 +71,18 @@ begin
     v_now := clock_timestamp();
     continue when i.wake_at is null or i.wake_at > v_now;
     perform return_dispatches(i.id, 'expired', true, 'system', v_now);
-    if i.deadline_at <= v_now then
+    if i.deadline_at <= v_now and i.room > 0 then
       perform keep_occurrence(i.id, 'expired', 'system', json_build_object('reason', 'look-back'), v_now)
         from item where kind = 'task' and id = i.id and ended_at is null;
     elsif i.state = 'delayed' then
       update item set state = 'ready', wake_at = i.deadline_at, version = nextval('item_version'),
              event_seq = event_seq + 1, last_event = 'available', last_actor = 'system', last_data = null, updated_at = v_now
        where kind = 'task' and id = i.id;
+    else
+      -- what it was to wake for has been completed meanwhile
+      update item set wake_at = least(case when room > 0 then deadline_at end, (
+               select min(expires_at) from lease where kind = 'task' and item_id = i.id and ended_at is null))
+       where kind = 'task' and id = i.id and ended_at is null;
     end if;
     return query select * from item where kind = 'task' and id = i.id;
   end loop;

@@ -102,8 +102,10 @@ begin
     for n in 1 .. cardinality(v_ids) loop
       begin
         return query select * from advance(v_kinds[n:n], v_ids[n:n]);
-      exception when others then
-        perform park_item(v_kinds[n], v_ids[n], sqlerrm);
+      exception
+        -- others were at it: it is due still, and the next beat does it
+        when deadlock_detected or serialization_failure then null;
+        when others then perform park_item(v_kinds[n], v_ids[n], sqlerrm);
       end;
     end loop;
   end;

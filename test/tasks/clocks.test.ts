@@ -95,6 +95,16 @@ test.each(systems)(
   },
 );
 
+test.each(systems)('S4.4 %s: what was completed in time wakes nobody', async (_, { api, sql }) => {
+  await putGroup(api, 'calm', ['fay', 'gus']);
+  await addTask(api, { id: 'calm', executor: 'gid_calm', dispatchTimes: 2, answerSeconds: 1 });
+  await completed(api, 'fay', (await handed(api, 'fay')).logId);
+  await eventually(async () => {
+    const [row] = await sql<{ calm: boolean }>(`select wake_at = deadline_at as calm from item where id like 'calm/%'`);
+    return row?.calm;
+  }, SOON);
+});
+
 test.each(systems)('S4.2 %s: rotations go on by themselves', async (_, { api }) => {
   const startTime = inMs(-MINUTE_MS + 2_000);
   await addTask(api, { id: 'turn', type: 'rotate', everyMinutes: 1, executor: 'uid_turn', startTime });
