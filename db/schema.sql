@@ -773,13 +773,18 @@ begin
     v_now := clock_timestamp();
     continue when i.wake_at is null or i.wake_at > v_now;
     perform return_dispatches(i.id, 'expired', true, 'system', v_now);
-    if i.deadline_at <= v_now then
+    if i.deadline_at <= v_now and i.room > 0 then
       perform keep_occurrence(i.id, 'expired', 'system', json_build_object('reason', 'look-back'), v_now)
         from item where kind = 'task' and id = i.id and ended_at is null;
     elsif i.state = 'delayed' then
       update item set state = 'ready', wake_at = i.deadline_at, version = nextval('item_version'),
              event_seq = event_seq + 1, last_event = 'available', last_actor = 'system', last_data = null, updated_at = v_now
        where kind = 'task' and id = i.id;
+    else
+      -- what it was to wake for has been completed meanwhile
+      update item set wake_at = least(case when room > 0 then deadline_at end, (
+               select min(expires_at) from lease where kind = 'task' and item_id = i.id and ended_at is null))
+       where kind = 'task' and id = i.id and ended_at is null;
     end if;
     return query select * from item where kind = 'task' and id = i.id;
   end loop;
@@ -1058,6 +1063,8 @@ declare
   v_changed json;
 begin
   if t.type = 'rotate' then perform lock_rotations(t.queue); end if;
+  -- before the task, as the clocks do
+  perform 1 from item where kind = 'rotation' and id = p_id for update;
   select * into o from task where id = p_id for update;
   if not found then return query select 'not_found', null::item; return; end if;
   if o.state = 'deleted' then return query select 'deleted', null::item; return; end if;
@@ -1330,6 +1337,7 @@ declare
   t task;
   v_now timestamptz;
 begin
+  perform 1 from item where kind = 'rotation' and id = p_id for update;
   select * into t from task where id = p_id for update;
   if not found then return query select 'not_found', null::item; return; end if;
   if t.state = 'deleted' then return query select 'repeated', null::item; return; end if;
@@ -2678,8 +2686,10 @@ begin
     for n in 1 .. cardinality(v_ids) loop
       begin
         return query select * from advance(v_kinds[n:n], v_ids[n:n]);
-      exception when others then
-        perform park_item(v_kinds[n], v_ids[n], sqlerrm);
+      exception
+        -- others were at it: it is due still, and the next beat does it
+        when deadlock_detected or serialization_failure then null;
+        when others then perform park_item(v_kinds[n], v_ids[n], sqlerrm);
       end;
     end loop;
   end;

@@ -43,11 +43,11 @@ async function look(api: Api, pull: Pull): Promise<Found> {
   for (let tries = 1; ; tries++) {
     const found = await api.clients.pull(pull);
     if (found.outcome !== 'busy') return found;
-    if (tries === MAX_TRIES) throw new Problem('unavailable', 'others are at what comes first for this client, try again');
+    if (tries === MAX_TRIES)
+      throw new Problem('unavailable', 'others are at what comes first for this client, try again');
     await sleep(Math.random() * Math.min(MOST_PAUSE_MS, tries));
   }
 }
-
 
 /**
  * Takes a place in the line of each executor before it looks, so that nothing that comes in between is missed. Who
