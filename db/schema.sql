@@ -275,11 +275,9 @@ create table lease (
 with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05);
 CREATE UNIQUE INDEX lease_follows ON public.lease USING btree (follows) WHERE (follows IS NOT NULL);
 CREATE INDEX lease_granted ON public.lease USING btree (kind, queue, granted_at);
-CREATE INDEX lease_last ON public.lease USING btree (slot, granted_at) WHERE (kind = 'task'::text);
 CREATE UNIQUE INDEX lease_live ON public.lease USING btree (kind, item_id, slot) WHERE (ended_at IS NULL);
 CREATE INDEX lease_of_case ON public.lease USING btree (item_id, slot) WHERE (kind = 'case'::text);
-CREATE INDEX lease_of_task ON public.lease USING btree (item_id) WHERE (kind = 'task'::text);
-CREATE INDEX lease_of_user ON public.lease USING btree (slot, item_id) WHERE (kind = 'task'::text);
+CREATE INDEX lease_of_task ON public.lease USING btree (item_id, slot) WHERE (kind = 'task'::text);
 CREATE UNIQUE INDEX lease_one_case ON public.lease USING btree (queue, slot) WHERE ((kind = 'case'::text) AND (ended_at IS NULL));
 CREATE UNIQUE INDEX lease_one_task ON public.lease USING btree (slot) WHERE ((kind = 'task'::text) AND (ended_at IS NULL));
 CREATE INDEX lease_refused ON public.lease USING btree (queue, refused_at) WHERE ((kind = 'case'::text) AND (refused_at IS NOT NULL));
@@ -1318,7 +1316,7 @@ begin
       v_item := complete_task(l, x.result, x.hash, v_now);
       return query select x.token, 'completed', greatest(v_now, l.granted_at), null::text, v_item;
     elsif l.why = 'settled' and not exists (
-      select from lease o where o.kind = 'task' and o.slot = x.person and o.granted_at > l.granted_at) then
+      select from event e where e.kind = 'task' and e.type = 'dispatched' and e.data ->> 'person' = x.person and e.at > l.granted_at) then
       return query select x.token, case when l.result_hash = decode(x.hash, 'hex') then 'repeated' else 'settled' end,
                           l.ended_at, null::text, null::item;
     else

@@ -154,7 +154,7 @@ begin
       v_item := complete_task(l, x.result, x.hash, v_now);
       return query select x.token, 'completed', greatest(v_now, l.granted_at), null::text, v_item;
     elsif l.why = 'settled' and not exists (
-      select from lease o where o.kind = 'task' and o.slot = x.person and o.granted_at > l.granted_at) then
+      select from event e where e.kind = 'task' and e.type = 'dispatched' and e.data ->> 'person' = x.person and e.at > l.granted_at) then
       return query select x.token, case when l.result_hash = decode(x.hash, 'hex') then 'repeated' else 'settled' end,
                           l.ended_at, null::text, null::item;
     else

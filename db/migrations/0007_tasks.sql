@@ -16,11 +16,8 @@ comment on column lease.given is 'what the holder was given, where the item may 
 create index item_stock on item (queue, rank, seq) where kind = 'task' and state = 'ready' and room > 0;
 -- one unfinished dispatch a user
 create unique index lease_one_task on lease (slot) where kind = 'task' and ended_at is null;
--- a user's dispatches: whether he had this one, and which was his last
-create index lease_of_user on lease (slot, item_id) where kind = 'task';
-create index lease_last on lease (slot, granted_at) where kind = 'task';
--- an occurrence's dispatches
-create index lease_of_task on lease (item_id) where kind = 'task';
+-- an occurrence's dispatches, and whether a user had it
+create index lease_of_task on lease (item_id, slot) where kind = 'task';
 
 create table task_template (
   id           text primary key collate "C",
