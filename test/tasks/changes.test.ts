@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { numbered } from '../support/cases.ts';
+import type { Json } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import {
   addTask,
@@ -150,6 +151,10 @@ test('S4.11 50 changes of one task at once all take place, one after the other',
   const { body } = await api.get('/v1/tasks/many');
   const { task, logId } = await handed(api, 'jon');
   expect(task.params).toEqual(body.params);
+  // none has taken back what another one did
+  const events = (await api.get(`/v1/tasks/many/occurrences/${task.occurrence}/events?limit=500`)).body.items;
+  for (const e of events.filter((e: Json) => e.type === 'changed'))
+    expect(['dispatchTimes', 'params']).toContain(Object.keys(e.data.changed ?? { params: 1 }).join());
   await completed(api, 'jon', logId);
 });
 

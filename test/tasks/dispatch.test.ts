@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { numbered } from '../support/cases.ts';
 import type { Json } from '../support/client.ts';
-import { startTestSystem } from '../support/system.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
 import {
   addTask,
   addTemplate,
@@ -15,15 +15,17 @@ import {
   putGroup,
 } from '../support/tasks.ts';
 
-const { api } = await startTestSystem();
+const stores = await testStores();
+const { api } = await startTestSystem({}, { stores });
+const other = await startTestSystem({}, { role: 'api', stores });
 await addTemplate(api, 'plain');
 
-test('S4.4 a group of 20 that all ask at once, 6 to give, 200 rounds: 6 dispatches to 6 users, each round', async () => {
+test('S4.4 a group of 20 that all ask at once, of two servers, 6 to give, 200 rounds: 6 dispatches to 6 users, each round', async () => {
   const users = numbered(20, 'crowd-');
   await putGroup(api, 'crowd', users);
   for (let round = 0; round < 200; round++) {
     await addTask(api, { id: `crowd-${round}`, executor: 'gid_crowd', dispatchTimes: 6 });
-    const answers = await Promise.all(users.map((uid) => next(api, uid)));
+    const answers = await Promise.all(users.map((uid, n) => next(n % 2 ? api : other.api, uid)));
     const given = answers.flatMap((a, n) => (a.task ? [{ uid: users[n] ?? '', ...a }] : []));
     expect(new Set(given.map((g) => g.uid)).size).toBe(6);
     expect(given).toHaveLength(6);
@@ -56,7 +58,7 @@ test('S4.4 blocking, everybody at once and over and over: the stock is used up t
   const users = numbered(16, 'rush-');
   await putGroup(api, 'rush', users);
   await addTask(api, { id: 'rush', executor: 'gid_rush', dispatchTimes: 100, dispatch: 'blocking' });
-  const taken = await Promise.all(users.map((uid) => pullAll(api, uid)));
+  const taken = await Promise.all(users.map((uid, n) => pullAll(n % 2 ? api : other.api, uid)));
   expect(taken.flat()).toHaveLength(100);
   const [occurrence] = (await dispatchLog(api, 'taskId=rush')).map((l) => l.occurrence);
   const { body } = await api.get(`/v1/tasks/rush/occurrences/${occurrence}/events?limit=500`);
@@ -68,7 +70,7 @@ test('S4.5 asks five times without completing, from everywhere at once: the same
   await addTask(api, { id: 'redo-2', executor: 'uid_ann' });
   const first = await handed(api, 'ann');
   expect(first).toMatchObject({ redo: false, task: { id: 'redo', params: {} } });
-  const again = await Promise.all(numbered(50).map(() => next(api, 'ann')));
+  const again = await Promise.all(numbered(50).map((_, n) => next(n % 2 ? api : other.api, 'ann')));
   for (const a of again) expect(a).toMatchObject({ redo: true, logId: first.logId, task: first.task });
   await completed(api, 'ann', first.logId);
   expect(await handed(api, 'ann')).toMatchObject({ redo: false, task: { id: 'redo-2' } });
@@ -79,11 +81,16 @@ test('S4.5 asks five times without completing, from everywhere at once: the same
   ]);
 });
 
-test('S4.5 50 first pulls of one user at once are one dispatch', async () => {
-  for (let n = 0; n < 10; n++) await addTask(api, { id: `once-${n}`, executor: 'uid_once' });
-  const answers = await Promise.all(numbered(50).map(() => next(api, 'once')));
-  expect(new Set(answers.map((a) => a.logId)).size).toBe(1);
-  expect(answers.filter((a) => !a.redo)).toHaveLength(1);
+test('S4.5 50 first pulls of a user at once, of two servers, each after another task, are one dispatch', async () => {
+  const users = numbered(20, 'once-user-');
+  await putGroup(api, 'once', users);
+  for (let n = 0; n < 10; n++) await addTask(api, { id: `once-${n}`, executor: 'gid_once', dispatchTimes: 20 });
+  for (const uid of users) {
+    const pull = (_: unknown, n: number) => next(n % 2 ? api : other.api, uid, { exclude: [`once-${n % 10}`] });
+    const answers = await Promise.all(Array.from({ length: 50 }, pull));
+    expect(new Set(answers.map((a) => a.logId)).size).toBe(1);
+    expect(answers.filter((a) => !a.redo)).toHaveLength(1);
+  }
 });
 
 test('S4.7 a log id that is old, of somebody else, or made up is refused, and the current one named', async () => {
