@@ -4,6 +4,7 @@ import * as items from '../db/items.ts';
 import { kickJob } from '../db/jobs.ts';
 import { commandOnce, readItem, tickItem } from '../db/link.ts';
 import type { Db, Queryable } from '../db/pool.ts';
+import { cancelOccurrence, deleteTask } from '../db/tasks.ts';
 import { isFinal } from '../domain/items.ts';
 import { newToken } from '../link/tokens.ts';
 import { type AfterCommit, snapshotOf } from '../link/told.ts';
@@ -82,6 +83,8 @@ function change(tx: Queryable, kind: Kind, id: string, command: Command): Promis
   switch (command.type) {
     case 'invalidate':
       if (kind === 'case') return endCase(tx, id, command.reason, by);
+      if (kind === 'task') return cancelOccurrence(tx, id, command.reason, by);
+      if (kind === 'rotation') return endRotation(tx, id, command.reason, by);
       return items.closeItems(tx, kind, { state: 'invalidated', items: [{ id }], reason: command.reason, actor: by });
     case 'reprioritize':
       return items.changeItem(tx, kind, id, { priority: command.priority }, by);
@@ -98,6 +101,10 @@ function change(tx: Queryable, kind: Kind, id: string, command: Command): Promis
         actor: by,
       });
   }
+}
+
+async function endRotation(tx: Queryable, id: string, reason: string, by: string): Promise<items.Item[]> {
+  return (await deleteTask(tx, id, reason, by)).items;
 }
 
 async function endCase(tx: Queryable, id: string, reason: string, by: string): Promise<items.Item[]> {

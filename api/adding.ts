@@ -13,7 +13,7 @@ const IdempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/);
  * The id that a call without one gets from its `Idempotency-Key`; undefined: it has none of these either.
  * @throws Problem 422 for a key of other characters
  */
-export function keyedId(caller: Caller, kind: Kind, key: string | undefined): string | undefined {
+export function keyedId(caller: Caller, kind: Kind | 'template', key: string | undefined): string | undefined {
   if (key === undefined) return undefined;
   if (!IdempotencyKey.safeParse(key).success)
     throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
@@ -25,7 +25,12 @@ export function keyedId(caller: Caller, kind: Kind, key: string | undefined): st
  * @param hash SHA-256 of the content as it is sent now, hex
  * @throws Problem `id_conflict` when the id stands for other content, as it was first sent
  */
-export function sameOrConflict(existing: Item | undefined, kind: Kind, id: string, hash: string) {
+export function sameOrConflict<T extends Pick<Item, 'content_hash'>>(
+  existing: T | undefined,
+  kind: Kind | 'template',
+  id: string,
+  hash: string,
+) {
   if (!existing || Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
     throw new Problem('id_conflict', `${kind} ${id} exists with other content`);
   return { item: existing, created: false };

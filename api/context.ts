@@ -7,6 +7,7 @@ import type { Engine } from '../link/engine.ts';
 import { newToken } from '../link/tokens.ts';
 import type { Authenticator } from './auth.ts';
 import { type CaseService, caseService } from './cases/service.ts';
+import { type ClientService, clientService } from './clients/service.ts';
 import { type JobService, jobService } from './jobs/service.ts';
 import type { Metrics } from './metrics.ts';
 import { share } from './sharing.ts';
@@ -16,6 +17,8 @@ export interface ApiConfig {
   /** Where the Temporal UI is, for links; null: unknown. */
   temporalUiUrl: string | null;
   temporalNamespace: string;
+  /** Rotating tasks that an executor may have (S4.9). */
+  maxRotations: number;
   maxCalls: number;
   /** Open mode listens on loopback and answers only to loopback names. */
   open: boolean;
@@ -49,6 +52,7 @@ export interface Api {
   receive(callback: NewCallback): Promise<Received>;
   jobs: JobService;
   cases: CaseService;
+  clients: ClientService;
 }
 
 export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metrics'>): Api {
@@ -92,6 +96,7 @@ export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metric
   const api: Omit<Api, 'jobs'> = {
     ...base,
     cases: caseService(base.engine),
+    clients: clientService(base.engine),
     reached: { postgres: false, temporal: false },
     add,
     settle,

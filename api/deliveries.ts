@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { IdParam, Name, Page, pageOf } from '../contract/common.ts';
+import { IdParam, Page, pageOf } from '../contract/common.ts';
 import { Delivery } from '../contract/deliveries.ts';
 import type { Driven } from '../contract/snapshot.ts';
 import { getDelivery, listDeliveries, type Delivery as Row, reopenDelivery } from '../db/deliveries.ts';
@@ -30,11 +30,20 @@ export function checkUrl(api: Api, path: string, url: string | undefined): void 
   if (refused) throw invalid(path, refused);
 }
 
+/** What a path names an item by. */
+interface Place {
+  id: string;
+  occurrence?: string;
+}
+
 interface Told {
   kind: Driven;
   tag: string;
-  /** `/v1/tickets` */
+  /** `/v1/tickets/{id}` */
   base: string;
+  params: z.ZodObject;
+  /** The item that a path names. */
+  idOf(place: Place): string;
   /**
    * Whether the workflow of that id is itself at its deliveries.
    * @throws Problem `not_found`
@@ -42,19 +51,23 @@ interface Told {
   telling(api: Api, id: string): Promise<boolean>;
 }
 
+/** Of what has a path of its own. */
+export const byId = { params: IdParam, idOf: ({ id }: Place) => id };
+
 /** What was sent to whom, and sending it again, for anything that has a callback (S0.10). */
-export function deliveryEndpoints({ kind, tag, base, telling }: Told) {
+export function deliveryEndpoints({ kind, tag, base, params: place, idOf, telling }: Told) {
   const list = endpoint({
     method: 'get',
-    path: `${base}/{id}/deliveries`,
+    path: `${base}/deliveries`,
     tag,
     summary: 'What was sent to the callback, and with what outcome',
     roles: ['producer', 'agent'],
-    params: IdParam,
+    params: place,
     query: Page,
     answers: { 200: pageOf(Delivery) },
     problems: ['not_found'],
-    async handle({ api, params: { id }, query: { limit, cursor } }) {
+    async handle({ api, params, query: { limit, cursor } }) {
+      const id = idOf(params as unknown as Place);
       await telling(api, id);
       const after = positionOf(cursor, isNumber) ?? 0;
       const rows = await listDeliveries(api.engine.db, kind, id, after, limit + 1);
@@ -63,15 +76,17 @@ export function deliveryEndpoints({ kind, tag, base, telling }: Told) {
   });
   const again = endpoint({
     method: 'post',
-    path: `${base}/{id}/deliveries/{n}/redeliver`,
+    path: `${base}/deliveries/{n}/redeliver`,
     tag,
     summary: 'Send it again, with the same message id',
     roles: ['producer'],
-    params: z.object({ id: Name, n: z.coerce.number().int().min(1).max(2_147_483_647) }),
+    params: place.extend({ n: z.coerce.number().int().min(1).max(2_147_483_647) }),
     answers: { 202: Delivery },
     problems: ['not_found'],
-    async handle({ api, params: { id, n } }) {
+    async handle({ api, params }) {
       const { db } = api.engine;
+      const id = idOf(params as unknown as Place);
+      const n = Number(params.n);
       const underWay = await telling(api, id);
       const known = await getDelivery(db, kind, id, n);
       if (!known) throw new Problem('not_found', `${kind} ${id} has no delivery ${n}`);

@@ -11,6 +11,8 @@ import {
 } from './cases/get.ts';
 import { declineCase, listInvitations, releaseCase, renewCase } from './cases/leases.ts';
 import { castVoteEndpoint } from './cases/vote.ts';
+import { completeTaskEndpoint } from './clients/complete.ts';
+import { nextTaskEndpoint } from './clients/next.ts';
 import { putGoldEndpoint } from './courts/gold.ts';
 import { putJurorsEndpoint } from './courts/jurors.ts';
 import { getCourtEndpoint, listCourtsEndpoint, putCourtEndpoint } from './courts/settings.ts';
@@ -46,6 +48,16 @@ import {
 import { putReviewEndpoint } from './reviews/put.ts';
 import { streamEndpoint, streamTicketEndpoint } from './streams/stream.ts';
 import { livez, metricsEndpoint, nodesEndpoint, readyz } from './system/health.ts';
+import { getTaskEndpoint, listTasksEndpoint } from './tasks/get.ts';
+import { changeMembersEndpoint, getGroupEndpoint, listGroupsEndpoint, putGroupEndpoint } from './tasks/groups.ts';
+import {
+  dispatchLogEndpoint,
+  listOccurrenceEvents,
+  occurrenceDeliveries,
+  occurrenceWorkflow,
+} from './tasks/occurrences.ts';
+import { addTaskEndpoint, deleteTaskEndpoint, patchTaskEndpoint } from './tasks/save.ts';
+import { addTemplateEndpoint, getTemplateEndpoint, listTemplatesEndpoint } from './tasks/templates.ts';
 import { addTicketBatch, addTicketEndpoint } from './tickets/add.ts';
 import { claimTicketsEndpoint } from './tickets/claim.ts';
 import { decideTicket } from './tickets/decide.ts';
@@ -127,6 +139,25 @@ export const endpoints = [
   caseDeliveries.list,
   caseDeliveries.again,
   listInvitations,
+  addTemplateEndpoint,
+  listTemplatesEndpoint,
+  getTemplateEndpoint,
+  putGroupEndpoint,
+  changeMembersEndpoint,
+  listGroupsEndpoint,
+  getGroupEndpoint,
+  addTaskEndpoint,
+  listTasksEndpoint,
+  getTaskEndpoint,
+  patchTaskEndpoint,
+  deleteTaskEndpoint,
+  occurrenceWorkflow,
+  listOccurrenceEvents,
+  occurrenceDeliveries.list,
+  occurrenceDeliveries.again,
+  nextTaskEndpoint,
+  completeTaskEndpoint,
+  dispatchLogEndpoint,
   feedEndpoint,
   streamEndpoint,
   streamTicketEndpoint,

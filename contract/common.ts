@@ -22,6 +22,14 @@ export const Time = z.iso
   .regex(COMMON_TIME, 'must have 9 digits after the point at most, and a zone from -15:59 to +15:59')
   .refine((t) => Date.parse(t) >= 0 && Date.parse(t) < Date.parse('9999-01-01T00:00:00Z'), 'must be a time after 1970')
   .openapi({ example: '2026-11-21T09:30:00.000Z' });
+export const isTimezone = (name: string): boolean => {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+  } catch {
+    return false;
+  }
+};
+
 export const Text = z.string().max(2000);
 export const Reason = z.string().min(1).max(2000);
 /** Any JSON value, null included; it has been parsed and checked by then, so nothing is left to walk. */

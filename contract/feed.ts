@@ -28,12 +28,14 @@ export const FeedQuery = z.object({
 
 export const FeedEvent = z
   .object({
-    seq: z.number().int().openapi({ description: "The feed's own position: 1, 2, 3, … without gaps" }),
+    seq: z.number().int().openapi({
+      description: "The feed's own position: 1, 2, 3, …, with gaps only where events were cleared with their items",
+    }),
     id: z.string().openapi({
       description: 'Stable, for upserts: kind, item and number of the event',
       example: 'ticket/report-1/2',
     }),
-    kind: z.enum(['ticket', 'job', 'case', 'task', 'review']),
+    kind: z.enum(['ticket', 'job', 'case', 'task', 'rotation', 'review']),
     itemId: z.string(),
     type: z.string(),
     actor: z.string(),

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, Json, Name, Page, WaitSeconds } from './common.ts';
+import { Callback, isTimezone, Json, Name, Page, WaitSeconds } from './common.ts';
 
 const TEN_YEARS = 315_360_000;
 
@@ -124,14 +124,6 @@ export const TopicSettings = z
   .openapi('TopicSettings');
 export const TopicParam = z.object({ topic: Topic });
 export const JobFilter = Page.extend({ state: z.enum(JOB_STATES).optional() });
-
-const isTimezone = (name: string): boolean => {
-  try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
-  } catch {
-    return false;
-  }
-};
 
 export const ScheduleSettings = z
   .strictObject({

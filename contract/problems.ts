@@ -15,6 +15,9 @@ export const PROBLEMS = {
   lease_lost: { status: 409, title: 'The lease is not live any more' },
   already_voted: { status: 409, title: 'The person has voted on this case' },
   conflict_of_interest: { status: 403, title: 'The person is a party of the case' },
+  limit_reached: { status: 422, title: 'There are as many as there may be' },
+  template_mismatch: { status: 422, title: 'The parameters do not match their template' },
+  stale_log_id: { status: 409, title: "The log id is not of this client's last dispatch" },
   unavailable: { status: 503, title: 'A store cannot be reached' },
   internal: { status: 500, title: 'Something went wrong here' },
 } as const satisfies Record<string, { status: number; title: string }>;

@@ -1,8 +1,8 @@
 // What crosses between Postgres, the API's relay and the workflows. Types only: this file is seen by
 // workflow code, whose bundle must stay free of libraries.
 
-/** What is leased. */
-export type Kind = 'ticket' | 'job' | 'case' | 'task';
+/** What is an item: all but rotations, which make tasks, are leased. */
+export type Kind = 'ticket' | 'job' | 'case' | 'task' | 'rotation';
 /** What has a workflow. */
 export type Driven = Kind | 'review';
 

@@ -114,6 +114,8 @@ create table event (
   constraint event_pkey PRIMARY KEY (kind, item_id, seq)
 )
 with (autovacuum_vacuum_insert_scale_factor=0.2);
+CREATE INDEX event_dispatch ON public.event USING btree (at, item_id, seq) WHERE ((kind = 'task'::text) AND (type = ANY (ARRAY['dispatched'::text, 'completed'::text, 'returned'::text])));
+CREATE INDEX event_dispatch_user ON public.event USING btree (((data ->> 'person'::text)), at, item_id, seq) WHERE ((kind = 'task'::text) AND (type = ANY (ARRAY['dispatched'::text, 'completed'::text, 'returned'::text])));
 CREATE UNIQUE INDEX event_id ON public.event USING btree (id);
 comment on column event.id is 'drawn under the item''s lock by a transaction that has its number already; never cache more than one';
 
@@ -200,6 +202,7 @@ create table item (
   body_bytes           integer,
   room                 integer,
   inviting             boolean default false not null,
+  closing              boolean default false not null,
   constraint item_pkey PRIMARY KEY (kind, id),
   constraint item_buried_in_order CHECK (((state = 'buried'::text) = (buried_seq IS NOT NULL))),
   constraint item_due_has_wake CHECK ((((state <> 'delayed'::text) OR (wake_at IS NOT NULL)) AND ((state <> 'held'::text) OR (wake_at IS NOT NULL)))),
@@ -211,7 +214,8 @@ create table item (
   constraint item_lease_seconds_check CHECK ((lease_seconds > (0)::double precision)),
   constraint item_open_is_not_told CHECK (((NOT telling) OR (ended_at IS NOT NULL))),
   constraint item_settled_has_result CHECK (((state = 'settled'::text) = (result IS NOT NULL))),
-  constraint item_state CHECK ((state = ANY (ARRAY['delayed'::text, 'ready'::text, 'held'::text, 'buried'::text, 'settled'::text, 'invalidated'::text, 'expired'::text, 'dead'::text])))
+  constraint item_state CHECK ((state = ANY (ARRAY['delayed'::text, 'ready'::text, 'held'::text, 'buried'::text, 'settled'::text, 'invalidated'::text, 'expired'::text, 'dead'::text]))),
+  constraint item_task_has_stock CHECK (((kind <> 'task'::text) OR (room IS NULL) OR (room >= 0)))
 )
 with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.1, autovacuum_vacuum_cost_delay=1);
 CREATE INDEX item_buried_order ON public.item USING btree (queue, kind, buried_seq) WHERE (state = 'buried'::text);
@@ -222,6 +226,7 @@ CREATE UNIQUE INDEX item_job_number ON public.item USING btree (seq) WHERE (kind
 CREATE INDEX item_oldest ON public.item USING btree (queue, kind, first_available_at) WHERE (state = 'ready'::text);
 CREATE INDEX item_ready ON public.item USING btree (queue, kind, requires_key, rank, seq) WHERE (state = 'ready'::text);
 CREATE INDEX item_room ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND (state = 'ready'::text) AND (room > 0));
+CREATE INDEX item_stock ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'task'::text) AND (state = 'ready'::text) AND (room > 0));
 CREATE INDEX item_wake ON public.item USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE TRIGGER item_inserted AFTER INSERT ON public.item REFERENCING NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_insert();
 CREATE TRIGGER item_updated AFTER UPDATE ON public.item REFERENCING OLD TABLE AS old_item NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_update();
@@ -229,6 +234,7 @@ comment on column item.lease_seconds is 'a lease time of its own; null: the queu
 comment on column item.body_bytes is 'length of a job''s body as beanstalkd''s protocol sends it';
 comment on column item.room is 'items with capacity: how many more may hold it; null: one holder at most';
 comment on column item.inviting is 'its workflow has people to invite';
+comment on column item.closing is 'nothing more of it is handed out; it ends when the last of its holders has';
 
 create table juror (
   court                text collate "C" not null,
@@ -286,6 +292,8 @@ create table lease (
   refused_at           timestamp with time zone,
   expires_at           timestamp with time zone,
   invited              boolean default false not null,
+  given                json,
+  result_hash          bytea,
   constraint lease_pkey PRIMARY KEY (token),
   constraint lease_end CHECK ((((ended_at IS NULL) = (why IS NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)))),
   constraint lease_order CHECK ((ended_at >= granted_at)),
@@ -296,9 +304,20 @@ CREATE UNIQUE INDEX lease_follows ON public.lease USING btree (follows) WHERE (f
 CREATE INDEX lease_granted ON public.lease USING btree (kind, queue, granted_at);
 CREATE UNIQUE INDEX lease_live ON public.lease USING btree (kind, item_id, slot) WHERE (ended_at IS NULL);
 CREATE INDEX lease_of_case ON public.lease USING btree (item_id, slot) WHERE (kind = 'case'::text);
+CREATE INDEX lease_of_task ON public.lease USING btree (item_id, slot) WHERE (kind = 'task'::text);
 CREATE UNIQUE INDEX lease_one_case ON public.lease USING btree (queue, slot) WHERE ((kind = 'case'::text) AND (ended_at IS NULL));
+CREATE UNIQUE INDEX lease_one_task ON public.lease USING btree (slot) WHERE ((kind = 'task'::text) AND (ended_at IS NULL));
 CREATE INDEX lease_refused ON public.lease USING btree (queue, refused_at) WHERE ((kind = 'case'::text) AND (refused_at IS NOT NULL));
 comment on column lease.expires_at is 'items with capacity; an exclusive item carries it itself';
+comment on column lease.given is 'what the holder was given, where the item may change under it';
+
+create table member (
+  person               text collate "C" not null,
+  group_id             text collate "C" not null,
+  given_as             text not null,
+  constraint member_pkey PRIMARY KEY (person, group_id)
+);
+CREATE INDEX member_of_group ON public.member USING btree (group_id, person);
 
 create table node (
   id                   text not null,
@@ -492,6 +511,73 @@ create table tally (
 );
 CREATE INDEX tally_queue ON public.tally USING btree (kind, queue, what) INCLUDE (n);
 
+create table task (
+  id                   text collate "C" not null,
+  seq                  bigint generated always as identity not null,
+  type                 text not null,
+  executor             text not null,
+  queue                text collate "C" not null,
+  start_time           timestamp with time zone not null,
+  every_minutes        integer,
+  daily_time           text,
+  every_days           integer not null,
+  timezone             text not null,
+  template_id          text not null,
+  params               json not null,
+  dispatch_times       integer not null,
+  dispatch             text not null,
+  catch_up             text not null,
+  lookback_seconds     double precision not null,
+  answer_seconds       double precision,
+  end_time             timestamp with time zone,
+  callback             jsonb,
+  state                text default 'active'::text not null,
+  content_hash         bytea not null,
+  made_until           timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  revision             integer default 1 not null,
+  created_at           timestamp with time zone default clock_timestamp() not null,
+  updated_at           timestamp with time zone default clock_timestamp() not null,
+  constraint task_pkey PRIMARY KEY (id),
+  constraint task_answer_seconds_check CHECK ((answer_seconds > (0)::double precision)),
+  constraint task_catch_up_check CHECK ((catch_up = ANY (ARRAY['all'::text, 'newest'::text]))),
+  constraint task_daily_time_check CHECK ((daily_time ~ '^\d\d:\d\d$'::text)),
+  constraint task_dispatch_check CHECK ((dispatch = ANY (ARRAY['each-once'::text, 'blocking'::text]))),
+  constraint task_dispatch_times_check CHECK ((dispatch_times > 0)),
+  constraint task_every_days_check CHECK ((every_days > 0)),
+  constraint task_every_minutes_check CHECK ((every_minutes > 0)),
+  constraint task_lookback_seconds_check CHECK ((lookback_seconds >= (0)::double precision)),
+  constraint task_rhythm CHECK (
+CASE type
+    WHEN 'once'::text THEN ((every_minutes IS NULL) AND (daily_time IS NULL))
+    ELSE ((every_minutes IS NULL) <> (daily_time IS NULL))
+END),
+  constraint task_state_check CHECK ((state = ANY (ARRAY['active'::text, 'deleted'::text]))),
+  constraint task_type_check CHECK ((type = ANY (ARRAY['once'::text, 'rotate'::text])))
+);
+CREATE INDEX task_executor ON public.task USING btree (queue, start_time, seq);
+CREATE INDEX task_start ON public.task USING btree (start_time, seq);
+
+create table task_group (
+  id                   text collate "C" not null,
+  seq                  bigint generated always as identity not null,
+  given_as             text not null,
+  created_at           timestamp with time zone default clock_timestamp() not null,
+  updated_at           timestamp with time zone default clock_timestamp() not null,
+  constraint task_group_pkey PRIMARY KEY (id),
+  constraint task_group_seq_key UNIQUE (seq)
+);
+
+create table task_template (
+  id                   text collate "C" not null,
+  seq                  bigint generated always as identity not null,
+  name                 text not null,
+  params               json not null,
+  content_hash         bytea not null,
+  created_at           timestamp with time zone default clock_timestamp() not null,
+  constraint task_template_pkey PRIMARY KEY (id),
+  constraint task_template_seq_key UNIQUE (seq)
+);
+
 create table vote (
   token                text collate "C" not null,
   seq                  bigint generated always as identity not null,
@@ -540,6 +626,39 @@ UNION ALL
     review.updated_at,
     false AS inviting
    FROM review;
+
+CREATE OR REPLACE FUNCTION public.add_task(p_task json, p_limit integer, p_actor text)
+ RETURNS TABLE(outcome text, item item)
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+declare
+  t task := json_populate_record(null::task, p_task);
+  v_now timestamptz;
+begin
+  if t.type = 'rotate' then perform lock_rotations(t.queue); end if;
+  v_now := clock_timestamp();
+  if t.type = 'rotate' and too_many_rotations(t.queue, t.id, p_limit) and not exists (select from task where id = t.id) then
+    return query select 'limit', null::item; return;
+  end if;
+  insert into task (id, type, executor, queue, start_time, every_minutes, daily_time, every_days, timezone, template_id, params,
+                    dispatch_times, dispatch, catch_up, lookback_seconds, answer_seconds, end_time, callback, content_hash,
+                    created_at, updated_at)
+  values (t.id, t.type, t.executor, t.queue, t.start_time, t.every_minutes, t.daily_time, t.every_days, t.timezone, t.template_id, t.params,
+          t.dispatch_times, t.dispatch, t.catch_up, t.lookback_seconds, t.answer_seconds, t.end_time, t.callback, t.content_hash,
+          v_now, v_now)
+  on conflict (id) do nothing;
+  if not found then return query select 'exists', null::item; return; end if;
+  if t.type = 'rotate' then
+    insert into item (kind, id, queue, state, rank, body, content_hash, version, created_at, available_at, first_available_at,
+                      wake_at, event_seq, last_event, last_actor, last_data, updated_at)
+    values ('rotation', t.id, t.queue, 'delayed', 0, t.params, t.content_hash, nextval('item_version'), v_now, t.start_time, t.start_time,
+            t.start_time, 1, 'created', p_actor, json_build_object('executor', t.executor), v_now);
+  end if;
+  return query select 'created', m from plan_task(t.id, v_now) m;
+  -- of a task that has nothing to show yet
+  if not found then return query select 'created', null::item; end if;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.advance_cases(p_ids text[])
  RETURNS SETOF item
@@ -595,7 +714,7 @@ begin
                 when step.priority > i.priority then 'escalated'
                 when step.seconds is not null then 'stepped' end as act
       from unnest(p_kinds, p_ids) as p (kind, id)
-      join item i on i.kind = p.kind and i.id = p.id and i.kind <> 'case' and i.ended_at is null
+      join item i on i.kind = p.kind and i.id = p.id and i.kind not in ('case', 'task', 'rotation') and i.ended_at is null
       join queue q on q.kind = i.kind and q.name = i.queue
      cross join (select clock_timestamp() as now) t
      cross join lateral (
@@ -648,15 +767,64 @@ begin
   returning i.*;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.advance_rotations(p_ids text[])
+ RETURNS SETOF item
+ LANGUAGE plpgsql
+AS $function$
+declare
+  i item;
+  t task;
+  v_now timestamptz;
+  v_next timestamptz;
+begin
+  for i in select * from item where kind = 'rotation' and id = any (p_ids) and ended_at is null order by id for update loop
+    v_now := clock_timestamp();
+    continue when i.wake_at is null or i.wake_at > v_now;
+    return query select * from make_occurrences(i.id, v_now, 1000);
+    select * into t from task where id = i.id;
+    v_next := next_time(t, t.made_until);
+    return query select * from set_rotation(i.id, v_next, v_now);
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.advance_tasks(p_ids text[])
+ RETURNS SETOF item
+ LANGUAGE plpgsql
+AS $function$
+declare
+  i item;
+  v_now timestamptz;
+begin
+  for i in select * from item where kind = 'task' and id = any (p_ids) and ended_at is null order by id for update loop
+    v_now := clock_timestamp();
+    continue when i.wake_at is null or i.wake_at > v_now;
+    perform return_dispatches(i.id, 'expired', true, 'system', v_now);
+    if i.deadline_at <= v_now and i.room > 0 then
+      perform keep_occurrence(i.id, 'expired', 'system', json_build_object('reason', 'look-back'), v_now)
+        from item where kind = 'task' and id = i.id and ended_at is null;
+    elsif i.state = 'delayed' then
+      update item set state = 'ready', wake_at = i.deadline_at, version = nextval('item_version'),
+             event_seq = event_seq + 1, last_event = 'available', last_actor = 'system', last_data = null, updated_at = v_now
+       where kind = 'task' and id = i.id;
+    else
+      -- what it was to wake for has been completed meanwhile
+      update item set wake_at = least(case when room > 0 then deadline_at end, (
+               select min(expires_at) from lease where kind = 'task' and item_id = i.id and ended_at is null))
+       where kind = 'task' and id = i.id and ended_at is null;
+    end if;
+    return query select * from item where kind = 'task' and id = i.id;
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.advance(p_kinds text[], p_ids text[])
  RETURNS SETOF item
  LANGUAGE plpgsql
 AS $function$
 begin
   return query select * from advance_items(p_kinds, p_ids);
-  if 'case' = any (p_kinds) then
-    return query select * from advance_cases(array(select p.id from unnest(p_kinds, p_ids) as p (kind, id) where p.kind = 'case'));
-  end if;
+  if 'case' = any (p_kinds) then return query select * from advance_cases(ids_of('case', p_kinds, p_ids)); end if;
+  if 'task' = any (p_kinds) then return query select * from advance_tasks(ids_of('task', p_kinds, p_ids)); end if;
+  if 'rotation' = any (p_kinds) then return query select * from advance_rotations(ids_of('rotation', p_kinds, p_ids)); end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.announce_review(p_review review, p_seq integer)
@@ -756,6 +924,23 @@ begin
   elsif (p_verdict ->> 'hung')::boolean then
     perform end_case(p_id, 'expired', 'hung', null, 'court', 'nobody can win any more', p_now);
   end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.cancel_occurrence(p_id text, p_reason text, p_actor text)
+ RETURNS SETOF item
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_now timestamptz;
+begin
+  perform 1 from item where kind = 'task' and id = p_id and ended_at is null for update;
+  if not found then return; end if;
+  v_now := clock_timestamp();
+  perform return_dispatches(p_id, 'revoked', false, p_actor, v_now);
+  update item set closing = true where kind = 'task' and id = p_id;
+  perform keep_occurrence(p_id, 'cancelled', p_actor, json_build_object('reason', p_reason), v_now)
+    from item where kind = 'task' and id = p_id and ended_at is null;
+  return query select * from item where kind = 'task' and id = p_id;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.case_bar(f case_file, j juror_seen)
@@ -894,6 +1079,57 @@ begin
     case when f.gold is null then j.person end);
   if f.gold is null then perform apply_verdict(p_id, p_verdict, v_now); end if;
   return query select 'counted', true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.change_task(p_id text, p_task json, p_seen integer, p_limit integer, p_actor text)
+ RETURNS TABLE(outcome text, item item)
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+declare
+  o task;
+  t task := json_populate_record(null::task, p_task);
+  v_now timestamptz;
+  v_id text;
+  v_changed json;
+begin
+  if t.type = 'rotate' then perform lock_rotations(t.queue); end if;
+  -- before the task, as the clocks do
+  perform 1 from item where kind = 'rotation' and id = p_id for update;
+  select * into o from task where id = p_id for update;
+  if not found then return query select 'not_found', null::item; return; end if;
+  if o.state = 'deleted' then return query select 'deleted', null::item; return; end if;
+  if o.revision <> p_seen then return query select 'again', null::item; return; end if;
+  if t.type = 'rotate' and t.queue <> o.queue and too_many_rotations(t.queue, p_id, p_limit) then
+    return query select 'limit', null::item; return;
+  end if;
+  v_now := clock_timestamp();
+  update task
+     set executor = t.executor, queue = t.queue, start_time = t.start_time, every_minutes = t.every_minutes, daily_time = t.daily_time,
+         every_days = t.every_days, timezone = t.timezone, template_id = t.template_id, params = t.params,
+         dispatch_times = t.dispatch_times, dispatch = t.dispatch, catch_up = t.catch_up, lookback_seconds = t.lookback_seconds,
+         answer_seconds = t.answer_seconds, end_time = t.end_time, callback = t.callback, made_until = '-infinity', revision = o.revision + 1, updated_at = v_now
+   where id = p_id returning * into t;
+  select json_object_agg(n.key, n.value) into v_changed
+    from jsonb_each(to_jsonb(t) - '{queue,made_until,revision,updated_at,callback}'::text[]) n
+   where n.value is distinct from to_jsonb(o) -> n.key;
+
+  return query select 'changed', v from void_occurrences(t, array(
+      select i.id from open_occurrences(p_id) i
+       where exists (select from task_times(t, i.available_at - interval '1 microsecond', i.available_at, 1))),
+    null, 'rescheduled', p_actor, v_now) v;
+  for v_id in select i.id from open_occurrences(p_id) i where not i.closing order by i.id for update loop
+    update item set deadline_at = occurrence_deadline(t, available_at) where kind = 'task' and id = v_id;
+    perform keep_occurrence(v_id, 'changed', p_actor, json_build_object('changed', v_changed), v_now);
+    return query select 'changed', i from item i where i.kind = 'task' and i.id = v_id;
+  end loop;
+  update item i
+     set queue = t.queue, state = 'delayed', ended_at = null, ended_by = null, wake_at = v_now, version = nextval('item_version'),
+         event_seq = event_seq + 1, last_event = 'changed', last_actor = p_actor,
+         last_data = json_build_object('changed', v_changed), updated_at = v_now
+   where i.kind = 'rotation' and i.id = p_id;
+  return query select 'changed', m from plan_task(p_id, v_now) m;
+  return query select 'changed', null::item;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.claim_case(p_court text, p_juror text, p_token text)
@@ -1064,6 +1300,111 @@ begin
   end loop;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.complete_task(l lease, p_result json, p_hash text, p_now timestamp with time zone)
+ RETURNS item
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_item item;
+  v_data json := json_build_object('logId', l.token, 'person', l.slot, 'uid', l.holder, 'params', l.given, 'result', p_result);
+begin
+  update lease set ended_at = greatest(p_now, granted_at), why = 'settled', ended_by = l.holder, result_hash = decode(p_hash, 'hex')
+   where token = l.token;
+  select * into v_item from item where kind = 'task' and id = l.item_id;
+  if v_item.room > 0 then
+    update item set version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'completed', last_actor = l.holder,
+           last_data = v_data, updated_at = p_now
+     where kind = 'task' and id = l.item_id returning * into v_item;
+  else
+    perform keep_occurrence(l.item_id, 'completed', l.holder, v_data, p_now);
+    select * into v_item from item where kind = 'task' and id = l.item_id;
+  end if;
+  return v_item;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.complete_tasks(p_sent json)
+ RETURNS TABLE(token text, outcome text, completed_at timestamp with time zone, current text, item item)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  x record;
+  l lease;
+  v_item item;
+  v_now timestamptz;
+begin
+  perform 1 from item i where i.kind = 'task' and i.id in (
+    select o.item_id from json_to_recordset(p_sent) as s (person text, token text)
+      join lease o on o.token = s.token and o.kind = 'task' and o.slot = s.person) order by i.id for update;
+  for x in select * from json_to_recordset(p_sent) as s (person text, token text, result json, hash text) loop
+    v_now := clock_timestamp();
+    select * into l from lease o where o.token = x.token and o.kind = 'task' and o.slot = x.person;
+    if found and l.ended_at is null and l.expires_at <= v_now then
+      -- run out, and no clock has come by yet
+      perform advance_tasks(array[l.item_id]);
+      select * into l from lease o where o.token = x.token;
+    end if;
+    if l.token is not null and l.ended_at is null then
+      v_item := complete_task(l, x.result, x.hash, v_now);
+      return query select x.token, 'completed', greatest(v_now, l.granted_at), null::text, v_item;
+    elsif l.why = 'settled' and not exists (
+      select from event e where e.kind = 'task' and e.type = 'dispatched' and e.data ->> 'person' = x.person and e.at > l.granted_at) then
+      return query select x.token, case when l.result_hash = decode(x.hash, 'hex') then 'repeated' else 'settled' end,
+                          l.ended_at, null::text, null::item;
+    else
+      return query select x.token, 'stale', l.ended_at,
+        (select o.token from lease o where o.kind = 'task' and o.slot = x.person and o.ended_at is null), null::item;
+    end if;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.delete_task(p_id text, p_reason text, p_actor text)
+ RETURNS TABLE(outcome text, item item)
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+declare
+  t task;
+  v_now timestamptz;
+begin
+  perform 1 from item where kind = 'rotation' and id = p_id for update;
+  select * into t from task where id = p_id for update;
+  if not found then return query select 'not_found', null::item; return; end if;
+  if t.state = 'deleted' then return query select 'repeated', null::item; return; end if;
+  v_now := clock_timestamp();
+  update task set state = 'deleted', updated_at = v_now where id = p_id returning * into t;
+  return query
+    update item i
+       set state = 'invalidated', ended_at = v_now, ended_by = p_actor, end_reason = p_reason, wake_at = null,
+           version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'deleted', last_actor = p_actor,
+           last_data = json_build_object('reason', p_reason), updated_at = v_now
+     where i.kind = 'rotation' and i.id = p_id and i.ended_at is null returning 'deleted', i;
+  return query select 'deleted', v from void_occurrences(t, '{}', null, coalesce(p_reason, 'deleted'), p_actor, v_now) v;
+  return query select 'deleted', null::item;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.dispatch_task(i item, p_person text, p_uid text, p_token text)
+ RETURNS TABLE(person text, outcome text, log_id text, given json, item item)
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+declare
+  v_now timestamptz := clock_timestamp();
+  v_until timestamptz;
+begin
+  select v_now + make_interval(secs => t.answer_seconds) into v_until from task t where t.id = task_of(i.id);
+  insert into lease (token, kind, item_id, queue, holder, slot, granted_at, expires_at, given)
+  values (p_token, 'task', i.id, i.queue, p_uid, p_person, v_now, v_until, i.body);
+  return query with handed as (
+    update item o
+       set room = o.room - 1, attempts = o.attempts + 1, wake_at = least(o.wake_at, v_until),
+           version = nextval('item_version'), event_seq = o.event_seq + 1, last_event = 'dispatched', last_actor = p_uid,
+           last_data = json_build_object('logId', p_token, 'person', p_person, 'uid', p_uid, 'params', o.body), updated_at = v_now
+     where o.kind = 'task' and o.id = i.id returning o.*)
+  select p_person, 'dispatched', p_token, h.body, h::item from handed h;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.end_case(p_id text, p_state text, p_type text, p_winner text, p_actor text, p_reason text, p_now timestamp with time zone)
  RETURNS void
  LANGUAGE plpgsql
@@ -1105,6 +1446,36 @@ begin
   on conflict (court, person) do update set judged = r.judged + 1, agreed = r.agreed + excluded.agreed;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.executors_of(p_person text)
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE ROWS 5
+AS $function$
+  select 'uid_' || p_person union all select 'gid_' || group_id from member where person = p_person
+$function$;
+
+CREATE OR REPLACE FUNCTION public.first_task(p_person text, p_exclude text[], p_now timestamp with time zone)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  v_id text;
+begin
+  select c.id into v_id from executors_of(p_person) as e (queue)
+   cross join lateral (
+     select i.id, i.rank, i.seq from item i
+      where i.kind = 'task' and i.queue = e.queue and i.state = 'ready' and i.room > 0 and i.deadline_at > p_now
+        and not (i.id = any (p_exclude) or task_of(i.id) = any (p_exclude)) and not had_task(i, p_person)
+      order by i.rank, i.seq limit 1) c
+   order by c.rank, c.seq limit 1;
+  return v_id;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.fits_review(p_callback jsonb, p_result json)
  RETURNS boolean
  LANGUAGE sql
@@ -1115,6 +1486,54 @@ AS $function$
               else coalesce(abs((p_result ->> 'status')::numeric) <= 2147483647
                             and (p_result ->> 'status')::numeric = trunc((p_result ->> 'status')::numeric), false) end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.forget_items(p_kind text, p_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_events bigint[];
+begin
+  if p_ids is null then return; end if;
+  -- the sequencer's (db/functions/feed.sql): it must not give a position to what is being cleared
+  perform pg_advisory_xact_lock(7236003);
+  insert into tally (kind, queue, what, n)
+  select kind, queue, state, -count(*) from item where kind = p_kind and id = any (p_ids) group by kind, queue, state;
+  with gone as (delete from event where kind = p_kind and item_id = any (p_ids) returning id)
+  select array_agg(id) into v_events from gone;
+  delete from feed where event_id = any (v_events);
+  delete from lease where kind = p_kind and item_id = any (p_ids);
+  delete from delivery where kind = p_kind and item_id = any (p_ids);
+  delete from item where kind = p_kind and id = any (p_ids);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.forget_tasks(p_before timestamp with time zone, p_limit integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  v_ids text[];
+begin
+  -- an occurrence's id ends with its time, so a task's oldest are the first of its range
+  select array_agg(s.id) into v_ids from (
+    select i.id from task t cross join lateral (
+      select o.id from item o
+       where o.kind = 'task' and o.id > t.id || '/' and o.id < t.id || '/' || iso_time(p_before)
+         and o.ended_at < p_before and not o.telling
+       order by o.id limit p_limit) i
+     where t.start_time < p_before limit p_limit) s;
+  perform forget_items('task', v_ids);
+
+  -- tasks of which nothing is left and nothing comes
+  select array_agg(t.id) into v_ids from task t
+   where t.start_time < p_before and t.updated_at < p_before
+     and (t.type = 'once' or not exists (select from item r where r.kind = 'rotation' and r.id = t.id and (r.ended_at is null or r.ended_at >= p_before)))
+     and not exists (select from item o where o.kind = 'task' and o.id > t.id || '/' and o.id < t.id || '0');
+  perform forget_items('rotation', v_ids);
+  delete from task where id = any (v_ids);
+  return coalesce(cardinality(v_ids), 0);
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.grant_items(q queue, p_ids text[], p_persons text[], p_tokens text[], p_follows text, p_now timestamp with time zone)
  RETURNS SETOF item
@@ -1137,6 +1556,17 @@ begin
   returning i.*;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.had_task(i item, p_person text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return exists (select from lease l where l.kind = 'task' and l.slot = p_person and l.item_id = i.id
+                   and (l.why = 'settled' or i.queue like 'gid%'))
+     and (select t.dispatch = 'each-once' from task t where t.id = task_of(i.id));
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.hold_case(c court, p_id text, p_token text, p_juror text, p_person text, p_until timestamp with time zone, p_invited boolean, p_now timestamp with time zone)
  RETURNS void
  LANGUAGE plpgsql
@@ -1151,6 +1581,14 @@ begin
   perform keep_case(p_id, case when p_invited then 'invited' else 'claimed' end, case when p_invited then 'system' else p_juror end,
                     case when p_invited then json_build_object('juror', p_juror) end, p_now, not p_invited);
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.ids_of(p_kind text, p_kinds text[], p_ids text[])
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select array(select p.id from unnest(p_kinds, p_ids) as p (kind, id) where p.kind = p_kind)
+$function$;
 
 CREATE OR REPLACE FUNCTION public.invitable(c court, f case_file, p_skipped text[], p_juror text, p_person text)
  RETURNS boolean
@@ -1233,6 +1671,18 @@ AS $function$
                       and d.day = (p_now at time zone 'UTC')::date), 0) + p_held >= c.votes_per_day
 $function$;
 
+CREATE OR REPLACE FUNCTION public.is_zone(p_zone text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  perform now() at time zone p_zone;
+  return true;
+exception when invalid_parameter_value then
+  return false;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.iso_time(at timestamp with time zone)
  RETURNS text
  LANGUAGE sql
@@ -1309,6 +1759,43 @@ begin
    where i.kind = 'case' and i.id = p_id;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_occurrence(p_id text, p_event text, p_actor text, p_data json, p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  i item;
+  t task;
+  v_live integer;
+  v_done integer;
+  v_first timestamptz;
+  v_open boolean;
+  v_room integer;
+  v_end text;
+begin
+  select * into i from item where kind = 'task' and id = p_id;
+  select * into t from task where id = task_of(p_id);
+  select count(*) filter (where ended_at is null), count(*) filter (where why = 'settled'), min(expires_at) filter (where ended_at is null)
+    into v_live, v_done, v_first from lease where kind = 'task' and item_id = p_id;
+  v_open := t.state = 'active' and not i.closing and i.deadline_at > p_now;
+  v_room := case when v_open then greatest(t.dispatch_times - v_live - v_done, 0) else 0 end;
+  v_end := case when v_room > 0 or v_live > 0 then null when v_done > 0 then 'settled'
+                when i.closing or t.state = 'deleted' then 'invalidated' else 'expired' end;
+  update item
+     set queue = t.queue, body = t.params, callback = t.callback, room = case when v_end is null then v_room end,
+         state = coalesce(v_end, i.state), ended_at = case when v_end is not null then p_now end,
+         ended_by = case when v_end is not null then p_actor end,
+         end_reason = case when v_end is not null then p_data ->> 'reason' end,
+         result = case when v_end = 'settled' then json_build_object('completed', v_done) end,
+         telling = coalesce(v_end = 'settled' and t.callback is not null, false),
+         wake_at = case when v_end is null then least(case when i.state = 'delayed' then i.available_at end, v_first,
+                                                      case when v_room > 0 then i.deadline_at end) end,
+         version = nextval('item_version'), event_seq = event_seq + 1, last_event = p_event, last_actor = p_actor,
+         last_data = p_data, updated_at = p_now
+   where kind = 'task' and id = p_id;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.keep_review(p_review review)
  RETURNS void
  LANGUAGE plpgsql
@@ -1372,6 +1859,19 @@ begin
   return 'done';
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.local_instant(p_local timestamp without time zone, p_zone text)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE PARALLEL SAFE STRICT
+AS $function$
+  select case when e.at at time zone p_zone = p_local then e.at else l.at end
+    from (select p_local at time zone p_zone as at) l
+   cross join lateral (select l.at - interval '1 day' as at) d
+   -- reckoned by the offset of the day before
+   cross join lateral (
+     select (p_local - (d.at at time zone p_zone - d.at at time zone 'UTC')) at time zone 'UTC' as at) e
+$function$;
+
 CREATE OR REPLACE FUNCTION public.lock_first(p_ids text[])
  RETURNS text
  LANGUAGE plpgsql
@@ -1384,6 +1884,13 @@ begin
    where i.state = 'ready' and i.room > 0 order by n.no limit 1 for update of i skip locked;
   return coalesce(v_id, '');
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.lock_rotations(p_queue text)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select pg_advisory_xact_lock(hashtextextended('rotations' || chr(31) || p_queue, 0))
+$function$;
 
 CREATE OR REPLACE FUNCTION public.log_item_insert()
  RETURNS trigger
@@ -1468,6 +1975,34 @@ begin
     from review_callback where review_id = p_id and seq > p_after order by seq;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.make_occurrences(p_task text, p_now timestamp with time zone, p_limit integer)
+ RETURNS SETOF item
+ LANGUAGE plpgsql
+AS $function$
+declare
+  t task;
+  v_from timestamptz;
+  v_until timestamptz;
+  v_times timestamptz[];
+begin
+  select * into t from task where id = p_task for update;
+  -- what is due at the first moment of the look-back still counts
+  v_from := greatest(t.made_until, p_now - make_interval(secs => t.lookback_seconds) - interval '1 microsecond');
+  v_until := case t.type when 'once' then t.start_time else p_now end;
+  if t.type = 'rotate' and t.catch_up = 'newest' then
+    select array[max(s)] into v_times
+      from task_times(t, greatest(v_from, least(p_now, t.end_time) - 2 * task_step(t)), v_until, 10000) s having max(s) is not null;
+  else
+    select array_agg(s) into v_times from task_times(t, v_from, v_until, p_limit) s;
+  end if;
+  update task set made_until = case when cardinality(v_times) = p_limit then v_times[p_limit] else p_now end where id = p_task;
+  if v_times is null then return; end if;
+  return query select * from put_occurrences(t, v_times, p_now);
+  if t.type = 'rotate' and t.catch_up = 'newest' then
+    return query select * from void_occurrences(t, array[]::text[], v_times[1], 'superseded', 'system', p_now);
+  end if;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.next_cases(c court, j juror_seen, p_shown text[], p_now timestamp with time zone)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -1539,6 +2074,59 @@ begin
      order by random() limit 8);
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.next_tasks(p_sent json)
+ RETURNS TABLE(person text, outcome text, log_id text, given json, item item)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  x record;
+  l lease;
+  v_item item;
+  v_id text;
+  v_now timestamptz;
+begin
+  perform pg_advisory_xact_lock(s.key) from (
+    select distinct person_key('task', '', s.person) as key from json_to_recordset(p_sent) as s (person text) order by 1) s;
+  v_now := clock_timestamp();
+  -- whose time to answer has run out, and no clock has come by yet
+  perform advance_tasks(array(
+    select o.item_id from json_to_recordset(p_sent) as s (person text)
+      join lease o on o.kind = 'task' and o.slot = s.person and o.ended_at is null and o.expires_at <= v_now));
+
+  for x in select s.*, array(select json_array_elements_text(s.exclude)) as excluded
+             from json_to_recordset(p_sent) as s (person text, uid text, exclude json, token text, explain boolean)
+  loop
+    select * into l from lease o where o.kind = 'task' and o.slot = x.person and o.ended_at is null;
+    if found then
+      select * into v_item from item i where i.kind = 'task' and i.id = l.item_id;
+      return query select x.person, 'redo', l.token, l.given, v_item;
+      continue;
+    end if;
+    v_id := first_task(x.person, x.excluded, v_now);
+    if v_id is null then
+      return query select x.person, 'none', null::text, task_prospect(x.person, x.excluded, x.explain, v_now), null::item;
+      continue;
+    end if;
+    select * into v_item from item i
+     where i.kind = 'task' and i.id = v_id and i.state = 'ready' and i.room > 0 for update skip locked;
+    if not found then
+      return query select x.person, 'busy', null::text, null::json, null::item;
+    else
+      return query select * from dispatch_task(v_item, x.person, x.uid, x.token);
+    end if;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.next_time(t task, p_after timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select task_times(t, p_after, greatest(p_after, t.start_time) + 2 * task_step(t), 1)
+$function$;
+
 CREATE OR REPLACE FUNCTION public.number_events(p_limit integer)
  RETURNS TABLE(numbered integer, newest bigint)
  LANGUAGE plpgsql
@@ -1604,6 +2192,22 @@ begin
   delete from feed_hole where seen_by < v_oldest and (v_count < p_limit or last < v_ids[v_count]);
   return query select v_count, v_state.newest + v_count;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.occurrence_deadline(t task, p_at timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select least(p_at + make_interval(secs => t.lookback_seconds), case when t.type = 'once' then t.end_time end)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.open_occurrences(p_task text)
+ RETURNS SETOF item
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select * from item where kind = 'task' and id > p_task || '/' and id < p_task || '0' and ended_at is null
+$function$;
 
 CREATE OR REPLACE FUNCTION public.park_item(p_kind text, p_id text, p_error text)
  RETURNS void
@@ -1732,6 +2336,18 @@ begin
   return v_ids;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.plan_task(p_id text, p_now timestamp with time zone)
+ RETURNS SETOF item
+ LANGUAGE plpgsql
+AS $function$
+declare
+  t task;
+begin
+  return query select * from make_occurrences(p_id, p_now, 1000);
+  select * into t from task where id = p_id;
+  if t.type = 'rotate' then return query select * from set_rotation(p_id, next_time(t, t.made_until), p_now); end if;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.pop_jobs(p_topics text[], p_tokens text[], p_holders text[], p_max_bytes integer)
  RETURNS SETOF item
  LANGUAGE plpgsql
@@ -1801,6 +2417,32 @@ begin
   if v_room <= 0 then return; end if;
   return query select * from pop_jobs(
     array[p_topic], p_tokens[1:v_room], array_fill('push'::text, array[v_room]), null);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.put_occurrences(t task, p_times timestamp with time zone[], p_now timestamp with time zone)
+ RETURNS SETOF item
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return query
+  insert into item as i (kind, id, queue, state, rank, body, content_hash, callback, room, version,
+                         created_at, available_at, first_available_at, deadline_at, wake_at,
+                         event_seq, last_event, last_actor, last_data, updated_at)
+  select 'task', t.id || '/' || iso_time(s.at), t.queue, case when s.at > p_now then 'delayed' else 'ready' end,
+         item_rank('task', 0, s.at, null, false), t.params, t.content_hash, t.callback, t.dispatch_times, nextval('item_version'),
+         p_now, s.at, s.at, d.deadline_at, case when s.at > p_now then s.at else d.deadline_at end,
+         1, 'created', 'system', json_build_object('executor', t.executor, 'startTime', iso_time(s.at)), p_now
+    from unnest(p_times) with ordinality as s (at, n)
+   cross join lateral (select occurrence_deadline(t, s.at) as deadline_at) d
+   order by s.n
+  on conflict (kind, id) do update
+     set queue = t.queue, state = excluded.state, body = t.params, callback = t.callback, room = t.dispatch_times,
+         deadline_at = excluded.deadline_at, wake_at = excluded.wake_at, closing = false,
+         ended_at = null, ended_by = null, end_reason = null,
+         version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = 'rescheduled', last_actor = 'system',
+         last_data = null, updated_at = p_now
+   where i.state = 'invalidated' and i.end_reason = 'rescheduled'
+  returning *;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.put_review(p_id text, p_targets jsonb, p_body json, p_callback jsonb, p_actor text DEFAULT 'anonymous'::text)
@@ -2018,6 +2660,41 @@ CREATE OR REPLACE FUNCTION public.requires_key(requires text[])
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN COALESCE((SELECT string_agg(s.r, ','::text ORDER BY (s.r COLLATE "C")) AS string_agg FROM (SELECT DISTINCT unnest(requires_key.requires) AS r) s), ''::text);
 
+CREATE OR REPLACE FUNCTION public.return_dispatches(p_id text, p_why text, p_overdue boolean, p_actor text, p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  l lease;
+begin
+  for l in
+    update lease set ended_at = greatest(p_now, granted_at), why = p_why, ended_by = p_actor
+     where kind = 'task' and item_id = p_id and ended_at is null and (not p_overdue or expires_at <= p_now) returning *
+  loop
+    insert into notice (kind, item_id, queue, person, type, data)
+    values ('task', p_id, l.queue, l.holder, 'lease_lost',
+            json_build_object('reason', case p_why when 'expired' then 'expired' else 'revoked' end, 'by', p_actor));
+    perform keep_occurrence(p_id, 'returned', p_actor,
+      json_build_object('logId', l.token, 'person', l.slot, 'uid', l.holder, 'params', l.given, 'reason', p_why), p_now);
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.set_rotation(p_id text, p_next timestamp with time zone, p_now timestamp with time zone)
+ RETURNS SETOF item
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if p_next is null then
+    return query update item
+       set state = 'expired', ended_at = p_now, ended_by = 'system', wake_at = null, version = nextval('item_version'),
+           event_seq = event_seq + 1, last_event = 'ended', last_actor = 'system', last_data = null, updated_at = p_now
+     where kind = 'rotation' and id = p_id and ended_at is null returning *;
+  else
+    return query update item set available_at = p_next, wake_at = p_next, updated_at = p_now
+     where kind = 'rotation' and id = p_id and ended_at is null returning *;
+  end if;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.speaks_for(c court, p_subject text, l lease)
  RETURNS boolean
  LANGUAGE sql
@@ -2026,6 +2703,83 @@ AS $function$
   select p_subject is null or p_subject = l.holder
       or exists (select from juror where court = c.name and list = c.list and id = p_subject and person = l.slot)
 $function$;
+
+CREATE OR REPLACE FUNCTION public.task_of(p_item text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select split_part(p_item, '/', 1)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.task_prospect(p_person text, p_exclude text[], p_explain boolean, p_now timestamp with time zone)
+ RETURNS json
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  v_queues text[] := array(select executors_of(p_person));
+  v_next timestamptz;
+  v_reasons json;
+begin
+  if not p_explain then return json_build_object('queues', v_queues); end if;
+  select min(i.available_at) into v_next from unnest(v_queues) as e (queue), unnest(array['task', 'rotation']) as k (kind)
+   cross join lateral (
+     select o.available_at from item o
+      where o.queue = e.queue and o.kind = k.kind and o.state = 'delayed'
+        and not (o.id = any (p_exclude) or task_of(o.id) = any (p_exclude))
+      order by o.available_at limit 1) i;
+  select json_build_object(
+           'excluded', count(*) filter (where s.excluded), 'done', count(*) filter (where not s.excluded and s.had),
+           'taken', count(*) filter (where not s.excluded and not s.had and s.room = 0), 'notYet', (
+             select count(*) from (select from unnest(v_queues) as e (queue) join item o on o.queue = e.queue
+                                    where o.kind in ('task', 'rotation') and o.state = 'delayed' limit 1000) d)) into v_reasons
+    from (select i.room, i.id = any (p_exclude) or task_of(i.id) = any (p_exclude) as excluded, had_task(i, p_person) as had
+            from unnest(v_queues) as e (queue) join item i on i.queue = e.queue and i.kind = 'task' and i.state = 'ready'
+           where i.deadline_at > p_now limit 1000) s;
+  return json_build_object('queues', v_queues, 'nextAt', iso_time(v_next), 'reasons', v_reasons);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.task_step(t task)
+ RETURNS interval
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select coalesce(t.every_minutes * interval '1 minute', t.every_days * interval '1 day' + interval '1 day')
+$function$;
+
+CREATE OR REPLACE FUNCTION public.task_times(t task, p_after timestamp with time zone, p_until timestamp with time zone, p_limit integer)
+ RETURNS SETOF timestamp with time zone
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  v_until timestamptz := least(p_until, case when t.type = 'rotate' then t.end_time end);
+  v_day date := (t.start_time at time zone t.timezone)::date;
+  v_from bigint;
+  v_to bigint;
+begin
+  if t.type = 'once' then
+    return query select t.start_time where t.start_time > p_after and t.start_time <= v_until limit p_limit;
+  elsif t.every_minutes is not null then
+    v_from := greatest(0, floor(extract(epoch from greatest(p_after, t.start_time - interval '1 second') - t.start_time) / (60 * t.every_minutes)) + 1);
+    v_to := floor(extract(epoch from v_until - t.start_time) / (60 * t.every_minutes));
+    return query
+      select s.at from generate_series(v_from, least(v_to, v_from + p_limit - 1)) as k
+       cross join lateral (select t.start_time + (k * t.every_minutes) * interval '1 minute' as at) s;
+  else
+    -- one more on both sides of those reckoned: where a day begins depends on the zone
+    v_from := greatest(0, ((greatest(p_after, t.start_time) at time zone t.timezone)::date - v_day) / t.every_days - 1);
+    v_to := ((v_until at time zone t.timezone)::date - v_day) / t.every_days + 1;
+    return query
+      select s.at from generate_series(v_from, least(v_to, v_from + p_limit + 2)) as k
+       cross join lateral (
+         select local_instant((v_day + (k * t.every_days)::integer) + t.daily_time::time, t.timezone) as at) s
+       where s.at > p_after and s.at >= t.start_time and s.at <= v_until
+       order by s.at limit p_limit;
+  end if;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.tick_item(p_kind text, p_id text)
  RETURNS SETOF item
@@ -2057,9 +2811,38 @@ begin
     for n in 1 .. cardinality(v_ids) loop
       begin
         return query select * from advance(v_kinds[n:n], v_ids[n:n]);
-      exception when others then
-        perform park_item(v_kinds[n], v_ids[n], sqlerrm);
+      exception
+        -- others were at it: it is due still, and the next beat does it
+        when deadlock_detected or serialization_failure then null;
+        when others then perform park_item(v_kinds[n], v_ids[n], sqlerrm);
       end;
     end loop;
   end;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.too_many_rotations(p_queue text, p_but text, p_limit integer)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select count(*) >= p_limit from item where queue = p_queue and kind = 'rotation' and state = 'delayed' and id <> p_but
+$function$;
+
+CREATE OR REPLACE FUNCTION public.void_occurrences(t task, p_kept text[], p_before timestamp with time zone, p_reason text, p_actor text, p_now timestamp with time zone)
+ RETURNS SETOF item
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_id text;
+begin
+  for v_id in
+    select id from item
+     where kind = 'task' and id > t.id || '/' and id < t.id || '0' and ended_at is null and not closing
+       and case when p_before is null then not id = any (p_kept) else available_at < p_before end
+     order by id for update
+  loop
+    update item set closing = true where kind = 'task' and id = v_id;
+    perform keep_occurrence(v_id, 'cancelled', p_actor, json_build_object('reason', p_reason), p_now);
+    return query select * from item where kind = 'task' and id = v_id;
+  end loop;
 end $function$;

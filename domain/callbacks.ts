@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import type { CaseItem, Item } from '../contract/items.ts';
 import { caseView } from './cases.ts';
 import { stateWord } from './items.ts';
+import { occurrenceView } from './tasks.ts';
 import { ticketView } from './tickets.ts';
 
 /** Names that mean this machine or this network, whatever a resolver says. */
@@ -38,5 +39,6 @@ export function refuseUrl(text: string, allowPrivate: boolean): string | null {
 /** `{type, version, …item}` of an item's outcome; the item under its own name. */
 export function outcomeMessage(item: Item | CaseItem): { type: string; version: number; [kind: string]: unknown } {
   const type = `${item.kind}.${stateWord(item.kind, item.state)}`;
-  return { type, version: item.version, [item.kind]: 'tally' in item ? caseView(item) : ticketView(item) };
+  const view = 'tally' in item ? caseView(item) : item.kind === 'task' ? occurrenceView(item) : ticketView(item);
+  return { type, version: item.version, [item.kind]: view };
 }

@@ -21,7 +21,8 @@ const WORDS: Record<Kind, Partial<Record<CoreState, string>>> = {
   ticket: { ready: 'waiting', settled: 'decided' },
   job: { held: 'reserved', settled: 'finished', invalidated: 'deleted' },
   case: { ready: 'open', settled: 'decided', expired: 'hung' },
-  task: {},
+  task: { ready: 'due', settled: 'completed', invalidated: 'cancelled' },
+  rotation: { delayed: 'active', invalidated: 'deleted', expired: 'ended' },
 };
 
 /** The word that a design's users know a state by. */

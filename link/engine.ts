@@ -28,6 +28,8 @@ export interface EngineOptions {
   relayBusyPerSecond: number;
   /** How far ahead of the database's clock an audit time may be. */
   auditSkewSeconds: number;
+  /** How long what is over of tasks is kept. */
+  retentionDays: number;
   poolSize: number;
 }
 
@@ -54,12 +56,14 @@ export interface Engine {
 }
 
 /** Events that no holder has to hear of. */
-const QUIET = new Set(['created', 'available', 'claimed', 'reserved', 'kicked']);
+const QUIET = new Set(['created', 'available', 'claimed', 'reserved', 'kicked', 'dispatched', 'completed']);
+/** Events of tasks after which there is no more to hand out than before. */
+const HANDED = new Set(['dispatched', 'completed']);
 const EVERYBODY = 100_000;
 const SLOW_POLL_MS = 5_000;
 
 export function createEngine(o: EngineOptions): Engine {
-  const { node, log, client } = o;
+  const { node, log, client, url, role, retentionDays } = o;
   const onError = (error: Error) => log.warn({ err: error.message }, 'a database connection was lost');
   const db = openDb({ url: o.databaseUrl, node, max: o.poolSize, onError });
   const load = new Load();
@@ -88,7 +92,7 @@ export function createEngine(o: EngineOptions): Engine {
   };
   const after = afterCommit({ relay, waiters, bus, notices, feed, arm });
   const pacemaker = new Pacemaker({ db, after, log });
-  const keeper = new Keeper({ db, after, node, url: o.url, role: o.role, relay, bus, log });
+  const keeper = new Keeper({ db, after, node, url, role, retentionDays, relay, bus, log });
   let slowPoll: NodeJS.Timeout | undefined;
   return {
     db,
@@ -157,7 +161,8 @@ function afterCommit({ relay, waiters, bus, notices, feed, arm }: Listeners): Af
     const free = new Map<string, number>();
     let dueInMs = Number.POSITIVE_INFINITY;
     for (const row of rows) {
-      if (row.state === 'ready') free.set(queueKey(row), (free.get(queueKey(row)) ?? 0) + 1);
+      const n = freed(row);
+      if (n > 0) free.set(queueKey(row), (free.get(queueKey(row)) ?? 0) + n);
       if (row.wake_at) dueInMs = Math.min(dueInMs, row.wake_at.getTime() - row.updated_at.getTime() + 1);
     }
     for (const [queue, n] of free) {
@@ -173,6 +178,13 @@ function afterCommit({ relay, waiters, bus, notices, feed, arm }: Listeners): Af
       bus.hint({ notices: true });
     }
   };
+}
+
+/** How many of those who wait may find something here now. */
+function freed({ state, kind, last_event, room }: Item): number {
+  if (state !== 'ready') return 0;
+  if (kind !== 'task') return 1;
+  return HANDED.has(last_event) ? 0 : (room ?? 0);
 }
 
 /** The name under which callers wait for a queue. */

@@ -9,6 +9,12 @@ const POLL_MS = 250;
 /** Between two passes for followers: under load, what comes meanwhile goes together in the next. */
 const SPACING_MS = 25;
 
+export interface FeedPage {
+  rows: FeedRow[];
+  /** Where to go on: behind the last row, or, without rows, behind all that has been looked at. */
+  at: number;
+}
+
 interface Follower {
   after: number;
   done(there: boolean): void;
@@ -39,11 +45,19 @@ export class Feed {
    * Events behind a position, at most `limit` and about 4 MB. Empty only if nothing that was committed before
    * the call is there.
    */
-  async read(after: number, limit: number): Promise<FeedRow[]> {
-    const numbered = await feedPage(this.#db, after, limit, PAGE_BYTES);
-    if (numbered.length > 0) return numbered;
+  async read(after: number, limit: number): Promise<FeedPage> {
+    const there = await this.#page(after, limit);
+    if (there.rows.length > 0) return there;
     const { newest } = await this.#pass();
-    return newest > after ? feedPage(this.#db, after, limit, PAGE_BYTES) : [];
+    if (newest <= after) return there;
+    const { rows, at } = await this.#page(after, limit);
+    // positions that were given and are not there have been cleared with their items
+    return { rows, at: rows.length > 0 ? at : newest };
+  }
+
+  /** The newest position that this process knows of. */
+  get newest(): number {
+    return this.#newest;
   }
 
   /** Waits until there is something behind a position; false: not within `ms`, or `signal` has fired. */
@@ -74,6 +88,13 @@ export class Feed {
   stop(): void {
     clearTimeout(this.#timer);
     for (const follower of [...this.#followers]) follower.done(false);
+  }
+
+  async #page(after: number, limit: number): Promise<FeedPage> {
+    const rows = await feedPage(this.#db, after, limit, PAGE_BYTES);
+    const last = rows.at(-1)?.seq;
+    if (last !== undefined) this.#newest = Math.max(this.#newest, last);
+    return { rows, at: last ?? after };
   }
 
   #wake(ms: number): void {

@@ -1,4 +1,4 @@
-import { adoptOutbox, beat, leave, liveNodes, tidy } from '../db/link.ts';
+import { adoptOutbox, beat, forgetTasks, leave, liveNodes, tidy } from '../db/link.ts';
 import type { Db } from '../db/pool.ts';
 import { refreshQueue, takeRefresh } from '../db/queues.ts';
 import type { Bus } from './bus.ts';
@@ -9,13 +9,14 @@ import type { AfterCommit } from './told.ts';
 
 const BEAT_MS = 5_000;
 const SWEEP = 1_000;
-const LOOK_BACK_ROUNDS = 12;
+const EACH_MINUTE = 12;
 
 export interface KeeperOptions {
   db: Db;
   node: string;
   url: string | null;
   role: string;
+  retentionDays: number;
   after: AfterCommit;
   relay: Relay;
   bus: Bus;
@@ -70,8 +71,11 @@ export class Keeper {
       relay.tell(orphans);
       if (orphans.length < SWEEP) break;
     }
-    // every minute, and not at once: what a lost answer left behind is rare
-    if (this.#rounds++ % LOOK_BACK_ROUNDS === LOOK_BACK_ROUNDS - 1) relay.lookBack();
+    // not at once: what a lost answer left behind is rare
+    if (this.#rounds++ % EACH_MINUTE === EACH_MINUTE - 1) {
+      relay.lookBack();
+      await forgetTasks(db, this.#o.retentionDays);
+    }
     // beside the beat, which must go on while a million items are walked through
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;

@@ -1,7 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { Item, ToldRow } from '../contract/items.ts';
-import type { ItemInput, Told } from '../contract/snapshot.ts';
+import type { Driven, ItemInput, Told } from '../contract/snapshot.ts';
 import { acknowledge, ownOutbox, type ToldItem } from '../db/link.ts';
 import type { Db } from '../db/pool.ts';
 import { isFinal } from '../domain/items.ts';
@@ -40,6 +40,10 @@ const PATIENCE_MS = 5_000;
 export const TASK_QUEUE = 'docket';
 export const DELIVERY_TASK_QUEUE = 'docket-deliver';
 export const QUEUE_ATTRIBUTE = 'docketQueue';
+/** What comes back after its workflow has completed: reviews with each callback, tasks when their times change. */
+const REOPENED = new Set<Driven>(['review', 'task', 'rotation']);
+/** The name of a kind's workflow, as operators know it. */
+const workflowType = (kind: Driven) => (kind === 'case' ? 'courtCase' : kind);
 const queueAttribute = defineSearchAttributeKey(QUEUE_ATTRIBUTE, SearchAttributeType.KEYWORD);
 
 /**
@@ -163,16 +167,19 @@ export class Relay {
   async #start({ key, row }: Entry, signal: string, told: Told): Promise<void> {
     const input: ItemInput = { id: row.id };
     try {
-      await this.#o.client.workflow.signalWithStart<(input: ItemInput) => Promise<void>, [Told]>(row.kind, {
-        workflowId: key,
-        taskQueue: TASK_QUEUE,
-        args: [input],
-        signal,
-        signalArgs: [told],
-        workflowIdReusePolicy: row.kind === 'review' ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
-        staticSummary: row.queue ? `${row.kind} in ${row.queue}` : row.kind,
-        ...(row.queue && this.#attributes && { typedSearchAttributes: [{ key: queueAttribute, value: row.queue }] }),
-      });
+      await this.#o.client.workflow.signalWithStart<(input: ItemInput) => Promise<void>, [Told]>(
+        workflowType(row.kind),
+        {
+          workflowId: key,
+          taskQueue: TASK_QUEUE,
+          args: [input],
+          signal,
+          signalArgs: [told],
+          workflowIdReusePolicy: REOPENED.has(row.kind) ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
+          staticSummary: row.queue ? `${row.kind} in ${row.queue}` : row.kind,
+          ...(row.queue && this.#attributes && { typedSearchAttributes: [{ key: queueAttribute, value: row.queue }] }),
+        },
+      );
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }

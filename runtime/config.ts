@@ -34,6 +34,8 @@ const Environment = z.object({
   DOCKET_RELAY_IDLE_PER_SECOND: z.coerce.number().min(0.1).max(10_000).default(50),
   DOCKET_RELAY_BUSY_PER_SECOND: z.coerce.number().min(0.1).max(10_000).default(10),
   DOCKET_AUDIT_SKEW_SECONDS: z.coerce.number().min(0).max(86_400).default(300),
+  DOCKET_MAX_ROTATIONS: z.coerce.number().int().min(0).max(1_000_000).default(100),
+  DOCKET_RETENTION_DAYS: z.coerce.number().min(1).max(36_500).default(730),
   DOCKET_MAX_CALLS: z.coerce.number().int().min(1).default(5000),
   DOCKET_POOL: z.coerce.number().int().min(4).max(200).default(20),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('warn'),
@@ -66,6 +68,10 @@ export interface Config {
   relayIdlePerSecond: number;
   relayBusyPerSecond: number;
   auditSkewSeconds: number;
+  /** Rotating tasks that an executor may have. */
+  maxRotations: number;
+  /** How long what has ended of tasks is kept. */
+  retentionDays: number;
   maxCalls: number;
   poolSize: number;
   logLevel: string;
@@ -109,6 +115,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     relayIdlePerSecond: e.DOCKET_RELAY_IDLE_PER_SECOND,
     relayBusyPerSecond: e.DOCKET_RELAY_BUSY_PER_SECOND,
     auditSkewSeconds: e.DOCKET_AUDIT_SKEW_SECONDS,
+    maxRotations: e.DOCKET_MAX_ROTATIONS,
+    retentionDays: e.DOCKET_RETENTION_DAYS,
     maxCalls: e.DOCKET_MAX_CALLS,
     poolSize: e.DOCKET_POOL,
     logLevel: e.LOG_LEVEL,

@@ -1,5 +1,6 @@
 import { base, call } from './demo/call.ts';
 import { court } from './demo/court.ts';
+import { tasks } from './demo/tasks.ts';
 import { tickets } from './demo/tickets.ts';
 
 // Drives a running Docket with real data. Only the public API is used.
@@ -10,3 +11,4 @@ await call('GET', '/livez').catch(() => {
 });
 await tickets();
 await court();
+await tasks();

@@ -4,7 +4,7 @@ import { TicketEvent, TicketWorkflow } from '../../contract/tickets.ts';
 import { caseVotes, closeCases, listCases } from '../../db/cases.ts';
 import { caseView } from '../../domain/cases.ts';
 import { coreState } from '../../domain/items.ts';
-import { deliveryEndpoints } from '../deliveries.ts';
+import { byId, deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { eventPage } from '../events.ts';
 import { isCreation, isNumber, page, positionOf } from '../paging.ts';
@@ -113,6 +113,7 @@ export const invalidateCase = endpoint({
 export const caseDeliveries = deliveryEndpoints({
   kind: 'case',
   tag: 'Cases',
-  base: '/v1/cases',
+  base: '/v1/cases/{id}',
+  ...byId,
   telling: async (api, id) => (await freshCase(api, id)).telling,
 });

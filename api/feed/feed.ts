@@ -1,6 +1,6 @@
 import { type FeedEvent, FeedEvent as FeedEventSchema, FeedQuery } from '../../contract/feed.ts';
 import type { FeedRow } from '../../db/feed.ts';
-import type { Feed } from '../../link/feed.ts';
+import type { Feed, FeedPage } from '../../link/feed.ts';
 import { endpoint } from '../endpoint.ts';
 import { ndjson } from '../streams/ndjson.ts';
 
@@ -23,8 +23,9 @@ export const feedEndpoint = endpoint({
     const limit = query.limit ?? (follow ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT);
     // before the answer begins, so that a database that is away is still a 503
     const first = await feed.read(after, Math.min(PAGE, limit));
-    return ndjson((ended) => pages(feed, { after, limit, follow, first, ended }), {
+    return ndjson((ended) => pages(feed, { limit, follow, first, ended }), {
       endless: follow,
+      headers: { 'docket-feed-newest': String(feed.newest) },
       allowed: () => api.auth.isLive(caller).catch(() => true),
       failed(error) {
         log.warn({ err: (error as Error).message }, 'an answer of the feed broke off');
@@ -35,21 +36,19 @@ export const feedEndpoint = endpoint({
 });
 
 interface Reading {
-  after: number;
   limit: number;
   follow: boolean;
-  first: FeedRow[];
+  first: FeedPage;
   ended: AbortSignal;
 }
 
 /** The feed from a position on (S4.8). Every line is one event; a blank one says that nothing has come for 10 s. */
-async function* pages(feed: Feed, { after, limit, follow, first, ended }: Reading): AsyncGenerator<string> {
-  let [at, left, want] = [after, limit, PAGE];
-  for (let rows = first; ; rows = await feed.read(at, Math.min(want, left))) {
-    const last = rows.at(-1);
-    if (last) {
+async function* pages(feed: Feed, { limit, follow, first, ended }: Reading): AsyncGenerator<string> {
+  let [left, want] = [limit, PAGE];
+  for (let page = first; ; page = await feed.read(page.at, Math.min(want, left))) {
+    const { rows, at } = page;
+    if (rows.length > 0) {
       yield rows.map(lineOf).join('');
-      at = last.seq;
       left -= rows.length;
       // a page that was cut for its size: the next one need not look at many more than fit
       want = Math.min(PAGE, rows.length * 2);

@@ -4,7 +4,7 @@ import { TicketWorkflow } from '../../contract/tickets.ts';
 import { getReview, type LogLine, listReviews, type Review as Row, reviewLog, reviewStores } from '../../db/reviews.ts';
 import { reviewView } from '../../domain/reviews.ts';
 import type { Api } from '../context.ts';
-import { deliveryEndpoints } from '../deliveries.ts';
+import { byId, deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { isNumber, page, positionOf } from '../paging.ts';
 import { Problem } from '../problems.ts';
@@ -117,7 +117,8 @@ export const reviewWorkflow = endpoint({
 export const reviewDeliveries = deliveryEndpoints({
   kind: 'review',
   tag: 'Reviews',
-  base: '/v1/reviews',
+  base: '/v1/reviews/{id}',
+  ...byId,
   async telling(api, id) {
     await findReview(api, id);
     // a second sender of the same message does no harm, and the workflow may have been ended by an operator

@@ -6,6 +6,7 @@ const encoder = new TextEncoder();
 export interface NdjsonOptions {
   /** Stays open until its reader goes, may not listen any more, or the server stops. */
   endless: boolean;
+  headers: Record<string, string>;
   /** Whether the reader may still listen; asked every 5 s of an endless one. */
   allowed(): Promise<boolean>;
   /** The answer cannot go on. */
@@ -19,7 +20,7 @@ export interface NdjsonOptions {
  */
 export function ndjson(
   make: (ended: AbortSignal) => AsyncGenerator<string>,
-  { endless, allowed, failed }: NdjsonOptions,
+  { endless, headers, allowed, failed }: NdjsonOptions,
 ): Response {
   const ended = new AbortController();
   const pages = make(ended.signal);
@@ -60,7 +61,6 @@ export function ndjson(
     },
     { highWaterMark: 0 },
   );
-  return new Response(body, {
-    headers: { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
-  });
+  const always = { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+  return new Response(body, { headers: { ...always, ...headers } });
 }

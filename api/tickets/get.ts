@@ -5,7 +5,7 @@ import { coreState } from '../../domain/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import { type Caller, personOf } from '../auth.ts';
 import type { Api } from '../context.ts';
-import { deliveryEndpoints } from '../deliveries.ts';
+import { byId, deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { eventPage } from '../events.ts';
 import { isCreation, page, positionOf } from '../paging.ts';
@@ -89,6 +89,7 @@ export const listTickets = endpoint({
 export const ticketDeliveries = deliveryEndpoints({
   kind: 'ticket',
   tag: 'Tickets',
-  base: '/v1/tickets',
+  base: '/v1/tickets/{id}',
+  ...byId,
   telling: async (api, id) => (await findTicket(api, id)).telling,
 });

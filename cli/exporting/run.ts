@@ -66,11 +66,11 @@ export async function runExport({ source, open, follow, signal, patience }: Expo
 async function resume(source: Source, target: Target): Promise<number> {
   const position = await target.position();
   if (!position) return 0;
-  const there = await source.eventAt(position.seq);
-  if (there?.id === position.id) return position.seq;
+  const there = await source.differs(position.seq, position.id);
+  if (there === undefined) return position.seq;
   throw new Error(
     `${target.name} was filled from another feed: its position ${position.seq} is ${position.id}, ` +
-      `${source.url} has ${there?.id ?? 'nothing'} there. Begin with an empty target`,
+      `${source.url} has ${there} there. Begin with an empty target`,
   );
 }
 

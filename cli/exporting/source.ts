@@ -26,7 +26,7 @@ export class Source {
 
   /**
    * What is behind a position, up to the end of the feed, in batches that are read when they are asked for.
-   * @throws Transient when the server is away or breaks off; Error when it refuses, or when a position is missing
+   * @throws Transient when the server is away or breaks off; Error when it refuses, or goes back
    */
   async *batches(after: number): AsyncGenerator<Line[]> {
     let [at, seen] = [after, 0];
@@ -36,7 +36,7 @@ export class Source {
       let size = 0;
       for await (const text of this.#lines(`after=${at}&limit=${ANSWER}`)) {
         const event = this.#parse(text);
-        if (event.seq !== at + 1) throw new Error(`${this.url} sent position ${event.seq} behind ${at}`);
+        if (event.seq <= at) throw new Error(`${this.url} sent position ${event.seq} behind ${at}`);
         at = event.seq;
         seen++;
         batch.push({ text, event });
@@ -51,11 +51,19 @@ export class Source {
     } while (seen === ANSWER);
   }
 
-  /** The event at a position; undefined: the feed doesn't reach it. */
-  async eventAt(seq: number): Promise<FeedEvent | undefined> {
+  /**
+   * Whether an event is, or was, at its position; else what is there. An event that has been cleared with its item
+   * leaves its position empty, and the feed goes on behind it.
+   */
+  async differs(seq: number, id: string): Promise<string | undefined> {
+    let newest = 0;
+    const seen = (response: Response) => {
+      newest = Number(response.headers.get('docket-feed-newest'));
+    };
     let event: FeedEvent | undefined;
-    for await (const text of this.#lines(`after=${seq - 1}&limit=1`)) event = this.#parse(text);
-    return event;
+    for await (const text of this.#lines(`after=${seq - 1}&limit=1`, seen)) event = this.#parse(text);
+    if (event?.seq === seq) return event.id === id ? undefined : event.id;
+    return event || newest >= seq ? undefined : 'nothing';
   }
 
   /** Waits until there is something behind a position. */
@@ -71,7 +79,7 @@ export class Source {
     return parsed.data;
   }
 
-  async *#lines(query: string): AsyncGenerator<string> {
+  async *#lines(query: string, seen = (_: Response) => {}): AsyncGenerator<string> {
     const { key, signal } = this.#o;
     try {
       const headers = new Headers(key === undefined ? [] : [['authorization', `Bearer ${key}`]]);
@@ -79,6 +87,7 @@ export class Source {
       if (response.status !== 200) throw await this.#refusal(response);
       if (!response.headers.get('content-type')?.startsWith('application/x-ndjson') || !response.body)
         throw new Error(`${this.url} is no Docket server`);
+      seen(response);
       yield* linesOf(response.body);
     } catch (error) {
       // what fetch itself throws: no connection, or one that was lost

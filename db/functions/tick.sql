@@ -1,4 +1,4 @@
--- Everything that time does to items (to cases: db/functions/cases.sql), and the only code that acts on time
+-- Everything that time does to items (to cases and tasks: db/functions/cases.sql, tasks.sql, rotations.sql), and the only code that acts on time
 -- (docs/ARCHITECTURE.md, the two clocks).
 -- One pass applies one transition to each item given: its deadline first, then the end of its
 -- lease, then its delay, then an escalation; what is due after that is done in the next pass.
@@ -16,7 +16,7 @@ begin
                 when step.priority > i.priority then 'escalated'
                 when step.seconds is not null then 'stepped' end as act
       from unnest(p_kinds, p_ids) as p (kind, id)
-      join item i on i.kind = p.kind and i.id = p.id and i.kind <> 'case' and i.ended_at is null
+      join item i on i.kind = p.kind and i.id = p.id and i.kind not in ('case', 'task', 'rotation') and i.ended_at is null
       join queue q on q.kind = i.kind and q.name = i.queue
      cross join (select clock_timestamp() as now) t
      cross join lateral (
@@ -73,10 +73,14 @@ end $$;
 create or replace function advance(p_kinds text[], p_ids text[]) returns setof item language plpgsql as $$
 begin
   return query select * from advance_items(p_kinds, p_ids);
-  if 'case' = any (p_kinds) then
-    return query select * from advance_cases(array(select p.id from unnest(p_kinds, p_ids) as p (kind, id) where p.kind = 'case'));
-  end if;
+  if 'case' = any (p_kinds) then return query select * from advance_cases(ids_of('case', p_kinds, p_ids)); end if;
+  if 'task' = any (p_kinds) then return query select * from advance_tasks(ids_of('task', p_kinds, p_ids)); end if;
+  if 'rotation' = any (p_kinds) then return query select * from advance_rotations(ids_of('rotation', p_kinds, p_ids)); end if;
 end $$;
+
+create or replace function ids_of(p_kind text, p_kinds text[], p_ids text[]) returns text[] language sql immutable as $$
+  select array(select p.id from unnest(p_kinds, p_ids) as p (kind, id) where p.kind = p_kind)
+$$;
 
 -- One batch of what is due, in all queues. Rows another process is at are skipped. An item whose
 -- transition fails is parked for a minute and the rest goes on.
@@ -98,8 +102,10 @@ begin
     for n in 1 .. cardinality(v_ids) loop
       begin
         return query select * from advance(v_kinds[n:n], v_ids[n:n]);
-      exception when others then
-        perform park_item(v_kinds[n], v_ids[n], sqlerrm);
+      exception
+        -- others were at it: it is due still, and the next beat does it
+        when deadlock_detected or serialization_failure then null;
+        when others then perform park_item(v_kinds[n], v_ids[n], sqlerrm);
       end;
     end loop;
   end;

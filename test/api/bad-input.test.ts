@@ -16,6 +16,10 @@ const pictures = ['sample-picture', 'some-pictureId'].map((id) => ({ id, status:
 await api.put('/v1/reviews/some-id', { text: { status: 1 }, pictures });
 await api.put('/v1/courts/some-court', {});
 await api.post('/v1/courts/some-court/cases', { id: 'some-id', body: 1 });
+await api.post('/v1/templates', { id: 'some-id', name: 'some' });
+await api.put('/v1/groups/some-gid', { members: ['some-uid'] });
+const task = { type: 'once', executor: 'gid_some-gid', startTime: '2026-01-02T03:04:05.678Z', templateId: 'some-id' };
+await api.post('/v1/tasks', { id: 'some-id', ...task, lookbackSeconds: 1e8 });
 
 let before: Record<string, string> = {};
 beforeEach(async () => {

@@ -18,6 +18,10 @@ await api.put('/v1/reviews/some-id', { text: { status: 1 }, pictures });
 
 await api.put('/v1/courts/some-court', {});
 await api.post('/v1/courts/some-court/cases', { id: 'some-id', body: 1 });
+await api.post('/v1/templates', { id: 'some-id', name: 'some' });
+await api.put('/v1/groups/some-gid', { members: ['some-uid'] });
+const task = { type: 'once', executor: 'gid_some-gid', startTime: '2026-01-02T03:04:05.678Z', templateId: 'some-id' };
+await api.post('/v1/tasks', { id: 'some-id', ...task, lookbackSeconds: 1e8 });
 await api.post('/v1/jobs', { command: 'add', topic: 'some-topic', id: 'some-id', body: 1 });
 
 let before: Record<string, string> = {};
@@ -61,6 +65,9 @@ describe.each(withParams.map((e) => [nameOf(e), e] as const))('%s', (_name, e) =
     const wrongFor: Record<string, string[]> = {
       n: ['0', '-1', '1.5', 'abc', 'NaN', '1e99', '2147483648', '%00'],
       // topics have more characters, and do not begin with `-`
+      occurrence: WRONG.time
+        .filter((t) => typeof t === 'string' && t !== '')
+        .map((t) => encodeURIComponent(t as string)),
       topic: ['-a', ...wrong.filter((w) => !w.includes('%2F'))],
     };
     for (const name of names)

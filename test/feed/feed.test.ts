@@ -10,6 +10,7 @@ import { arrived, expectWhole, feed, follow, wholeFeed } from '../support/feed.t
 import { expectProblem } from '../support/problems.ts';
 import { logOf, put, tell } from '../support/reviews.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
+import { addTask, addTemplate, completed, handed } from '../support/tasks.ts';
 import { add, decide } from '../support/tickets.ts';
 
 const stores = await testStores();
@@ -21,7 +22,7 @@ const keyOf = (role: Role, subject: string | null = null) =>
 const of = (lines: FeedEvent[], kind: string, id: string) =>
   lines.filter((line) => line.kind === kind && line.itemId === id);
 
-test('S4.8 events of tickets, jobs, cases and reviews are in one feed, each item’s as in its own history', async () => {
+test('S4.8 events of all kinds are in one feed, each item’s as in its own history', async () => {
   await add(api, 'q', { id: 'one', priority: 3 });
   await api.patch('/v1/tickets/one', { body: { text: 'ünï\n"code"' } });
   await decide(api, await claimOne(api, 'q', 'anna'), { remove: true });
@@ -34,20 +35,26 @@ test('S4.8 events of tickets, jobs, cases and reviews are in one feed, each item
   await addCase(api, 'c', { id: 'one' });
   const held = await claimed(api, 'c', 'rita');
   await voted(api, held.id, held.token, 'buyer');
+  await addTemplate(api, 'plain');
+  await addTask(api, { id: 'one', executor: 'uid_ann' });
+  const { task, logId } = await eventually(() => handed(api, 'ann', { waitSeconds: 10 }));
+  await completed(api, 'ann', logId, { done: true });
   await put(api, 'one', { text: { status: 1 }, pictures: [{ id: 'pic', status: 1 }] });
   await tell(api, 'one', { kind: 'picture', targetId: 'pic', status: 5, callbackId: 'first' });
 
   const lines = await wholeFeed(api);
   expectWhole(lines);
-  for (const [kind, path] of [
-    ['ticket', 'tickets'],
-    ['job', 'jobs'],
-    ['case', 'cases'],
+  const occurrence = `one/${task.occurrence}`;
+  for (const [kind, itemId, path] of [
+    ['ticket', 'one', 'tickets/one'],
+    ['job', 'one', 'jobs/one'],
+    ['case', 'one', 'cases/one'],
+    ['task', occurrence, `tasks/one/occurrences/${task.occurrence}`],
   ] as const) {
-    const own = await walk(api, `/v1/${path}/one/events`, 500);
-    expect(own.length).toBeGreaterThan(2);
-    const wanted = own.map(({ seq, ...event }: Json) => ({ id: `${kind}/one/${seq}`, kind, itemId: 'one', ...event }));
-    expect(of(lines, kind, 'one').map(({ seq, ...event }) => event)).toEqual(wanted);
+    const own = await walk(api, `/v1/${path}/events`, 500);
+    expect(own.length, path).toBeGreaterThan(2);
+    const wanted = own.map(({ seq, ...event }: Json) => ({ id: `${kind}/${itemId}/${seq}`, kind, itemId, ...event }));
+    expect(of(lines, kind, itemId).map(({ seq, ...event }) => event)).toEqual(wanted);
   }
   expect(of(lines, 'review', 'one').map((line) => [line.id, line.type])).toEqual([
     ['review/one/0', 'created'],
@@ -201,9 +208,9 @@ test('S4.8 a reader who takes nothing costs a few pages, not the whole feed', as
   let pages = 0;
   const original = read.read.bind(read);
   read.read = async (after, limit) => {
-    const rows = await original(after, limit);
-    pages += rows.length;
-    return rows;
+    const page = await original(after, limit);
+    pages += page.rows.length;
+    return page;
   };
   const { hostname, port } = new URL(api.url);
   const socket = connect(Number(port), hostname);

@@ -158,7 +158,7 @@ test('S4.8 a reader’s own events are there for him, also when a pass that bega
   for (let n = 0; n < 5; n++) await feedPage(running.engine.db, start, 10, 1e6);
   await blocker.query('rollback');
   blocker.release();
-  expect((await second).map((row) => row.item_id)).toEqual(['a', 'b']);
+  expect((await second).rows.map((row) => row.item_id)).toEqual(['a', 'b']);
   expect((await first)[0]?.itemId).toBe('a');
   await withoutHoles();
 });

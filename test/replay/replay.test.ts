@@ -8,8 +8,9 @@ import { workflowBundle } from '../../worker/worker.ts';
 import { startTestSystem, type TestSystem } from '../support/system.ts';
 import { casePaths } from './case-paths.ts';
 import { paths as others } from './paths.ts';
+import { taskPaths } from './task-paths.ts';
 
-const paths = [...others, ...casePaths];
+const paths = [...others, ...casePaths, ...taskPaths];
 
 const folder = fileURLToPath(new URL('histories/', import.meta.url));
 const recorded = readdirSync(folder).filter((f) => f.endsWith('.json'));
@@ -28,7 +29,7 @@ describe('S0.9 recorded histories replay on the code as it is', () => {
 test('the control: a workflow with one timer too many is rejected', async () => {
   const workflowsPath = fileURLToPath(new URL('altered.ts', import.meta.url));
   const altered = await bundleWorkflowCode({ workflowsPath });
-  for (const file of recorded.filter((f) => /^(ticket|review|case)-/.test(f)))
+  for (const file of recorded.filter((f) => /^(ticket|review|case|task|rotation)-/.test(f)))
     await expect(Worker.runReplayHistory({ workflowBundle: altered }, read(file)), file).rejects.toThrow(
       DeterminismViolationError,
     );

@@ -37,6 +37,14 @@ export type FieldKind =
   | 'fallback'
   | 'courtMode'
   | 'lateVotes'
+  | 'taskType'
+  | 'executor'
+  | 'dailyTime'
+  | 'dispatch'
+  | 'catchUp'
+  | 'templateParams'
+  | 'params'
+  | 'exclude'
   | 'json';
 
 interface Field {
@@ -60,6 +68,23 @@ const audit: Sample = {
   auditTime: { kind: 'time', value: '2026-01-02T03:04:05.678Z' },
   callbackId: { kind: 'name', value: 'sample-callback' },
   waitSeconds: { kind: 'waitSeconds', value: 0 },
+};
+
+const taskFields: Sample = {
+  executor: { kind: 'executor', value: 'gid_some-gid', required: true },
+  startTime: { kind: 'time', value: '2026-01-02T03:04:05.678Z', required: true },
+  dailyTime: { kind: 'dailyTime', value: '09:00', nullable: true },
+  everyDays: { kind: 'positiveCount', value: 2 },
+  timezone: { kind: 'timezone', value: 'Europe/Berlin' },
+  templateId: { kind: 'name', value: 'some-id', required: true },
+  params: { kind: 'params', value: {} },
+  dispatchTimes: { kind: 'positiveCount', value: 6 },
+  dispatch: { kind: 'dispatch', value: 'blocking' },
+  catchUp: { kind: 'catchUp', value: 'newest' },
+  lookbackSeconds: { kind: 'seconds', value: 3600 },
+  answerSeconds: { kind: 'positiveSeconds', value: 60, nullable: true },
+  endTime: { kind: 'time', value: '2027-01-02T03:04:05.678Z', nullable: true },
+  callback: { kind: 'callback', value: callback, nullable: true },
 };
 
 /** A valid body for every endpoint that takes one, by method and path. */
@@ -210,6 +235,33 @@ export const SAMPLES: Record<string, Sample> = {
   },
   'post /v1/cases/{id}/decline': { token: { kind: 'token', value: 'lt_sample', required: true } },
   'post /v1/cases/{id}/invalidate': { reason },
+  'post /v1/templates': {
+    id: { kind: 'name', value: 'sample-template' },
+    name: { kind: 'reason', value: 'Sample', required: true },
+    params: { kind: 'templateParams', value: { a: { type: 'string' } } },
+  },
+  'put /v1/groups/{gid}': { members: { kind: 'names', value: ['rita'] } },
+  'post /v1/groups/{gid}/members': {
+    add: { kind: 'names', value: ['rita'] },
+    remove: { kind: 'names', value: ['otto'] },
+  },
+  'post /v1/tasks': {
+    id: { kind: 'name', value: 'sample-task' },
+    type: { kind: 'taskType', value: 'rotate', required: true },
+    ...taskFields,
+  },
+  'patch /v1/tasks/{id}': {
+    everyMinutes: { kind: 'positiveCount', value: 30, nullable: true },
+    ...Object.fromEntries(Object.entries(taskFields).map(([name, field]) => [name, { ...field, required: false }])),
+  },
+  'post /v1/clients/{uid}/next': {
+    exclude: { kind: 'exclude', value: ['some-id', 'some-id/2026-01-02T03:04:05.678Z'] },
+    waitSeconds: { kind: 'waitSeconds', value: 0 },
+  },
+  'post /v1/clients/{uid}/complete': {
+    logId: { kind: 'token', value: 'lt_sample', required: true },
+    result: { kind: 'json', value: { done: true } },
+  },
   'post /v1/queues/{queue}/explain': {
     reviewer: { kind: 'name', value: 'rita' },
     skills,
@@ -232,8 +284,10 @@ export const bodyOf = (sample: Sample): Record<string, unknown> =>
 /** A valid body, or undefined where none is taken. */
 export const sampleBody = (e: AnyEndpoint) => (e.body ? bodyOf(sampleOf(e)) : undefined);
 
+const PLACES: Record<string, string> = { n: '1', occurrence: '2026-01-02T03:04:05.678Z' };
+
 /** The endpoint's path with these parameters. */
 export const pathOf = (e: AnyEndpoint, params: Record<string, string> = {}) =>
-  e.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => params[name] ?? (name === 'n' ? '1' : `some-${name}`));
+  e.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => params[name] ?? PLACES[name] ?? `some-${name}`);
 
 export const withBody = endpoints.filter((e) => e.body !== undefined);

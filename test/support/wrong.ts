@@ -155,6 +155,14 @@ export const WRONG: Record<FieldKind, unknown[]> = {
   fallback: ['', 5, true, [], {}, { queue: 'a b' }, { court: 5 }, { extendSeconds: 0 }, { court: 'a', queue: 'b' }],
   courtMode: [...NOT_TEXT, '', 'Claim', 'none'],
   lateVotes: [...NOT_TEXT, '', 'keep', 'Refuse'],
+  taskType: [...NOT_TEXT, '', 'Once', 'daily'],
+  executor: [...NOT_NAMES, 'ann', 'gid', 'gid_', 'uid_a b', 'UID_a', 'xid_a'],
+  dailyTime: [...NOT_TEXT, '', '9:00', '09:60', '24:00', '09:00:00', '09-00', ' 09:00', '09:00\0'],
+  dispatch: [...NOT_TEXT, '', 'once', 'Blocking'],
+  catchUp: [...NOT_TEXT, '', 'none', 'All'],
+  templateParams: ['', 5, true, [], { a: 'string' }, { a: {} }, { a: { type: 'date' } }, { '': { type: 'string' } }],
+  params: ['', 5, true, [], { '': 1 }],
+  exclude: ['a', 5, {}, true, [5], [''], ['a b'], ['a/b/c'], ['a/'], ['/a'], ['x'.repeat(201)], ['a\0']],
   json: [],
 };
 

@@ -1,0 +1,94 @@
+import { IdParam, pageOf } from '../../contract/common.ts';
+import { Task, TaskFilter } from '../../contract/tasks.ts';
+import { getTask, listTasks, type OccurrenceRow, type TaskRow, taskOccurrences } from '../../db/tasks.ts';
+import { stateWord } from '../../domain/items.ts';
+import { queueOfExecutor } from '../../domain/tasks.ts';
+import type { Api } from '../context.ts';
+import { endpoint, ok } from '../endpoint.ts';
+import { isCreation, page, positionOf } from '../paging.ts';
+import { invalid, Problem } from '../problems.ts';
+
+const WEEK_MS = 7 * 86_400_000;
+const MOST_OCCURRENCES = 1_000;
+
+/** A task as the API shows it; its callback without the secret. */
+export function taskView(t: TaskRow): Task {
+  return {
+    ...{ id: t.id, type: t.type, executor: t.executor, startTime: t.start_time.toISOString() },
+    ...{ everyMinutes: t.every_minutes, dailyTime: t.daily_time, everyDays: t.every_days, timezone: t.timezone },
+    ...{ templateId: t.template_id, params: t.params, dispatchTimes: t.dispatch_times, dispatch: t.dispatch },
+    ...{ catchUp: t.catch_up, lookbackSeconds: t.lookback_seconds, answerSeconds: t.answer_seconds },
+    endTime: t.end_time?.toISOString() ?? null,
+    callback: t.callback && { url: t.callback.url },
+    state: t.state,
+    createdAt: t.created_at.toISOString(),
+    updatedAt: t.updated_at.toISOString(),
+  };
+}
+
+/** @throws Problem `not_found` */
+export async function findTask(api: Api, id: string): Promise<TaskRow> {
+  const row = await getTask(api.engine.db, id);
+  if (!row) throw new Problem('not_found', `there is no task ${id}`);
+  return row;
+}
+
+export const getTaskEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/tasks/{id}',
+  tag: 'Tasks',
+  summary: 'A task, deleted ones too',
+  roles: ['producer', 'agent'],
+  params: IdParam,
+  answers: { 200: Task },
+  problems: ['not_found'],
+  handle: async ({ api, params: { id } }) => ok(taskView(await findTask(api, id))),
+});
+
+export const listTasksEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/tasks',
+  tag: 'Tasks',
+  summary: 'Tasks that have to do with a time, by default from seven days ago on; oldest start first',
+  roles: ['producer', 'agent'],
+  query: TaskFilter,
+  answers: { 200: pageOf(Task) },
+  async handle({ api, query }) {
+    const { executor, state, limit, expand } = query;
+    const queue = executor === undefined ? undefined : queueOfExecutor(executor);
+    if (executor !== undefined && queue === undefined)
+      throw invalid('executor', 'must be uid_ and a user, or gid_ and a group');
+    const from = query.from === undefined ? new Date(Date.now() - WEEK_MS) : new Date(query.from);
+    const to = query.to === undefined ? undefined : new Date(query.to);
+    const place = positionOf(query.cursor, isCreation);
+    const filter = { queue, state, from, to, after: place && { startTime: place[0], seq: place[1] } };
+    const rows = await listTasks(api.engine.db, filter, limit + 1);
+    const shown = page(
+      rows,
+      limit,
+      (row) => row,
+      (t) => [t.start_time.toISOString(), t.seq],
+    );
+    const until = to ?? new Date(Math.max(from.getTime(), Date.now()) + WEEK_MS);
+    const items = expand
+      ? await Promise.all(shown.items.map((row) => withOccurrences(api, row, from, until)))
+      : shown.items.map(taskView);
+    return ok({ items, nextCursor: shown.nextCursor });
+  },
+});
+
+/** A task and when it occurs, from a time on until before another one (S4.9). */
+async function withOccurrences(api: Api, row: TaskRow, from: Date, to: Date): Promise<Task> {
+  const times = await taskOccurrences(api.engine.db, row.id, from, to, MOST_OCCURRENCES + 1);
+  return {
+    ...taskView(row),
+    occurrences: times.slice(0, MOST_OCCURRENCES).map(occurrence),
+    moreFrom: times[MOST_OCCURRENCES]?.at.toISOString() ?? null,
+  };
+}
+
+function occurrence(o: OccurrenceRow) {
+  const state = o.state === null ? ('planned' as const) : (stateWord('task', o.state) as 'due');
+  const stock = o.state === null ? o.dispatch_times : (o.room ?? 0);
+  return { occurrence: o.at.toISOString(), state, stock, dispatched: o.live, completed: o.completed };
+}

@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { IdParam } from '../../contract/common.ts';
+import { NewTask, PatchTask, Task } from '../../contract/tasks.ts';
+import {
+  addTask,
+  changeTask,
+  deleteTask,
+  getTask,
+  getTemplate,
+  isZone,
+  type TaskRow,
+  type TaskToBe,
+} from '../../db/tasks.ts';
+import { mismatches, queueOfExecutor } from '../../domain/tasks.ts';
+import { contentHash, newId } from '../../link/tokens.ts';
+import { keyedId, sameOrConflict } from '../adding.ts';
+import type { Api } from '../context.ts';
+import { checkUrl } from '../deliveries.ts';
+import { endpoint, ok } from '../endpoint.ts';
+import { invalid, Problem } from '../problems.ts';
+import { findTask, taskView } from './get.ts';
+
+type Fields = Omit<NewTask, 'id'>;
+const MAX_TRIES = 300;
+const MOST_PAUSE_MS = 50;
+
+export const addTaskEndpoint = endpoint({
+  method: 'post',
+  path: '/v1/tasks',
+  tag: 'Tasks',
+  summary: 'A task that clients pull, once or again and again; the same id and content again is the same task',
+  roles: ['producer'],
+  body: NewTask,
+  answers: { 200: Task, 201: Task },
+  problems: ['id_conflict', 'limit_reached', 'template_mismatch'],
+  async handle({ api, caller, body: { id: sent, ...fields }, header }) {
+    const { db, after } = api.engine;
+    const id = sent ?? keyedId(caller, 'task', header('idempotency-key')) ?? newId();
+    const hash = contentHash(fields);
+    const known = await getTask(db, id);
+    if (known) return ok(taskView(sameOrConflict(known, 'task', id, hash).item));
+    const task = await checked(api, id, fields, hash);
+    const { outcome, items } = await addTask(db, task, api.config.maxRotations, caller.actor);
+    after(items);
+    if (outcome === 'limit') throw tooMany(api, fields.executor);
+    const row = await findTask(api, id);
+    if (outcome === 'exists') return ok(taskView(sameOrConflict(row, 'task', id, hash).item));
+    return { status: 201, body: taskView(row) };
+  },
+});
+
+export const patchTaskEndpoint = endpoint({
+  method: 'patch',
+  path: '/v1/tasks/{id}',
+  tag: 'Tasks',
+  summary: 'Change a task; it acts on what has not been dispatched',
+  roles: ['producer'],
+  params: IdParam,
+  body: PatchTask,
+  answers: { 200: Task },
+  problems: ['not_found', 'not_open', 'limit_reached', 'template_mismatch'],
+  async handle({ api, caller, params: { id }, body }) {
+    const { db, after } = api.engine;
+    for (let tries = 1; ; tries++) {
+      const row = await findTask(api, id);
+      if (row.state === 'deleted') throw deleted(row);
+      const { id: _, ...wanted } = { ...fieldsOf(row), ...defined(body) };
+      const task = await checked(api, id, wanted, Buffer.from(row.content_hash).toString('hex'));
+      const { outcome, items } = await changeTask(db, task, row.revision, api.config.maxRotations, caller.actor);
+      after(items);
+      if (outcome === 'limit') throw tooMany(api, wanted.executor);
+      if (outcome === 'changed') return ok(taskView(await findTask(api, id)));
+      if (tries === MAX_TRIES) throw new Problem('unavailable', `others change task ${id} all the time, try again`);
+      await sleep(Math.random() * Math.min(MOST_PAUSE_MS, 2 * tries));
+    }
+  },
+});
+
+export const deleteTaskEndpoint = endpoint({
+  method: 'delete',
+  path: '/v1/tasks/{id}',
+  tag: 'Tasks',
+  summary: 'No further dispatches; what is with clients may be completed',
+  roles: ['producer'],
+  params: IdParam,
+  answers: { 200: Task },
+  problems: ['not_found'],
+  async handle({ api, caller, params: { id } }) {
+    const { outcome, items } = await deleteTask(api.engine.db, id, null, caller.actor);
+    api.engine.after(items);
+    if (outcome === 'not_found') throw new Problem('not_found', `there is no task ${id}`);
+    return ok(taskView(await findTask(api, id)));
+  },
+});
+
+const defined = <T extends object>(fields: T): T =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+
+const tooMany = ({ config }: Api, executor: string) =>
+  new Problem(
+    'limit_reached',
+    `${executor} has ${config.maxRotations} rotating tasks, which is as many as there may be`,
+  );
+
+const deleted = (row: TaskRow) =>
+  new Problem('not_open', `task ${row.id} has been deleted`, {
+    ...{ state: 'deleted', by: null, reason: null },
+    at: row.updated_at.toISOString(),
+  });
+
+/** A task as somebody might have sent it. */
+function fieldsOf(row: TaskRow): NewTask {
+  const { createdAt, updatedAt, state, callback, occurrences, moreFrom, ...view } = taskView(row);
+  return { ...view, callback: row.callback };
+}
+
+/**
+ * A task as the database keeps it.
+ * @throws Problem 422 for fields that don't go together, `template_mismatch` with every mismatch
+ */
+async function checked(api: Api, id: string, fields: Fields, hash: string): Promise<TaskToBe> {
+  checkRhythm(fields);
+  checkUrl(api, 'callback.url', fields.callback?.url);
+  const { db } = api.engine;
+  if (!(await isZone(db, fields.timezone))) throw invalid('timezone', 'is not a time zone that the database knows');
+  const template = await getTemplate(db, fields.templateId);
+  if (!template) throw invalid('templateId', 'names no template');
+  const errors = mismatches(template.params, fields.params);
+  if (errors.length > 0) {
+    const all = errors.map((e) => `${e.path} ${e.message}`).join('; ');
+    throw new Problem('template_mismatch', `template ${template.id}: ${all}`.slice(0, 2000), {
+      errors: errors.slice(0, 50),
+    });
+  }
+  return {
+    ...{ id, hash, type: fields.type, executor: fields.executor, queue: queueOfExecutor(fields.executor) ?? '' },
+    ...{ start_time: toMs(fields.startTime), end_time: fields.endTime === null ? null : toMs(fields.endTime) },
+    ...{ every_minutes: fields.everyMinutes, daily_time: fields.dailyTime, every_days: fields.everyDays },
+    ...{ timezone: fields.timezone, template_id: fields.templateId, params: fields.params },
+    ...{ dispatch_times: fields.dispatchTimes, dispatch: fields.dispatch, catch_up: fields.catchUp },
+    ...{ lookback_seconds: fields.lookbackSeconds, answer_seconds: fields.answerSeconds, callback: fields.callback },
+  };
+}
+
+/** What is finer than a millisecond is cut off, so that an occurrence's id says the instant that counts. */
+const toMs = (time: string) => new Date(time);
+
+function checkRhythm(f: Fields): void {
+  const rhythms = [f.everyMinutes, f.dailyTime].filter((r) => r !== null).length;
+  if (f.type === 'once' && rhythms > 0)
+    throw invalid(f.everyMinutes === null ? 'dailyTime' : 'everyMinutes', 'is for tasks of type rotate');
+  if (f.type === 'rotate' && rhythms !== 1) throw invalid('everyMinutes', 'or dailyTime: give one of them');
+  if (f.everyDays !== 1 && f.dailyTime === null) throw invalid('everyDays', 'is for tasks with a dailyTime');
+  if (f.endTime !== null && Date.parse(f.endTime) < Date.parse(f.startTime))
+    throw invalid('endTime', 'is before startTime');
+}

@@ -1,0 +1,62 @@
+import { IdParam, Page, pageOf } from '../../contract/common.ts';
+import { NewTemplate, Template } from '../../contract/tasks.ts';
+import { addTemplate, getTemplate, listTemplates, type TemplateRow } from '../../db/tasks.ts';
+import { contentHash, newId } from '../../link/tokens.ts';
+import { keyedId, sameOrConflict } from '../adding.ts';
+import { endpoint, ok } from '../endpoint.ts';
+import { isNumber, page, positionOf } from '../paging.ts';
+import { Problem } from '../problems.ts';
+
+const view = ({ id, name, params, created_at }: TemplateRow) => ({
+  ...{ id, name, params },
+  createdAt: created_at.toISOString(),
+});
+
+export const addTemplateEndpoint = endpoint({
+  method: 'post',
+  path: '/v1/templates',
+  tag: 'Tasks',
+  summary: "What tasks' parameters must look like",
+  roles: ['producer'],
+  body: NewTemplate,
+  answers: { 200: Template, 201: Template },
+  problems: ['id_conflict'],
+  async handle({ api, caller, body: { id: sent, ...content }, header }) {
+    const { db } = api.engine;
+    const id = sent ?? keyedId(caller, 'template', header('idempotency-key')) ?? newId();
+    const hash = contentHash(content);
+    const added = await addTemplate(db, { id, hash, ...content });
+    if (added) return { status: 201, body: view(added) };
+    return ok(view(sameOrConflict(await getTemplate(db, id), 'template', id, hash).item));
+  },
+});
+
+export const getTemplateEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/templates/{id}',
+  tag: 'Tasks',
+  summary: 'A template',
+  roles: ['producer', 'reviewer', 'agent'],
+  params: IdParam,
+  answers: { 200: Template },
+  problems: ['not_found'],
+  async handle({ api, params: { id } }) {
+    const row = await getTemplate(api.engine.db, id);
+    if (!row) throw new Problem('not_found', `there is no template ${id}`);
+    return ok(view(row));
+  },
+});
+
+export const listTemplatesEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/templates',
+  tag: 'Tasks',
+  summary: 'Templates, newest first',
+  roles: ['producer', 'reviewer', 'agent'],
+  query: Page,
+  answers: { 200: pageOf(Template) },
+  async handle({ api, query: { limit, cursor } }) {
+    const rows = await listTemplates(api.engine.db, positionOf(cursor, isNumber) ?? null, limit + 1);
+    return ok(page(rows, limit, view, (t) => t.seq));
+  },
+});

@@ -1,0 +1,198 @@
+import { z } from '@hono/zod-openapi';
+import { Callback, isTimezone, Json, Name, Page, PositiveSeconds, Seconds, Time, WaitSeconds } from './common.ts';
+
+export const PARAM_TYPES = ['string', 'number', 'boolean', 'object'] as const;
+
+const TemplateParam = z.strictObject({ type: z.enum(PARAM_TYPES), required: z.boolean().default(true) });
+export type TemplateParams = Record<string, z.infer<typeof TemplateParam>>;
+
+const ParamName = z.string().min(1).max(200);
+export const NewTemplate = z
+  .strictObject({
+    id: Name.optional(),
+    name: z.string().min(1).max(200),
+    params: z
+      .record(ParamName, TemplateParam)
+      .refine((params) => Object.keys(params).length <= 200, 'may have 200 parameters')
+      .default({}),
+  })
+  .openapi('NewTemplate');
+export const Template = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    params: z.record(z.string(), z.object({ type: z.enum(PARAM_TYPES), required: z.boolean() })),
+    createdAt: z.string(),
+  })
+  .openapi('Template');
+
+const Members = z.array(Name).max(100_000);
+export const GroupParam = z.object({ gid: Name });
+export const PutGroup = z.strictObject({ members: Members.default([]) }).openapi('PutGroup');
+export const ChangeMembers = z
+  .strictObject({ add: Members.default([]), remove: Members.default([]) })
+  .openapi('ChangeMembers');
+export const Group = z
+  .object({ id: z.string(), members: z.array(z.string()), createdAt: z.string(), updatedAt: z.string() })
+  .openapi('Group');
+
+const Executor = z
+  .string()
+  .regex(/^[ug]id_[A-Za-z0-9._:~@-]{1,196}$/, 'must be uid_ and a user, or gid_ and a group')
+  .openapi({ example: 'gid_couriers' });
+const DailyTime = z
+  .string()
+  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be HH:MM')
+  .openapi({ example: '09:00' });
+const Timezone = z
+  .string()
+  .max(100)
+  // what begins with a sign means the opposite to PostgreSQL
+  .refine((name) => /^[A-Za-z]/.test(name) && isTimezone(name), 'is not a time zone')
+  .openapi({ example: 'Europe/Berlin' });
+const YEAR_MINUTES = 527_040;
+const TYPES = ['once', 'rotate'] as const;
+const DISPATCHES = ['each-once', 'blocking'] as const;
+const CATCH_UPS = ['all', 'newest'] as const;
+const Params = z.record(ParamName, Json);
+
+/** What may be changed of a task. */
+const fields = {
+  executor: Executor,
+  startTime: Time,
+  everyMinutes: z.number().int().min(1).max(YEAR_MINUTES).nullable(),
+  dailyTime: DailyTime.nullable(),
+  everyDays: z.number().int().min(1).max(3660),
+  timezone: Timezone,
+  templateId: Name,
+  params: Params,
+  dispatchTimes: z.number().int().min(1).max(1_000_000),
+  dispatch: z.enum(DISPATCHES),
+  catchUp: z.enum(CATCH_UPS),
+  lookbackSeconds: Seconds,
+  answerSeconds: PositiveSeconds.nullable(),
+  endTime: Time.nullable(),
+  callback: Callback.nullable(),
+};
+
+export const NewTask = z
+  .strictObject({
+    id: Name.optional(),
+    type: z.enum(TYPES),
+    ...fields,
+    everyMinutes: fields.everyMinutes.default(null),
+    dailyTime: fields.dailyTime.default(null),
+    everyDays: fields.everyDays.default(1),
+    timezone: fields.timezone.default('UTC'),
+    params: fields.params.default({}),
+    dispatchTimes: fields.dispatchTimes.default(1),
+    dispatch: fields.dispatch.default('each-once'),
+    catchUp: fields.catchUp.default('all'),
+    lookbackSeconds: fields.lookbackSeconds.default(86_400),
+    answerSeconds: fields.answerSeconds.default(null),
+    endTime: fields.endTime.default(null),
+    callback: fields.callback.default(null),
+  })
+  .openapi('NewTask');
+export type NewTask = z.infer<typeof NewTask>;
+
+export const PatchTask = z.strictObject(fields).partial().openapi('PatchTask');
+
+const OCCURRENCE_STATES = ['delayed', 'due', 'completed', 'cancelled', 'expired'] as const;
+export const Occurrence = z
+  .object({
+    occurrence: z.string(),
+    state: z.enum([...OCCURRENCE_STATES, 'planned']),
+    stock: z.number().int(),
+    dispatched: z.number().int().openapi({ description: 'With clients now' }),
+    completed: z.number().int(),
+  })
+  .openapi('Occurrence');
+
+export const Task = z
+  .object({
+    id: z.string(),
+    type: z.enum(TYPES),
+    executor: z.string(),
+    startTime: z.string(),
+    everyMinutes: z.number().int().nullable(),
+    dailyTime: z.string().nullable(),
+    everyDays: z.number().int(),
+    timezone: z.string(),
+    templateId: z.string(),
+    params: z.record(z.string(), Json),
+    dispatchTimes: z.number().int(),
+    dispatch: z.enum(DISPATCHES),
+    catchUp: z.enum(CATCH_UPS),
+    lookbackSeconds: z.number(),
+    answerSeconds: z.number().nullable(),
+    endTime: z.string().nullable(),
+    callback: z.object({ url: z.string() }).nullable(),
+    state: z.enum(['active', 'deleted']),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+    occurrences: z.array(Occurrence).optional(),
+    moreFrom: z
+      .string()
+      .nullable()
+      .optional()
+      .openapi({ description: 'Of expanded occurrences: from when on there are more than are shown; null: no more' }),
+  })
+  .openapi('Task');
+export type Task = z.infer<typeof Task>;
+
+export const TaskFilter = Page.extend({
+  executor: Name.optional(),
+  from: Time.optional(),
+  to: Time.optional(),
+  state: z.enum(['active', 'deleted']).default('active'),
+  expand: z.enum(['occurrences']).optional(),
+});
+export const OccurrenceParam = z.object({ id: Name, occurrence: Time });
+
+export const ClientParam = z.object({ uid: Name });
+/** A task, or one occurrence of it. */
+const Excluded = z
+  .string()
+  .regex(/^[A-Za-z0-9._:~@-]{1,200}(\/[0-9TZ:.-]{1,40})?$/, 'must be a task id, or id/occurrence');
+export const NextTask = z
+  .strictObject({ exclude: z.array(Excluded).max(1000).default([]), waitSeconds: WaitSeconds })
+  .openapi('NextTask');
+export const NextTaskAnswer = z
+  .object({
+    task: z
+      .object({ id: z.string(), occurrence: z.string(), startTime: z.string(), params: z.record(z.string(), Json) })
+      .nullable(),
+    logId: z.string().nullable(),
+    redo: z.boolean(),
+    nextAt: z.string().nullable(),
+    reasons: z
+      .object({
+        excluded: z.number().int(),
+        done: z.number().int(),
+        taken: z.number().int(),
+        notYet: z.number().int(),
+      })
+      .nullable(),
+  })
+  .openapi('NextTaskAnswer');
+export const CompleteTask = z
+  .strictObject({ logId: z.string().min(1).max(200), result: Json.optional() })
+  .openapi('CompleteTask');
+export const CompleteTaskAnswer = z
+  .object({ logId: z.string(), completedAt: z.string() })
+  .openapi('CompleteTaskAnswer');
+
+export const DispatchFilter = Page.extend({ uid: Name.optional(), taskId: Name.optional(), from: Time.optional() });
+export const DispatchLine = z
+  .object({
+    logId: z.string(),
+    uid: z.string(),
+    taskId: z.string(),
+    occurrence: z.string(),
+    params: z.record(z.string(), Json),
+    type: z.enum(['dispatched', 'completed', 'returned']),
+    at: z.string(),
+    result: Json,
+  })
+  .openapi('DispatchLine');

@@ -1,0 +1,184 @@
+-- What clients do (S4.3–S4.7): pull, and complete. A call is for several clients at once, those that came while the
+-- statement before was under way.
+
+-- Hands each client its unfinished dispatch again, or the earliest due occurrence that it may have (S4.5, S4.6). Clients
+-- are locked first and everything is looked at after that. No occurrence is waited for, because others may be locked by
+-- then: of one that another process is just at the answer is `busy`, and to go on to the next would break the order.
+-- p_sent   [{person, uid, exclude, token, explain}], no person twice
+-- outcome  redo, dispatched, busy, none; `given` is {params, …} of a dispatch, or why there is nothing
+create or replace function next_tasks(p_sent json)
+returns table (person text, outcome text, log_id text, given json, item item) language plpgsql
+set enable_seqscan = off as $$
+#variable_conflict use_column
+declare
+  x record;
+  l lease;
+  v_item item;
+  v_id text;
+  v_now timestamptz;
+begin
+  perform pg_advisory_xact_lock(s.key) from (
+    select distinct person_key('task', '', s.person) as key from json_to_recordset(p_sent) as s (person text) order by 1) s;
+  v_now := clock_timestamp();
+  -- whose time to answer has run out, and no clock has come by yet
+  perform advance_tasks(array(
+    select o.item_id from json_to_recordset(p_sent) as s (person text)
+      join lease o on o.kind = 'task' and o.slot = s.person and o.ended_at is null and o.expires_at <= v_now));
+
+  for x in select s.*, array(select json_array_elements_text(s.exclude)) as excluded
+             from json_to_recordset(p_sent) as s (person text, uid text, exclude json, token text, explain boolean)
+  loop
+    select * into l from lease o where o.kind = 'task' and o.slot = x.person and o.ended_at is null;
+    if found then
+      select * into v_item from item i where i.kind = 'task' and i.id = l.item_id;
+      return query select x.person, 'redo', l.token, l.given, v_item;
+      continue;
+    end if;
+    v_id := first_task(x.person, x.excluded, v_now);
+    if v_id is null then
+      return query select x.person, 'none', null::text, task_prospect(x.person, x.excluded, x.explain, v_now), null::item;
+      continue;
+    end if;
+    select * into v_item from item i
+     where i.kind = 'task' and i.id = v_id and i.state = 'ready' and i.room > 0 for update skip locked;
+    if not found then
+      return query select x.person, 'busy', null::text, null::json, null::item;
+    else
+      return query select * from dispatch_task(v_item, x.person, x.uid, x.token);
+    end if;
+  end loop;
+end $$;
+
+-- One of an occurrence's stock to one client. What it was given is kept with the dispatch: the task may be changed
+-- before it is completed.
+create or replace function dispatch_task(i item, p_person text, p_uid text, p_token text)
+returns table (person text, outcome text, log_id text, given json, item item) language plpgsql as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := clock_timestamp();
+  v_until timestamptz;
+begin
+  select v_now + make_interval(secs => t.answer_seconds) into v_until from task t where t.id = task_of(i.id);
+  insert into lease (token, kind, item_id, queue, holder, slot, granted_at, expires_at, given)
+  values (p_token, 'task', i.id, i.queue, p_uid, p_person, v_now, v_until, i.body);
+  return query with handed as (
+    update item o
+       set room = o.room - 1, attempts = o.attempts + 1, wake_at = least(o.wake_at, v_until),
+           version = nextval('item_version'), event_seq = o.event_seq + 1, last_event = 'dispatched', last_actor = p_uid,
+           last_data = json_build_object('logId', p_token, 'person', p_person, 'uid', p_uid, 'params', o.body), updated_at = v_now
+     where o.kind = 'task' and o.id = i.id returning o.*)
+  select p_person, 'dispatched', p_token, h.body, h::item from handed h;
+end $$;
+
+-- The executors that a client pulls from: itself and its groups.
+create or replace function executors_of(p_person text) returns setof text language sql stable rows 5 as $$
+  select 'uid_' || p_person union all select 'gid_' || group_id from member where person = p_person
+$$;
+
+-- The occurrence that a client gets next, by its start: not one that it has had already, where each gets a task once
+-- (S4.4). What was returned unanswered goes to others of the group; where there are no others, to the same client.
+create or replace function first_task(p_person text, p_exclude text[], p_now timestamptz) returns text language plpgsql stable
+set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+declare
+  v_id text;
+begin
+  select c.id into v_id from executors_of(p_person) as e (queue)
+   cross join lateral (
+     select i.id, i.rank, i.seq from item i
+      where i.kind = 'task' and i.queue = e.queue and i.state = 'ready' and i.room > 0 and i.deadline_at > p_now
+        and not (i.id = any (p_exclude) or task_of(i.id) = any (p_exclude)) and not had_task(i, p_person)
+      order by i.rank, i.seq limit 1) c
+   order by c.rank, c.seq limit 1;
+  return v_id;
+end $$;
+
+create or replace function had_task(i item, p_person text) returns boolean language plpgsql stable as $$
+begin
+  return exists (select from lease l where l.kind = 'task' and l.slot = p_person and l.item_id = i.id
+                   and (l.why = 'settled' or i.queue like 'gid%'))
+     and (select t.dispatch = 'each-once' from task t where t.id = task_of(i.id));
+end $$;
+
+-- Whom to wait for, when the next one is due, and, if asked for, what stands in the way, each counted up to 1,000.
+create or replace function task_prospect(p_person text, p_exclude text[], p_explain boolean, p_now timestamptz) returns json
+language plpgsql stable set enable_seqscan = off as $$
+declare
+  v_queues text[] := array(select executors_of(p_person));
+  v_next timestamptz;
+  v_reasons json;
+begin
+  if not p_explain then return json_build_object('queues', v_queues); end if;
+  select min(i.available_at) into v_next from unnest(v_queues) as e (queue), unnest(array['task', 'rotation']) as k (kind)
+   cross join lateral (
+     select o.available_at from item o
+      where o.queue = e.queue and o.kind = k.kind and o.state = 'delayed'
+        and not (o.id = any (p_exclude) or task_of(o.id) = any (p_exclude))
+      order by o.available_at limit 1) i;
+  select json_build_object(
+           'excluded', count(*) filter (where s.excluded), 'done', count(*) filter (where not s.excluded and s.had),
+           'taken', count(*) filter (where not s.excluded and not s.had and s.room = 0), 'notYet', (
+             select count(*) from (select from unnest(v_queues) as e (queue) join item o on o.queue = e.queue
+                                    where o.kind in ('task', 'rotation') and o.state = 'delayed' limit 1000) d)) into v_reasons
+    from (select i.room, i.id = any (p_exclude) or task_of(i.id) = any (p_exclude) as excluded, had_task(i, p_person) as had
+            from unnest(v_queues) as e (queue) join item i on i.queue = e.queue and i.kind = 'task' and i.state = 'ready'
+           where i.deadline_at > p_now limit 1000) s;
+  return json_build_object('queues', v_queues, 'nextAt', iso_time(v_next), 'reasons', v_reasons);
+end $$;
+
+-- Completes dispatches by their log ids (S4.5, S4.7). The occurrence is locked first; with the last of its stock it ends.
+-- p_sent   [{person, token, result, hash}], no token twice
+-- outcome  completed, repeated (the same again), settled (completed with another result), stale; `current` is the
+--          client's unfinished one
+create or replace function complete_tasks(p_sent json)
+returns table (token text, outcome text, completed_at timestamptz, current text, item item) language plpgsql
+set enable_seqscan = off as $$
+#variable_conflict use_column
+declare
+  x record;
+  l lease;
+  v_item item;
+  v_now timestamptz;
+begin
+  perform 1 from item i where i.kind = 'task' and i.id in (
+    select o.item_id from json_to_recordset(p_sent) as s (person text, token text)
+      join lease o on o.token = s.token and o.kind = 'task' and o.slot = s.person) order by i.id for update;
+  for x in select * from json_to_recordset(p_sent) as s (person text, token text, result json, hash text) loop
+    v_now := clock_timestamp();
+    select * into l from lease o where o.token = x.token and o.kind = 'task' and o.slot = x.person;
+    if found and l.ended_at is null and l.expires_at <= v_now then
+      -- run out, and no clock has come by yet
+      perform advance_tasks(array[l.item_id]);
+      select * into l from lease o where o.token = x.token;
+    end if;
+    if l.token is not null and l.ended_at is null then
+      v_item := complete_task(l, x.result, x.hash, v_now);
+      return query select x.token, 'completed', greatest(v_now, l.granted_at), null::text, v_item;
+    elsif l.why = 'settled' and not exists (
+      select from event e where e.kind = 'task' and e.type = 'dispatched' and e.data ->> 'person' = x.person and e.at > l.granted_at) then
+      return query select x.token, case when l.result_hash = decode(x.hash, 'hex') then 'repeated' else 'settled' end,
+                          l.ended_at, null::text, null::item;
+    else
+      return query select x.token, 'stale', l.ended_at,
+        (select o.token from lease o where o.kind = 'task' and o.slot = x.person and o.ended_at is null), null::item;
+    end if;
+  end loop;
+end $$;
+
+create or replace function complete_task(l lease, p_result json, p_hash text, p_now timestamptz) returns item language plpgsql as $$
+declare
+  v_item item;
+  v_data json := json_build_object('logId', l.token, 'person', l.slot, 'uid', l.holder, 'params', l.given, 'result', p_result);
+begin
+  update lease set ended_at = greatest(p_now, granted_at), why = 'settled', ended_by = l.holder, result_hash = decode(p_hash, 'hex')
+   where token = l.token;
+  select * into v_item from item where kind = 'task' and id = l.item_id;
+  if v_item.room > 0 then
+    update item set version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'completed', last_actor = l.holder,
+           last_data = v_data, updated_at = p_now
+     where kind = 'task' and id = l.item_id returning * into v_item;
+  else
+    perform keep_occurrence(l.item_id, 'completed', l.holder, v_data, p_now);
+    select * into v_item from item where kind = 'task' and id = l.item_id;
+  end if;
+  return v_item;
+end $$;

@@ -1,0 +1,151 @@
+-- When tasks occur, and what makes their occurrences (S4.2, S4.6).
+
+-- The instant that a wall clock shows as p_local. Of an hour that comes twice (back to winter time) the first; what an
+-- hour leaves out (on to summer time) is as much later, as most date libraries have it. PostgreSQL alone takes the second.
+create or replace function local_instant(p_local timestamp, p_zone text) returns timestamptz
+  language sql stable strict parallel safe as $$
+  select case when e.at at time zone p_zone = p_local then e.at else l.at end
+    from (select p_local at time zone p_zone as at) l
+   cross join lateral (select l.at - interval '1 day' as at) d
+   -- reckoned by the offset of the day before
+   cross join lateral (
+     select (p_local - (d.at at time zone p_zone - d.at at time zone 'UTC')) at time zone 'UTC' as at) e
+$$;
+
+-- Whether the database knows a time zone by this name: its list may be older than the caller's.
+create or replace function is_zone(p_zone text) returns boolean language plpgsql stable as $$
+begin
+  perform now() at time zone p_zone;
+  return true;
+exception when invalid_parameter_value then
+  return false;
+end $$;
+
+-- The first p_limit times of a task after p_after, up to p_until and to its end. Every N minutes: counted from the
+-- start. Daily: every so many days from the day of the start in the task's zone, and never before the start.
+create or replace function task_times(t task, p_after timestamptz, p_until timestamptz, p_limit integer)
+returns setof timestamptz language plpgsql stable as $$
+declare
+  v_until timestamptz := least(p_until, case when t.type = 'rotate' then t.end_time end);
+  v_day date := (t.start_time at time zone t.timezone)::date;
+  v_from bigint;
+  v_to bigint;
+begin
+  if t.type = 'once' then
+    return query select t.start_time where t.start_time > p_after and t.start_time <= v_until limit p_limit;
+  elsif t.every_minutes is not null then
+    v_from := greatest(0, floor(extract(epoch from greatest(p_after, t.start_time - interval '1 second') - t.start_time) / (60 * t.every_minutes)) + 1);
+    v_to := floor(extract(epoch from v_until - t.start_time) / (60 * t.every_minutes));
+    return query
+      select s.at from generate_series(v_from, least(v_to, v_from + p_limit - 1)) as k
+       cross join lateral (select t.start_time + (k * t.every_minutes) * interval '1 minute' as at) s;
+  else
+    -- one more on both sides of those reckoned: where a day begins depends on the zone
+    v_from := greatest(0, ((greatest(p_after, t.start_time) at time zone t.timezone)::date - v_day) / t.every_days - 1);
+    v_to := ((v_until at time zone t.timezone)::date - v_day) / t.every_days + 1;
+    return query
+      select s.at from generate_series(v_from, least(v_to, v_from + p_limit + 2)) as k
+       cross join lateral (
+         select local_instant((v_day + (k * t.every_days)::integer) + t.daily_time::time, t.timezone) as at) s
+       where s.at > p_after and s.at >= t.start_time and s.at <= v_until
+       order by s.at limit p_limit;
+  end if;
+end $$;
+
+-- How far apart two occurrences can be at most, summer time included.
+create or replace function task_step(t task) returns interval language sql immutable as $$
+  select coalesce(t.every_minutes * interval '1 minute', t.every_days * interval '1 day' + interval '1 day')
+$$;
+
+create or replace function next_time(t task, p_after timestamptz) returns timestamptz language sql stable as $$
+  select task_times(t, p_after, greatest(p_after, t.start_time) + 2 * task_step(t), 1)
+$$;
+
+-- Makes the occurrences that are due by now and within the look-back, the oldest first and so many at a time; those that
+-- are there already stay as they are. With `newest` only the latest is made, and what is left of earlier ones is void.
+create or replace function make_occurrences(p_task text, p_now timestamptz, p_limit integer) returns setof item language plpgsql as $$
+declare
+  t task;
+  v_from timestamptz;
+  v_until timestamptz;
+  v_times timestamptz[];
+begin
+  select * into t from task where id = p_task for update;
+  -- what is due at the first moment of the look-back still counts
+  v_from := greatest(t.made_until, p_now - make_interval(secs => t.lookback_seconds) - interval '1 microsecond');
+  v_until := case t.type when 'once' then t.start_time else p_now end;
+  if t.type = 'rotate' and t.catch_up = 'newest' then
+    select array[max(s)] into v_times
+      from task_times(t, greatest(v_from, least(p_now, t.end_time) - 2 * task_step(t)), v_until, 10000) s having max(s) is not null;
+  else
+    select array_agg(s) into v_times from task_times(t, v_from, v_until, p_limit) s;
+  end if;
+  update task set made_until = case when cardinality(v_times) = p_limit then v_times[p_limit] else p_now end where id = p_task;
+  if v_times is null then return; end if;
+  return query select * from put_occurrences(t, v_times, p_now);
+  if t.type = 'rotate' and t.catch_up = 'newest' then
+    return query select * from void_occurrences(t, array[]::text[], v_times[1], 'superseded', 'system', p_now);
+  end if;
+end $$;
+
+-- Occurrences as items. One that was taken back because the task's times changed comes back when they change again.
+create or replace function put_occurrences(t task, p_times timestamptz[], p_now timestamptz) returns setof item language plpgsql as $$
+begin
+  return query
+  insert into item as i (kind, id, queue, state, rank, body, content_hash, callback, room, version,
+                         created_at, available_at, first_available_at, deadline_at, wake_at,
+                         event_seq, last_event, last_actor, last_data, updated_at)
+  select 'task', t.id || '/' || iso_time(s.at), t.queue, case when s.at > p_now then 'delayed' else 'ready' end,
+         item_rank('task', 0, s.at, null, false), t.params, t.content_hash, t.callback, t.dispatch_times, nextval('item_version'),
+         p_now, s.at, s.at, d.deadline_at, case when s.at > p_now then s.at else d.deadline_at end,
+         1, 'created', 'system', json_build_object('executor', t.executor, 'startTime', iso_time(s.at)), p_now
+    from unnest(p_times) with ordinality as s (at, n)
+   cross join lateral (select occurrence_deadline(t, s.at) as deadline_at) d
+   order by s.n
+  on conflict (kind, id) do update
+     set queue = t.queue, state = excluded.state, body = t.params, callback = t.callback, room = t.dispatch_times,
+         deadline_at = excluded.deadline_at, wake_at = excluded.wake_at, closing = false,
+         ended_at = null, ended_by = null, end_reason = null,
+         version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = 'rescheduled', last_actor = 'system',
+         last_data = null, updated_at = p_now
+   where i.state = 'invalidated' and i.end_reason = 'rescheduled'
+  returning *;
+end $$;
+
+-- Until when an occurrence can be handed out: its look-back, and the end of a task that runs once.
+create or replace function occurrence_deadline(t task, p_at timestamptz) returns timestamptz language sql immutable as $$
+  select least(p_at + make_interval(secs => t.lookback_seconds), case when t.type = 'once' then t.end_time end)
+$$;
+
+-- What time does to rotating tasks: makes what is due, and sets the wake time to what comes next. Neither version nor
+-- event moves, as with a renewed lease: the workflow looks at the row anyway when its timer fires.
+create or replace function advance_rotations(p_ids text[]) returns setof item language plpgsql as $$
+declare
+  i item;
+  t task;
+  v_now timestamptz;
+  v_next timestamptz;
+begin
+  for i in select * from item where kind = 'rotation' and id = any (p_ids) and ended_at is null order by id for update loop
+    v_now := clock_timestamp();
+    continue when i.wake_at is null or i.wake_at > v_now;
+    return query select * from make_occurrences(i.id, v_now, 1000);
+    select * into t from task where id = i.id;
+    v_next := next_time(t, t.made_until);
+    return query select * from set_rotation(i.id, v_next, v_now);
+  end loop;
+end $$;
+
+-- p_next  its next occurrence; null: there is none any more
+create or replace function set_rotation(p_id text, p_next timestamptz, p_now timestamptz) returns setof item language plpgsql as $$
+begin
+  if p_next is null then
+    return query update item
+       set state = 'expired', ended_at = p_now, ended_by = 'system', wake_at = null, version = nextval('item_version'),
+           event_seq = event_seq + 1, last_event = 'ended', last_actor = 'system', last_data = null, updated_at = p_now
+     where kind = 'rotation' and id = p_id and ended_at is null returning *;
+  else
+    return query update item set available_at = p_next, wake_at = p_next, updated_at = p_now
+     where kind = 'rotation' and id = p_id and ended_at is null returning *;
+  end if;
+end $$;

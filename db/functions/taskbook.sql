@@ -1,0 +1,135 @@
+-- Making, changing and deleting tasks (S4.1–S4.3, S4.9). Task and occurrences change in one transaction, so there is
+-- nothing that could be out of date at the next pull (S4.11).
+
+-- Adds a task, and what is due of it. A queue of rotating tasks is locked while it is counted, so that the limit holds
+-- whoever adds at the same time.
+-- outcome  created, exists, limit
+create or replace function add_task(p_task json, p_limit integer, p_actor text)
+returns table (outcome text, item item) language plpgsql as $$
+#variable_conflict use_column
+declare
+  t task := json_populate_record(null::task, p_task);
+  v_now timestamptz;
+begin
+  if t.type = 'rotate' then perform lock_rotations(t.queue); end if;
+  v_now := clock_timestamp();
+  if t.type = 'rotate' and too_many_rotations(t.queue, t.id, p_limit) and not exists (select from task where id = t.id) then
+    return query select 'limit', null::item; return;
+  end if;
+  insert into task (id, type, executor, queue, start_time, every_minutes, daily_time, every_days, timezone, template_id, params,
+                    dispatch_times, dispatch, catch_up, lookback_seconds, answer_seconds, end_time, callback, content_hash,
+                    created_at, updated_at)
+  values (t.id, t.type, t.executor, t.queue, t.start_time, t.every_minutes, t.daily_time, t.every_days, t.timezone, t.template_id, t.params,
+          t.dispatch_times, t.dispatch, t.catch_up, t.lookback_seconds, t.answer_seconds, t.end_time, t.callback, t.content_hash,
+          v_now, v_now)
+  on conflict (id) do nothing;
+  if not found then return query select 'exists', null::item; return; end if;
+  if t.type = 'rotate' then
+    insert into item (kind, id, queue, state, rank, body, content_hash, version, created_at, available_at, first_available_at,
+                      wake_at, event_seq, last_event, last_actor, last_data, updated_at)
+    values ('rotation', t.id, t.queue, 'delayed', 0, t.params, t.content_hash, nextval('item_version'), v_now, t.start_time, t.start_time,
+            t.start_time, 1, 'created', p_actor, json_build_object('executor', t.executor), v_now);
+  end if;
+  return query select 'created', m from plan_task(t.id, v_now) m;
+  -- of a task that has nothing to show yet
+  if not found then return query select 'created', null::item; end if;
+end $$;
+
+create or replace function lock_rotations(p_queue text) returns void language sql as $$
+  select pg_advisory_xact_lock(hashtextextended('rotations' || chr(31) || p_queue, 0))
+$$;
+
+create or replace function too_many_rotations(p_queue text, p_but text, p_limit integer) returns boolean language sql stable as $$
+  select count(*) >= p_limit from item where queue = p_queue and kind = 'rotation' and state = 'delayed' and id <> p_but
+$$;
+
+-- Makes what is due of a task, and sets when it comes next.
+create or replace function plan_task(p_id text, p_now timestamptz) returns setof item language plpgsql as $$
+declare
+  t task;
+begin
+  return query select * from make_occurrences(p_id, p_now, 1000);
+  select * into t from task where id = p_id;
+  if t.type = 'rotate' then return query select * from set_rotation(p_id, next_time(t, t.made_until), p_now); end if;
+end $$;
+
+-- Changes a task: p_task is the whole of it as it is to be, made from its revision p_seen. It acts on what has not
+-- been dispatched: occurrences that the new times don't have are void, those they have stay, new ones are made; other
+-- fields are taken over by all that has stock. Dispatches go on as they were given.
+-- outcome  changed, again (it was changed meanwhile), deleted, not_found, limit
+create or replace function change_task(p_id text, p_task json, p_seen integer, p_limit integer, p_actor text)
+returns table (outcome text, item item) language plpgsql as $$
+#variable_conflict use_column
+declare
+  o task;
+  t task := json_populate_record(null::task, p_task);
+  v_now timestamptz;
+  v_id text;
+  v_changed json;
+begin
+  if t.type = 'rotate' then perform lock_rotations(t.queue); end if;
+  -- before the task, as the clocks do
+  perform 1 from item where kind = 'rotation' and id = p_id for update;
+  select * into o from task where id = p_id for update;
+  if not found then return query select 'not_found', null::item; return; end if;
+  if o.state = 'deleted' then return query select 'deleted', null::item; return; end if;
+  if o.revision <> p_seen then return query select 'again', null::item; return; end if;
+  if t.type = 'rotate' and t.queue <> o.queue and too_many_rotations(t.queue, p_id, p_limit) then
+    return query select 'limit', null::item; return;
+  end if;
+  v_now := clock_timestamp();
+  update task
+     set executor = t.executor, queue = t.queue, start_time = t.start_time, every_minutes = t.every_minutes, daily_time = t.daily_time,
+         every_days = t.every_days, timezone = t.timezone, template_id = t.template_id, params = t.params,
+         dispatch_times = t.dispatch_times, dispatch = t.dispatch, catch_up = t.catch_up, lookback_seconds = t.lookback_seconds,
+         answer_seconds = t.answer_seconds, end_time = t.end_time, callback = t.callback, made_until = '-infinity', revision = o.revision + 1, updated_at = v_now
+   where id = p_id returning * into t;
+  select json_object_agg(n.key, n.value) into v_changed
+    from jsonb_each(to_jsonb(t) - '{queue,made_until,revision,updated_at,callback}'::text[]) n
+   where n.value is distinct from to_jsonb(o) -> n.key;
+
+  return query select 'changed', v from void_occurrences(t, array(
+      select i.id from open_occurrences(p_id) i
+       where exists (select from task_times(t, i.available_at - interval '1 microsecond', i.available_at, 1))),
+    null, 'rescheduled', p_actor, v_now) v;
+  for v_id in select i.id from open_occurrences(p_id) i where not i.closing order by i.id for update loop
+    update item set deadline_at = occurrence_deadline(t, available_at) where kind = 'task' and id = v_id;
+    perform keep_occurrence(v_id, 'changed', p_actor, json_build_object('changed', v_changed), v_now);
+    return query select 'changed', i from item i where i.kind = 'task' and i.id = v_id;
+  end loop;
+  update item i
+     set queue = t.queue, state = 'delayed', ended_at = null, ended_by = null, wake_at = v_now, version = nextval('item_version'),
+         event_seq = event_seq + 1, last_event = 'changed', last_actor = p_actor,
+         last_data = json_build_object('changed', v_changed), updated_at = v_now
+   where i.kind = 'rotation' and i.id = p_id;
+  return query select 'changed', m from plan_task(p_id, v_now) m;
+  return query select 'changed', null::item;
+end $$;
+
+create or replace function open_occurrences(p_task text) returns setof item language sql stable as $$
+  select * from item where kind = 'task' and id > p_task || '/' and id < p_task || '0' and ended_at is null
+$$;
+
+-- No further occurrences, and nothing more of those that are there; what is with clients may be completed.
+-- outcome  deleted, repeated, not_found
+create or replace function delete_task(p_id text, p_reason text, p_actor text) returns table (outcome text, item item) language plpgsql as $$
+#variable_conflict use_column
+declare
+  t task;
+  v_now timestamptz;
+begin
+  perform 1 from item where kind = 'rotation' and id = p_id for update;
+  select * into t from task where id = p_id for update;
+  if not found then return query select 'not_found', null::item; return; end if;
+  if t.state = 'deleted' then return query select 'repeated', null::item; return; end if;
+  v_now := clock_timestamp();
+  update task set state = 'deleted', updated_at = v_now where id = p_id returning * into t;
+  return query
+    update item i
+       set state = 'invalidated', ended_at = v_now, ended_by = p_actor, end_reason = p_reason, wake_at = null,
+           version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'deleted', last_actor = p_actor,
+           last_data = json_build_object('reason', p_reason), updated_at = v_now
+     where i.kind = 'rotation' and i.id = p_id and i.ended_at is null returning 'deleted', i;
+  return query select 'deleted', v from void_occurrences(t, '{}', null, coalesce(p_reason, 'deleted'), p_actor, v_now) v;
+  return query select 'deleted', null::item;
+end $$;

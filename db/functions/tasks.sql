@@ -1,0 +1,124 @@
+-- Occurrences of tasks between their making and their end (S4.4–S4.7). An occurrence's row is the lock for its
+-- dispatches; a client is locked before it, and nobody waits for a client while holding an occurrence.
+
+-- The task that an occurrence belongs to: ids of tasks have no slash.
+create or replace function task_of(p_item text) returns text language sql immutable parallel safe as $$
+  select split_part(p_item, '/', 1)
+$$;
+
+-- What follows from an occurrence's dispatches and from its task as it is today: stock, next wake time, its end. It is
+-- counted anew each time, so no counter can drift. Every change but the two that callers make all day ends here.
+create or replace function keep_occurrence(p_id text, p_event text, p_actor text, p_data json, p_now timestamptz)
+returns void language plpgsql set enable_seqscan = off as $$
+declare
+  i item;
+  t task;
+  v_live integer;
+  v_done integer;
+  v_first timestamptz;
+  v_open boolean;
+  v_room integer;
+  v_end text;
+begin
+  select * into i from item where kind = 'task' and id = p_id;
+  select * into t from task where id = task_of(p_id);
+  select count(*) filter (where ended_at is null), count(*) filter (where why = 'settled'), min(expires_at) filter (where ended_at is null)
+    into v_live, v_done, v_first from lease where kind = 'task' and item_id = p_id;
+  v_open := t.state = 'active' and not i.closing and i.deadline_at > p_now;
+  v_room := case when v_open then greatest(t.dispatch_times - v_live - v_done, 0) else 0 end;
+  v_end := case when v_room > 0 or v_live > 0 then null when v_done > 0 then 'settled'
+                when i.closing or t.state = 'deleted' then 'invalidated' else 'expired' end;
+  update item
+     set queue = t.queue, body = t.params, callback = t.callback, room = case when v_end is null then v_room end,
+         state = coalesce(v_end, i.state), ended_at = case when v_end is not null then p_now end,
+         ended_by = case when v_end is not null then p_actor end,
+         end_reason = case when v_end is not null then p_data ->> 'reason' end,
+         result = case when v_end = 'settled' then json_build_object('completed', v_done) end,
+         telling = coalesce(v_end = 'settled' and t.callback is not null, false),
+         wake_at = case when v_end is null then least(case when i.state = 'delayed' then i.available_at end, v_first,
+                                                      case when v_room > 0 then i.deadline_at end) end,
+         version = nextval('item_version'), event_seq = event_seq + 1, last_event = p_event, last_actor = p_actor,
+         last_data = p_data, updated_at = p_now
+   where kind = 'task' and id = p_id;
+end $$;
+
+-- Ends dispatches that have not been completed; what they were is given back to stock, and their holders are told.
+-- p_overdue  only those whose time to answer is over
+create or replace function return_dispatches(p_id text, p_why text, p_overdue boolean, p_actor text, p_now timestamptz)
+returns void language plpgsql as $$
+declare
+  l lease;
+begin
+  for l in
+    update lease set ended_at = greatest(p_now, granted_at), why = p_why, ended_by = p_actor
+     where kind = 'task' and item_id = p_id and ended_at is null and (not p_overdue or expires_at <= p_now) returning *
+  loop
+    insert into notice (kind, item_id, queue, person, type, data)
+    values ('task', p_id, l.queue, l.holder, 'lease_lost',
+            json_build_object('reason', case p_why when 'expired' then 'expired' else 'revoked' end, 'by', p_actor));
+    perform keep_occurrence(p_id, 'returned', p_actor,
+      json_build_object('logId', l.token, 'person', l.slot, 'uid', l.holder, 'params', l.given, 'reason', p_why), p_now);
+  end loop;
+end $$;
+
+-- What time does to occurrences: their start, the end of dispatches that took too long, the end of their look-back.
+create or replace function advance_tasks(p_ids text[]) returns setof item language plpgsql as $$
+declare
+  i item;
+  v_now timestamptz;
+begin
+  for i in select * from item where kind = 'task' and id = any (p_ids) and ended_at is null order by id for update loop
+    v_now := clock_timestamp();
+    continue when i.wake_at is null or i.wake_at > v_now;
+    perform return_dispatches(i.id, 'expired', true, 'system', v_now);
+    if i.deadline_at <= v_now and i.room > 0 then
+      perform keep_occurrence(i.id, 'expired', 'system', json_build_object('reason', 'look-back'), v_now)
+        from item where kind = 'task' and id = i.id and ended_at is null;
+    elsif i.state = 'delayed' then
+      update item set state = 'ready', wake_at = i.deadline_at, version = nextval('item_version'),
+             event_seq = event_seq + 1, last_event = 'available', last_actor = 'system', last_data = null, updated_at = v_now
+       where kind = 'task' and id = i.id;
+    else
+      -- what it was to wake for has been completed meanwhile
+      update item set wake_at = least(case when room > 0 then deadline_at end, (
+               select min(expires_at) from lease where kind = 'task' and item_id = i.id and ended_at is null))
+       where kind = 'task' and id = i.id and ended_at is null;
+    end if;
+    return query select * from item where kind = 'task' and id = i.id;
+  end loop;
+end $$;
+
+-- Voids what has not been dispatched of a task's open occurrences: those before p_before, or, without it, those whose
+-- id is not in p_kept. What is with clients goes on.
+create or replace function void_occurrences(
+  t task, p_kept text[], p_before timestamptz, p_reason text, p_actor text, p_now timestamptz
+) returns setof item language plpgsql as $$
+declare
+  v_id text;
+begin
+  for v_id in
+    select id from item
+     where kind = 'task' and id > t.id || '/' and id < t.id || '0' and ended_at is null and not closing
+       and case when p_before is null then not id = any (p_kept) else available_at < p_before end
+     order by id for update
+  loop
+    update item set closing = true where kind = 'task' and id = v_id;
+    perform keep_occurrence(v_id, 'cancelled', p_actor, json_build_object('reason', p_reason), p_now);
+    return query select * from item where kind = 'task' and id = v_id;
+  end loop;
+end $$;
+
+-- Ends an occurrence with all of its dispatches: what an operator asks for.
+create or replace function cancel_occurrence(p_id text, p_reason text, p_actor text) returns setof item language plpgsql as $$
+declare
+  v_now timestamptz;
+begin
+  perform 1 from item where kind = 'task' and id = p_id and ended_at is null for update;
+  if not found then return; end if;
+  v_now := clock_timestamp();
+  perform return_dispatches(p_id, 'revoked', false, p_actor, v_now);
+  update item set closing = true where kind = 'task' and id = p_id;
+  perform keep_occurrence(p_id, 'cancelled', p_actor, json_build_object('reason', p_reason), v_now)
+    from item where kind = 'task' and id = p_id and ended_at is null;
+  return query select * from item where kind = 'task' and id = p_id;
+end $$;

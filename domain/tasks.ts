@@ -1,0 +1,54 @@
+import type { Item } from '../contract/items.ts';
+import type { TemplateParams } from '../contract/tasks.ts';
+import { stateWord } from './items.ts';
+
+/** The user that counts, whether or not he is called with his prefix. */
+export const personOfUid = (uid: string): string => uid.replace(/^(uid_)+(?=.)/, '');
+export const groupOfGid = (gid: string): string => gid.replace(/^(gid_)+(?=.)/, '');
+
+/** An executor as clients are found by it; undefined: it has neither prefix. */
+export function queueOfExecutor(executor: string): string | undefined {
+  if (executor.startsWith('uid_')) return `uid_${personOfUid(executor)}`;
+  if (executor.startsWith('gid_')) return `gid_${groupOfGid(executor)}`;
+  return undefined;
+}
+
+export interface Mismatch {
+  path: string;
+  message: string;
+}
+
+/** Everything in which params differ from their template (S4.1). */
+export function mismatches(template: TemplateParams, params: Record<string, unknown>): Mismatch[] {
+  const wrong: Mismatch[] = [];
+  for (const [name, { type, required }] of Object.entries(template)) {
+    const value = Object.hasOwn(params, name) ? params[name] : undefined;
+    if (value === undefined) {
+      if (required) wrong.push({ path: `params.${name}`, message: 'is required by the template' });
+    } else if (typeOf(value) !== type)
+      wrong.push({ path: `params.${name}`, message: `must be of type ${type}, is ${typeOf(value)}` });
+  }
+  for (const name of Object.keys(params))
+    if (!Object.hasOwn(template, name)) wrong.push({ path: `params.${name}`, message: 'is not in the template' });
+  return wrong;
+}
+
+const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
+
+/** An occurrence's instant as it stands in its id. */
+export const occurrenceOf = (itemId: string): string => itemId.slice(itemId.indexOf('/') + 1);
+export const taskOf = (itemId: string): string => itemId.slice(0, itemId.indexOf('/'));
+
+/** An occurrence as its task's receiver is told of it. */
+export function occurrenceView(item: Item) {
+  return {
+    id: taskOf(item.id),
+    occurrence: occurrenceOf(item.id),
+    startTime: item.available_at.toISOString(),
+    state: stateWord('task', item.state),
+    executor: item.queue,
+    params: item.body,
+    ...(item.result as { completed?: number } | null),
+    endedAt: item.ended_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,71 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { eventually } from '../support/client.ts';
+import { startExport } from '../support/export.ts';
+import { arrived, follow, wholeFeed } from '../support/feed.ts';
+import { startTestSystem } from '../support/system.ts';
+import { addTask, addTemplate, completed, deleteTask, handed } from '../support/tasks.ts';
+import { add } from '../support/tickets.ts';
+
+const { api, sql, running } = await startTestSystem();
+await addTemplate(api, 'plain');
+
+/** A task from its making to its end, and everything of it cleared. */
+async function cleared(id: string): Promise<void> {
+  await addTask(api, { id, executor: `uid_${id}` });
+  const { logId } = await handed(api, id, { waitSeconds: 20 });
+  await completed(api, id, logId);
+  await deleteTask(api, id);
+  await wholeFeed(api);
+  await sql(`select forget_tasks(clock_timestamp() + interval '1 second', 1000)`);
+  expect(await sql(`select 1 from event where kind = 'task' and item_id like '${id}/%'`)).toEqual([]);
+}
+
+test('S4.8 S4.10 what retention has cleared is out of the feed, which goes on behind it', async () => {
+  await add(api, 'q', { id: 'first' });
+  await cleared('middle');
+  await add(api, 'q', { id: 'second' });
+  await cleared('end');
+  const lines = await wholeFeed(api);
+  expect(lines.map((line) => line.itemId)).toEqual(['first', 'second']);
+  expect(lines[1]?.seq).toBeGreaterThan(3);
+  expect((await sql(`select count(*)::int as n from feed`))[0]?.n).toBe(2);
+
+  // all that was behind its position is gone: it waits, instead of looking for it again and again
+  const { feed } = running.engine;
+  const read = feed.read.bind(feed);
+  let reads = 0;
+  feed.read = (after, limit) => {
+    reads++;
+    return read(after, limit);
+  };
+  const followed = await follow(api, `after=${lines[1]?.seq}`);
+  await eventually(async () => followed.text() !== '');
+  expect(reads).toBeLessThan(20);
+  feed.read = read;
+  await add(api, 'q', { id: 'third' });
+  await arrived(followed, 1);
+  expect(followed.lines[0]?.itemId).toBe('third');
+});
+
+test('S4.8 S4.10 an export goes on although the last event that it has was cleared', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'docket-retention-')), 'events.ndjson');
+  const run = async () => {
+    const child = startExport(['--from', api.url, '--to', 'file', '--file', file]);
+    expect([await child.exited, child.output()]).toEqual([0, expect.any(String)]);
+    return readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  };
+  await addTask(api, { id: 'last', executor: 'uid_last' });
+  const { logId } = await handed(api, 'last', { waitSeconds: 20 });
+  await completed(api, 'last', logId);
+  const before = await run();
+  expect(JSON.parse(before.at(-1) ?? '').kind).toBe('task');
+  await sql(`select forget_tasks(clock_timestamp() + interval '1 second', 1000)`);
+  expect(await run()).toEqual(before);
+  await add(api, 'q', { id: 'after' });
+  const after = await run();
+  expect(after).toHaveLength(before.length + 1);
+  expect(JSON.parse(after.at(-1) ?? '').itemId).toBe('after');
+});

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { eventually, type Json } from '../support/client.ts';
+import { opened, startReceiver } from '../support/receiver.ts';
+import { startTestSystem } from '../support/system.ts';
+import { addTask, addTemplate, complete, completed, HOUR_MS, handed, inMs, next, putGroup } from '../support/tasks.ts';
+
+const { api, running } = await startTestSystem();
+await addTemplate(api, 'plain', { n: { type: 'number', required: false } });
+await putGroup(api, 'flow', ['ann', 'ben', 'cat']);
+
+const workflow = async (id: string, occurrence: string): Promise<Json> =>
+  (await api.get(`/v1/tasks/${id}/occurrences/${occurrence}/workflow`)).body;
+const handle = (id: string) => running.engine.client.workflow.getHandle(id);
+const status = async (id: string) => (await handle(id).describe()).status.name;
+
+test('S4.2 each occurrence has a workflow, which knows what it is, and ends with it', async () => {
+  const { startTime } = await addTask(api, { id: 'flow', executor: 'gid_flow', dispatchTimes: 2 });
+  const running = await eventually(async () => {
+    const found = await workflow('flow', startTime);
+    return found.status === 'running' && found;
+  });
+  expect(running).toMatchObject({ workflowId: `task/flow/${startTime}`, snapshot: { state: 'due' } });
+  for (const uid of ['ann', 'ben']) await completed(api, uid, (await handed(api, uid)).logId);
+  await eventually(async () => (await workflow('flow', startTime)).status === 'completed');
+  // the same instant, written in another zone
+  const other = startTime.replace('Z', '%2B00:00');
+  expect((await workflow('flow', other)).workflowId).toBe(`task/flow/${startTime}`);
+  expect((await api.get('/v1/tasks/flow/occurrences/2031-01-01T00:00:00Z/workflow')).status).toBe(404);
+});
+
+test('S4.9 an operator cancels an occurrence: what is out is given back and no longer completed', async () => {
+  const { startTime } = await addTask(api, { id: 'op', executor: 'gid_flow', dispatchTimes: 3 });
+  const { logId } = await handed(api, 'ann');
+  await eventually(async () => (await workflow('op', startTime)).status === 'running');
+  await handle(`task/op/${startTime}`).signal('cancel', { reason: 'rain', by: 'olga' });
+  await eventually(async () => (await workflow('op', startTime)).status === 'completed');
+  expect((await complete(api, 'ann', logId)).body).toMatchObject({ code: 'stale_log_id', current: null });
+  expect((await next(api, 'ben')).task).toBeNull();
+  const { body } = await api.get(`/v1/tasks/op/occurrences/${startTime}/events`);
+  expect(body.items.map((e: Json) => [e.type, e.actor]).slice(-2)).toEqual([
+    ['returned', 'olga'],
+    ['cancelled', 'olga'],
+  ]);
+  expect(body.items.at(-1).data).toMatchObject({ reason: 'rain' });
+});
+
+test('S4.9 an operator cancels a rotation, by signal or by cancelling its workflow: the task is deleted', async () => {
+  for (const [id, ask] of [
+    ['turn-signal', () => handle('rotation/turn-signal').signal('cancel', { reason: 'over', by: 'olga' })],
+    ['turn-cancel', () => handle('rotation/turn-cancel').cancel()],
+  ] as const) {
+    await addTask(api, { id, type: 'rotate', everyMinutes: 60, executor: `uid_${id}`, startTime: inMs(-HOUR_MS) });
+    await eventually(async () => (await status(`rotation/${id}`)) === 'RUNNING');
+    await ask();
+    await eventually(async () => (await status(`rotation/${id}`)) === 'COMPLETED');
+    expect((await api.get(`/v1/tasks/${id}`)).body.state).toBe('deleted');
+    expect(await next(api, id)).toMatchObject({ task: null, nextAt: null });
+  }
+});
+
+test('S4.2 a task whose time was moved away and back has a workflow again', async () => {
+  const soon = inMs(2 * HOUR_MS);
+  await addTask(api, { id: 'back', executor: 'uid_back', startTime: soon });
+  await eventually(async () => (await workflow('back', soon)).status === 'running');
+  await api.patch('/v1/tasks/back', { startTime: inMs(3 * HOUR_MS) });
+  await eventually(async () => (await workflow('back', soon)).status === 'completed');
+  await api.patch('/v1/tasks/back', { startTime: soon });
+  await eventually(async () => (await workflow('back', soon)).status === 'running');
+});
+
+test('S4.8 the end of an occurrence is told to its callback, signed, with what was completed', async () => {
+  const receiver = await startReceiver();
+  const { callback } = receiver;
+  const { startTime } = await addTask(api, {
+    id: 'tell',
+    executor: 'gid_flow',
+    dispatchTimes: 2,
+    params: { n: 7 },
+    callback,
+  });
+  for (const uid of ['ann', 'ben']) await completed(api, uid, (await handed(api, uid)).logId);
+  const message = await eventually(async () => receiver.received[0]);
+  expect(opened(message)).toMatchObject({
+    type: 'task.completed',
+    task: {
+      id: 'tell',
+      occurrence: startTime,
+      state: 'completed',
+      params: { n: 7 },
+      completed: 2,
+      executor: 'gid_flow',
+    },
+  });
+  await eventually(async () => {
+    const { body } = await api.get(`/v1/tasks/tell/occurrences/${startTime}/deliveries`);
+    return body.items[0]?.state === 'delivered';
+  });
+  expect((await api.get('/v1/tasks/tell')).body.callback).toEqual({ url: receiver.url });
+});
