@@ -1306,6 +1306,8 @@ CREATE OR REPLACE FUNCTION public.complete_tasks(p_sent json)
  RETURNS TABLE(token text, outcome text, completed_at timestamp with time zone, current text, item item)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
 #variable_conflict use_column
 declare
@@ -2039,6 +2041,8 @@ CREATE OR REPLACE FUNCTION public.next_tasks(p_sent json)
  RETURNS TABLE(person text, outcome text, log_id text, given json, item item)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
 #variable_conflict use_column
 declare
@@ -2462,7 +2466,7 @@ begin
   for v_table in
     select relname from pg_stat_user_tables
      where relname in ('item', 'event', 'lease', 'review', 'review_index', 'review_callback',
-                       'case_file', 'vote', 'juror', 'exposure')
+                       'case_file', 'vote', 'juror', 'exposure', 'task', 'member')
        and n_mod_since_analyze > 1000 + n_live_tup / 2
   loop
     execute format('analyze (skip_locked) %I', v_table);

@@ -10,7 +10,7 @@ import { Notices } from './notices.ts';
 import { Pacemaker } from './pacemaker.ts';
 import { Relay } from './relay.ts';
 import type { AfterCommit } from './told.ts';
-import { Waiters } from './waiters.ts';
+import { POLL_STEPS, Waiters } from './waiters.ts';
 
 export interface EngineOptions {
   databaseUrl: string;
@@ -114,7 +114,8 @@ export function createEngine(o: EngineOptions): Engine {
       await bus.start();
       await keeper.start();
       if (o.pacemaker) pacemaker.start();
-      slowPoll = setInterval(() => waiters.poll(), SLOW_POLL_MS);
+      let step = 0;
+      slowPoll = setInterval(() => waiters.pollSome(step++), SLOW_POLL_MS / POLL_STEPS);
       slowPoll.unref();
     },
     async stop() {
