@@ -48,6 +48,14 @@ export class Caller {
     return this.#send('PUT', path, JSON.stringify(body));
   }
 
+  patch(path: string, body: unknown): Promise<Reply> {
+    return this.#send('PATCH', path, JSON.stringify(body));
+  }
+
+  delete(path: string): Promise<Reply> {
+    return this.#send('DELETE', path, '');
+  }
+
   close(): void {
     this.#fail = undefined;
     this.#socket.destroy();

@@ -865,6 +865,14 @@ begin
   return v_id;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.api_name(p_column text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select lower(left(s.words, 1)) || substr(s.words, 2) from (select replace(initcap(replace(p_column, '_', ' ')), ' ', '') as words) s
+$function$;
+
 CREATE OR REPLACE FUNCTION public.apply_review(p_id text, p_limit integer)
  RETURNS TABLE(resolved integer, more boolean, version bigint, telling integer)
  LANGUAGE plpgsql
@@ -1110,7 +1118,7 @@ begin
          dispatch_times = t.dispatch_times, dispatch = t.dispatch, catch_up = t.catch_up, lookback_seconds = t.lookback_seconds,
          answer_seconds = t.answer_seconds, end_time = t.end_time, callback = t.callback, made_until = '-infinity', revision = o.revision + 1, updated_at = v_now
    where id = p_id returning * into t;
-  select json_object_agg(n.key, n.value) into v_changed
+  select json_object_agg(api_name(n.key), n.value) into v_changed
     from jsonb_each(to_jsonb(t) - '{queue,made_until,revision,updated_at,callback}'::text[]) n
    where n.value is distinct from to_jsonb(o) -> n.key;
 
@@ -1118,7 +1126,12 @@ begin
       select i.id from open_occurrences(p_id) i
        where exists (select from task_times(t, i.available_at - interval '1 microsecond', i.available_at, 1))),
     null, 'rescheduled', p_actor, v_now) v;
-  for v_id in select i.id from open_occurrences(p_id) i where not i.closing order by i.id for update loop
+  -- from the table itself: what a function returns cannot be locked
+  for v_id in
+    select i.id from item i
+     where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null and not i.closing
+     order by i.id for update
+  loop
     update item set deadline_at = occurrence_deadline(t, available_at) where kind = 'task' and id = v_id;
     perform keep_occurrence(v_id, 'changed', p_actor, json_build_object('changed', v_changed), v_now);
     return query select 'changed', i from item i where i.kind = 'task' and i.id = v_id;
@@ -1326,6 +1339,8 @@ CREATE OR REPLACE FUNCTION public.complete_tasks(p_sent json)
  RETURNS TABLE(token text, outcome text, completed_at timestamp with time zone, current text, item item)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
 #variable_conflict use_column
 declare
@@ -2078,6 +2093,8 @@ CREATE OR REPLACE FUNCTION public.next_tasks(p_sent json)
  RETURNS TABLE(person text, outcome text, log_id text, given json, item item)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
 #variable_conflict use_column
 declare
@@ -2576,7 +2593,7 @@ begin
   for v_table in
     select relname from pg_stat_user_tables
      where relname in ('item', 'event', 'lease', 'review', 'review_index', 'review_callback',
-                       'case_file', 'vote', 'juror', 'exposure')
+                       'case_file', 'vote', 'juror', 'exposure', 'task', 'member')
        and n_mod_since_analyze > 1000 + n_live_tup / 2
   loop
     execute format('analyze (skip_locked) %I', v_table);

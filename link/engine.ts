@@ -11,7 +11,7 @@ import { Notices } from './notices.ts';
 import { Pacemaker } from './pacemaker.ts';
 import { Relay } from './relay.ts';
 import type { AfterCommit } from './told.ts';
-import { Waiters } from './waiters.ts';
+import { POLL_STEPS, Waiters } from './waiters.ts';
 
 export interface EngineOptions {
   databaseUrl: string;
@@ -95,10 +95,7 @@ export function createEngine(o: EngineOptions): Engine {
   const keeper = new Keeper({ db, after, node, url, role, retentionDays, relay, bus, log });
   let slowPoll: NodeJS.Timeout | undefined;
   return {
-    db,
-    client,
-    node,
-    log,
+    ...{ db, client, node, log },
     relay,
     waiters,
     notices,
@@ -118,7 +115,8 @@ export function createEngine(o: EngineOptions): Engine {
       await bus.start();
       await keeper.start();
       if (o.pacemaker) pacemaker.start();
-      slowPoll = setInterval(() => waiters.poll(), SLOW_POLL_MS).unref();
+      let step = 0;
+      slowPoll = setInterval(() => waiters.pollSome(step++), SLOW_POLL_MS / POLL_STEPS).unref();
     },
     async stop() {
       clearInterval(slowPoll);

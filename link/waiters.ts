@@ -19,6 +19,10 @@ interface Place {
 
 interface Line {
   round: number;
+  /** In which of the slow poll's steps it has its turn. */
+  turn: number;
+  /** Steps from one turn to the next. */
+  every: number;
   places: Set<Place>;
 }
 
@@ -38,7 +42,7 @@ export class Waiters {
   }
 
   take(queue: string): Seat {
-    const line = this.#lines.get(queue) ?? { round: 0, places: new Set() };
+    const line = this.#lines.get(queue) ?? newLine(queue);
     this.#lines.set(queue, line);
     const place: Place = { tried: line.round, called: false, polled: false, wake: undefined, give: undefined };
     line.places.add(place);
@@ -90,12 +94,19 @@ export class Waiters {
     this.#call(line, n, false);
   }
 
-  /** The slow poll beside the wake-ups: one of those who wait has a look. */
+  /** In every line one of those who wait has a look: wake-ups may have been lost. */
   poll(): void {
-    for (const line of this.#lines.values()) {
-      line.round++;
-      this.#call(line, 1, true);
-    }
+    for (const line of this.#lines.values()) this.#poll(line);
+  }
+
+  /** One step of the slow poll beside the wake-ups, in which each line has its turn by and by. */
+  pollSome(step: number): void {
+    for (const line of this.#lines.values()) if (step % line.every === line.turn) this.#poll(line);
+  }
+
+  #poll(line: Line): void {
+    line.round++;
+    this.#call(line, 1, true);
   }
 
   /** Nobody waits any longer: the process is about to end. */
@@ -125,6 +136,17 @@ export class Waiters {
       left--;
     }
   }
+}
+
+/** Steps of the slow poll in which every line has its turn once. */
+export const POLL_STEPS = 10;
+/** Where each waits in a line of his own there are thousands of lines; what may come to him there is rare. */
+const OWN = /^task\/uid_/;
+const SELDOM = 6;
+
+function newLine(queue: string): Line {
+  const every = OWN.test(queue) ? SELDOM * POLL_STEPS : POLL_STEPS;
+  return { round: 0, turn: Math.floor(Math.random() * every), every, places: new Set() };
 }
 
 function wait(place: Place, untilMs: number, signal: AbortSignal): Promise<boolean> {

@@ -9,6 +9,9 @@ import {
 import type { Engine } from '../../link/engine.ts';
 import { share } from '../sharing.ts';
 
+/** Few, because pulls and completions of a group are at the same occurrences, and each waits for the other's statement. */
+const MOST_TOGETHER = 32;
+
 /** What clients of tasks do; calls that come at the same time share a statement. */
 export interface ClientService {
   pull(pull: Pull): Promise<Pulled>;
@@ -28,7 +31,7 @@ export function clientService({ db, after }: Engine): ClientService {
           (r) => r.person,
         );
       },
-      { keys: (p) => [p.person] },
+      { keys: (p) => [p.person], max: MOST_TOGETHER },
     ),
     complete: share<Completion, Completed>(
       async (all) => {
@@ -41,7 +44,7 @@ export function clientService({ db, after }: Engine): ClientService {
           (r) => r.token,
         );
       },
-      { keys: (c) => [c.token] },
+      { keys: (c) => [c.token], max: MOST_TOGETHER },
     ),
   };
 }

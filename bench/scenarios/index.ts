@@ -11,6 +11,7 @@ import { jobs } from './jobs.ts';
 import { lateness } from './lateness.ts';
 import { reviews } from './reviews.ts';
 import { steady } from './steady.ts';
+import { tasks } from './tasks.ts';
 import { workflows } from './workflows.ts';
 
 export interface Scenario {
@@ -118,5 +119,18 @@ export const scenarios: Record<string, Scenario> = {
       'The day: each hour is 2.5 s, leases (1 h), answer times (2 h) and deadlines (24 h) go with it, and so does the limit on signals while callers are busy (500/s instead of 10). Cases and jurors come by the same profile of hours; a juror looks in, ' +
       'judges up to three cases of 2 to 6 minutes each and leaves, at once when there is nothing. In mode assign he only answers invitations that he finds. Jurors come for another day after the last case. What a case is brought later than its time is what the machine lagged behind: hours of it, and the day says nothing.',
     run: cases,
+  },
+  tasks: {
+    title: '13 · Tasks that clients pull',
+    note:
+      'Groups of 20; each has nine tasks for all of it with 6 dispatches each, one of these blocking, and one for a member alone. In every tenth group nothing is due before tomorrow. Groups are brought over HTTP; tasks are seeded by ' +
+      'the function that `POST /v1/tasks` calls, in batches, with their workflows taken as told: over HTTP, with the telling of 50,000 workflows, that would take longer than all else here. Plan: what the server itself ran inside of `next_tasks`, by auto_explain; the run fails unless each pick reads `item` by that index alone and no more rows than the target. ' +
+      'Next + complete: each call is of a random client of all; an administrator changes something ten times a second: a group, a task’s dispatchTimes and params, or a task’s existence. By whole groups: two groups at a time, all 20 members pull and complete until nothing is left, one in ten of them asks twice at once, and six such changes are made to the group meanwhile. ' +
+      'Docket tells workflows with its default limits meanwhile; what it had not told by the end of its turn is dropped, and its processes are stopped while the rival has its turn, which is the article’s scheme as a process with the same HTTP server, calls and number of connections: a queue for each user in Redis (fsync always) built from tables in PostgreSQL when it is missing; ' +
+      'a change goes into the tables first, then the queues of all whom it concerns are thrown away; stock is read, then `n = n - 1` is written; the unfinished task is in Redis. It has no events, outbox, workflows, templates or checks of its input. Counted alike for both, from what callers were answered: dispatches beyond dispatchTimes (of a limit that was lowered, beyond what may have been given before); dispatches to ' +
+      'a pull that was sent after the answer to a change that forbids them; an each-once task to a user who had it; and dispatches to a user with an unfinished one. For Docket any of these, or another number of dispatches in its database than were answered, fails the run. Docket refuses no completion; the rival may. ' +
+      'Empty pulls: without waiting, so with reasons and nextAt. Those who had all that is open for them took it before; each caller is a client of his own. Waiting: groups of 20, one dispatch for each task, so one of 20 is called; received is the time at which the answer is read, by the database’s clock, and each task’s workflow was told of its start before. ' +
+      'Rotating tasks: spread over all groups, with their workflows taken as told; lateness is the time of the occurrence’s `created` event, which is put down when it is made, and all are seen when a reader counts them, which is after the commit.',
+    run: tasks,
   },
 };

@@ -1,6 +1,8 @@
 -- What clients do (S4.3–S4.7): pull, and complete. A call is for several clients at once, those that came while the
 -- statement before was under way.
 
+-- (Here as elsewhere plans are for a handful of rows, whatever the planner thinks of a table that it hasn't analyzed yet.)
+
 -- Hands each client its unfinished dispatch again, or the earliest due occurrence that it may have (S4.5, S4.6). Clients
 -- are locked first and everything is looked at after that. No occurrence is waited for, because others may be locked by
 -- then: of one that another process is just at the answer is `busy`, and to go on to the next would break the order.
@@ -8,7 +10,7 @@
 -- outcome  redo, dispatched, busy, none; `given` is {params, …} of a dispatch, or why there is nothing
 create or replace function next_tasks(p_sent json)
 returns table (person text, outcome text, log_id text, given json, item item) language plpgsql
-set enable_seqscan = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
   x record;
@@ -131,7 +133,7 @@ end $$;
 --          client's unfinished one
 create or replace function complete_tasks(p_sent json)
 returns table (token text, outcome text, completed_at timestamptz, current text, item item) language plpgsql
-set enable_seqscan = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
   x record;

@@ -84,7 +84,7 @@ begin
          dispatch_times = t.dispatch_times, dispatch = t.dispatch, catch_up = t.catch_up, lookback_seconds = t.lookback_seconds,
          answer_seconds = t.answer_seconds, end_time = t.end_time, callback = t.callback, made_until = '-infinity', revision = o.revision + 1, updated_at = v_now
    where id = p_id returning * into t;
-  select json_object_agg(n.key, n.value) into v_changed
+  select json_object_agg(api_name(n.key), n.value) into v_changed
     from jsonb_each(to_jsonb(t) - '{queue,made_until,revision,updated_at,callback}'::text[]) n
    where n.value is distinct from to_jsonb(o) -> n.key;
 
@@ -92,7 +92,12 @@ begin
       select i.id from open_occurrences(p_id) i
        where exists (select from task_times(t, i.available_at - interval '1 microsecond', i.available_at, 1))),
     null, 'rescheduled', p_actor, v_now) v;
-  for v_id in select i.id from open_occurrences(p_id) i where not i.closing order by i.id for update loop
+  -- from the table itself: what a function returns cannot be locked
+  for v_id in
+    select i.id from item i
+     where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null and not i.closing
+     order by i.id for update
+  loop
     update item set deadline_at = occurrence_deadline(t, available_at) where kind = 'task' and id = v_id;
     perform keep_occurrence(v_id, 'changed', p_actor, json_build_object('changed', v_changed), v_now);
     return query select 'changed', i from item i where i.kind = 'task' and i.id = v_id;
@@ -105,6 +110,11 @@ begin
   return query select 'changed', m from plan_task(p_id, v_now) m;
   return query select 'changed', null::item;
 end $$;
+
+-- A column as the API calls it: dispatchTimes for dispatch_times.
+create or replace function api_name(p_column text) returns text language sql immutable as $$
+  select lower(left(s.words, 1)) || substr(s.words, 2) from (select replace(initcap(replace(p_column, '_', ' ')), ' ', '') as words) s
+$$;
 
 create or replace function open_occurrences(p_task text) returns setof item language sql stable as $$
   select * from item where kind = 'task' and id > p_task || '/' and id < p_task || '0' and ended_at is null

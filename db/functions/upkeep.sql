@@ -9,7 +9,7 @@ begin
   for v_table in
     select relname from pg_stat_user_tables
      where relname in ('item', 'event', 'lease', 'review', 'review_index', 'review_callback',
-                       'case_file', 'vote', 'juror', 'exposure')
+                       'case_file', 'vote', 'juror', 'exposure', 'task', 'member')
        and n_mod_since_analyze > 1000 + n_live_tup / 2
   loop
     execute format('analyze (skip_locked) %I', v_table);

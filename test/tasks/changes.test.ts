@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { numbered } from '../support/cases.ts';
 import type { Json } from '../support/client.ts';
-import { startTestSystem } from '../support/system.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
 import {
   addTask,
   addTemplate,
@@ -19,7 +19,9 @@ import {
   putGroup,
 } from '../support/tasks.ts';
 
-const { api } = await startTestSystem();
+const stores = await testStores();
+const { api } = await startTestSystem({}, { stores });
+const other = await startTestSystem({}, { role: 'api', stores });
 await addTemplate(api, 'plain');
 await addTemplate(api, 'text', { text: { type: 'string' } });
 await putGroup(api, 'pair', ['ann', 'ben', 'cat']);
@@ -185,4 +187,22 @@ test('S4.11 pulls, completions and changes side by side: stock and log agree in 
     expect(given).toBeLessThanOrEqual(5);
   }
   expect((await complete(api, 'mix-0', 'lt_x')).body.current).toBeNull();
+});
+
+test('S4.11 stock is stock, however often its task is changed while users of two servers pull', async () => {
+  const users = numbered(12, 'steady-');
+  await putGroup(api, 'steady', users);
+  const ids = numbered(40, 'steady-task-');
+  for (const id of ids) await addTask(api, { id, executor: 'gid_steady', dispatchTimes: 4 });
+  let over = false;
+  const admins = [0, 1, 2, 3].map(async (k) => {
+    for (let n = k; !over; n += 4) await patchTask(api, ids[n % ids.length] ?? '', { answerSeconds: 3600 + n });
+  });
+  await Promise.all(users.map((uid, n) => pullAll(n % 2 ? api : other.api, uid)));
+  over = true;
+  await Promise.all(admins);
+  for (const id of ids) {
+    const uids = (await dispatchLog(api, `taskId=${id}`)).filter((l) => l.type === 'dispatched').map((l) => l.uid);
+    expect([id, uids.length, new Set(uids).size]).toEqual([id, 4, 4]);
+  }
 });
