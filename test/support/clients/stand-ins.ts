@@ -18,8 +18,8 @@ export interface StandIn {
 export const unavailable = (): Promise<string> => listening((_, response) => refuse(response));
 
 /**
- * Passes everything on, and breaks off instead of answering the first time each call comes that it is to forget. If it
- * is to be `once`, it answers 503 from then on.
+ * Passes everything on, and breaks off in the answer the first time each call comes that it is to forget. If it is to be
+ * `once`, it answers 503 from then on.
  */
 export async function forgetful(url: string, forgets: (call: Call) => boolean, once = false): Promise<StandIn> {
   const seen = new Set<string>();
@@ -28,7 +28,9 @@ export async function forgetful(url: string, forgets: (call: Call) => boolean, o
     const text = await passedOn(url, call, request);
     if (seen.has(call.body) || !forgets(call)) return response.end(text);
     seen.add(call.body);
-    return request.socket.destroy();
+    // not before its first byte: then curl repeats the call by itself
+    response.writeHead(200, { 'content-length': text.length });
+    return response.write(text.slice(0, 1), () => request.socket.destroy());
   });
 }
 
