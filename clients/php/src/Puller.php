@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Docket;
 
 /**
- * Asks for the next task of one user, runs the handler, completes it with what the handler returned (S4.5, S4.7). Each
- * handler runs in a process of its own: one that dies has failed like one that throws.
+ * Asks for a user's next task, runs the handler, completes it with what the handler returned (S4.5, S4.7). Each handler
+ * runs in a process of its own: one that dies has failed like one that throws.
  */
 final class Puller
 {

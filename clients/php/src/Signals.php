@@ -6,7 +6,7 @@ namespace Docket;
 
 /**
  * SIGTERM and SIGINT, held back except where they are asked for: an HTTP call must not break off in its middle,
- * for it may just be bringing a job.
+ * for it may just be bringing a job. `mortally` is for calls that may.
  *
  * @internal
  */

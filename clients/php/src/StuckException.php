@@ -5,8 +5,7 @@ declare(strict_types=1);
 namespace Docket;
 
 /**
- * A dispatch could not be completed so many times in a row. No other can come before it. `getPrevious()` is the last
- * failure.
+ * A dispatch has failed so many times in a row, and no other can come before it. `getPrevious()` is the last failure.
  */
 class StuckException extends DocketException
 {

@@ -55,7 +55,7 @@ export class StaleLogIdError extends HttpError {
   }
 }
 
-/** A dispatch could not be completed so many times in a row; `cause` is the last failure. No other can come before it. */
+/** A dispatch has failed so many times in a row, and no other can come before it; `cause` is the last failure. */
 export class StuckError extends DocketError {
   override name = 'StuckError';
   readonly failures: number;

@@ -30,7 +30,7 @@ const print = (error: unknown, dispatch?: Dispatch) =>
 const isOver = (error: unknown) =>
   error instanceof StaleLogIdError || (error instanceof HttpError && error.code === 'lease_lost');
 
-/** Asks for the next task of one user, runs the handler, completes it with what the handler returned (S4.5, S4.7). */
+/** Asks for a user's next task, runs the handler, completes it with what the handler returned (S4.5, S4.7). */
 export class Puller {
   readonly #client: Client;
   readonly #options: Required<PullerOptions>;

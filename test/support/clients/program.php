@@ -115,9 +115,10 @@ function begun(string $taskId): int
 }
 
 $pulled = function (Dispatch $dispatch): mixed {
-    say(['began' => $dispatch->taskId, 'logId' => $dispatch->logId, 'redo' => $dispatch->redo, 'at' => microtime(true)]);
+    ['taskId' => $taskId, 'logId' => $logId, 'redo' => $redo] = (array) $dispatch;
+    say(['began' => $taskId, 'logId' => $logId, 'redo' => $redo, 'at' => microtime(true)]);
     $fail = $dispatch->params['fail'] ?? null;
-    $failing = begun($dispatch->taskId) <= ($dispatch->params['failures'] ?? 0);
+    $failing = begun($taskId) <= ($dispatch->params['failures'] ?? 0);
     if ($failing || $fail === null) {
         usleep((int) (($dispatch->params['seconds'] ?? 0) * 1_000_000));
     }
@@ -133,8 +134,8 @@ $pulled = function (Dispatch $dispatch): mixed {
     if ($failing && $fail === 'large') {
         return str_repeat('x', 300_000);
     }
-    say(['ended' => $dispatch->taskId]);
-    return ['of' => $dispatch->taskId, 'empty' => new stdClass()];
+    say(['ended' => $taskId]);
+    return ['of' => $taskId, 'empty' => new stdClass()];
 };
 
 $pull = function (Client $client) use ($asked, $pulled): void {
@@ -201,7 +202,8 @@ $taskCalls = function (Client $client) use ($asked): void {
 
 try {
     $client = client($asked['servers'], $asked['apiKey'] ?? null, $asked['retrySeconds'] ?? 30, $asked['discover'] ?? false);
-    ['consume' => $consume, 'produce' => $produce, 'calls' => $calls, 'pull' => $pull, 'taskCalls' => $taskCalls][$argv[1]]($client);
+    $programs = compact('consume', 'produce', 'calls', 'pull', 'taskCalls');
+    $programs[$argv[1]]($client);
 } catch (Throwable $error) {
     say(['fatal' => shortName($error), 'text' => $error->getMessage()]);
     exit(3);

@@ -96,7 +96,7 @@ function testPulling({ api, running }: TestSystem, kit: Kit): void {
 function testFailures({ api }: TestSystem, kit: Kit): void {
   const servers = [api.url];
 
-  test('S4.5 a handler that fails gets the same log id again, later each time, and nothing comes before it', async () => {
+  test('S4.5 a handler that fails gets the same log id again, later each time, before anything else', async () => {
     await addWork(api, 'fay', 'fails', { fail: 'error', failures: 2 }, { startTime: inMs(-5000) });
     await addWork(api, 'fay', 'follows');
     const puller = runProgram(kit, 'pull', { servers, uid: 'fay', stuckAfter: 2 });
@@ -224,7 +224,7 @@ function testLostAnswers({ api }: TestSystem, kit: Kit): void {
     expect(await history(api, 'lara')).toEqual(DONE_ONCE);
   });
 
-  test('S4.7 while no server takes a completion it is sent again and again, and its handler not run again', async () => {
+  test('S4.7 a completion is sent until a server takes it, and its handler is run but once', async () => {
     await addWork(api, 'una', 'unwilling');
     const server = await unwilling(api.url, 4);
     const puller = runProgram(kit, 'pull', { servers: [server.url], uid: 'una', retrySeconds: 0 });

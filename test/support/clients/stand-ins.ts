@@ -18,8 +18,8 @@ export interface StandIn {
 export const unavailable = (): Promise<string> => listening((_, response) => refuse(response));
 
 /**
- * Passes everything on, and breaks off in the answer the first time each call comes that it is to forget. If it is to be
- * `once`, it answers 503 from then on.
+ * Passes everything on, and breaks off in the answer the first time each call comes that it is to forget. If that is
+ * to be but `once`, it answers 503 from then on.
  */
 export async function forgetful(url: string, forgets: (call: Call) => boolean, once = false): Promise<StandIn> {
   const seen = new Set<string>();

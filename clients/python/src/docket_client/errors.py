@@ -51,8 +51,8 @@ class StaleLogIdError(HttpError):
 
 
 class StuckError(DocketError):
-    """A dispatch could not be completed so many times in a row. No other can come before it. ``__cause__`` is the
-    last failure."""
+    """A dispatch has failed so many times in a row, and no other can come before it. ``__cause__`` is the last
+    failure."""
 
     def __init__(self, failures: int, cause: BaseException) -> None:
         super().__init__(f"failed {failures} times in a row, at last with {type(cause).__name__}: {cause}")

@@ -31,7 +31,7 @@ class Polling(Generic[Work]):
         """Works until ``stop`` is called and every running handler has returned.
 
         Raises AuthError, HttpError or RefusedError when asking is refused: going on would not help."""
-        # in threads of their own even where one would do: a signal's handler must not find a lock taken by its own thread
+        # threads of its own even where one would do: a signal's handler must not meet a lock that its own thread holds
         threads = [threading.Thread(target=self._slot, name=f"docket-{n}") for n in range(self._threads)]
         for thread in threads:
             thread.start()

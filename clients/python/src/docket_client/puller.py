@@ -29,7 +29,7 @@ def _is_over(error: HttpError) -> bool:
 
 
 class Puller(Polling[Dispatch]):
-    """Asks for the next task of one user, runs the handler, completes it with what the handler returned (S4.5, S4.7)."""
+    """Asks for a user's next task, runs the handler, completes it with what the handler returned (S4.5, S4.7)."""
 
     def __init__(
         self,
