@@ -60,6 +60,24 @@ final class Fork
         return $this->said === '' ? null : $this->said;
     }
 
+    /** What a handler's process told at its end: an object, with `failure` when the handler failed. */
+    public function told(): \stdClass
+    {
+        $told = json_decode($this->said);
+        return $told instanceof \stdClass ? $told : (object) ['failure' => 'its process ended before its handler did'];
+    }
+
+    /**
+     * What a handler's process returns when the handler threw.
+     *
+     * @param array<string, mixed> $more what the handler asks for by it
+     */
+    public static function failure(\Throwable $error, array $more = []): string
+    {
+        $text = $more === [] ? $error::class . ": {$error->getMessage()}" : $error->getMessage();
+        return json_encode(['failure' => $text] + $more, JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE);
+    }
+
     public function tell(string $byte): void
     {
         @fwrite($this->line, $byte);

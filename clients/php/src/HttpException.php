@@ -12,4 +12,19 @@ class HttpException extends DocketException
     {
         parent::__construct("$status: $detail");
     }
+
+    /**
+     * What a 4xx is, by its status and what it says of itself.
+     *
+     * @param ?array<string, mixed> $answer
+     */
+    public static function of(int $status, string $detail, ?array $answer): self
+    {
+        $problem = $answer['code'] ?? null;
+        return match (true) {
+            $problem === 'stale_log_id' => new StaleLogIdException($detail, $answer['current'] ?? null),
+            $status === 401, $status === 403 => new AuthException($status, $problem, $detail),
+            default => new self($status, $problem, $detail),
+        };
+    }
 }

@@ -6,7 +6,7 @@ namespace Docket;
 
 /**
  * SIGTERM and SIGINT, held back except where they are asked for: an HTTP call must not break off in its middle,
- * for it may just be bringing a job.
+ * for it may just be bringing a job. `mortally` is for calls that may.
  *
  * @internal
  */
@@ -25,7 +25,28 @@ final class Signals
         pcntl_sigprocmask(SIG_BLOCK, self::ENDING, $this->before);
         foreach (self::ENDING as $signal) {
             $this->handlers[$signal] = pcntl_signal_get_handler($signal);
-            pcntl_signal($signal, fn () => $this->asked = true);
+        }
+        $this->note();
+    }
+
+    /**
+     * Runs what a signal to end may break off, and the whole process with it.
+     *
+     * @template T
+     * @param \Closure(): T $run
+     * @return T
+     */
+    public function mortally(\Closure $run): mixed
+    {
+        foreach (self::ENDING as $signal) {
+            pcntl_signal($signal, SIG_DFL);
+        }
+        pcntl_sigprocmask(SIG_UNBLOCK, self::ENDING);
+        try {
+            return $run();
+        } finally {
+            pcntl_sigprocmask(SIG_BLOCK, self::ENDING);
+            $this->note();
         }
     }
 
@@ -54,5 +75,12 @@ final class Signals
             pcntl_signal($signal, SIG_IGN);
         }
         pcntl_sigprocmask(SIG_SETMASK, $this->before);
+    }
+
+    private function note(): void
+    {
+        foreach (self::ENDING as $signal) {
+            pcntl_signal($signal, fn () => $this->asked = true);
+        }
     }
 }

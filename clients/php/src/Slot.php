@@ -16,7 +16,7 @@ final class Slot
     /** Three tries fit into a TTR. */
     private const BEATS = 3;
 
-    private readonly int $parent;
+    private readonly Polling $polling;
 
     /**
      * @param string|list<string> $topics
@@ -33,41 +33,18 @@ final class Slot
         private readonly \Closure $onError,
         private readonly Signals $signals,
     ) {
-        $this->parent = posix_getppid();
+        $this->polling = new Polling($signals, $wait, $onError);
     }
 
     public function run(): void
     {
-        $failures = 0;
-        while (!$this->stopping()) {
-            $began = Transport::now();
-            try {
-                $job = $this->client->pop($this->topics, $this->wait, 0);
-            } catch (UnavailableException $error) {
-                ($this->onError)($error, null);
-                Pause::sleep(Pause::after($failures++));
-                continue;
-            }
-            $failures = 0;
-            if ($job !== null) {
-                $this->take($job);
-            } elseif (Transport::now() - $began < min($this->wait, 1) / 2) {
-                // a server that is stopping answers long polls at once
-                Pause::sleep(Pause::after(3));
-            }
-        }
-    }
-
-    private function stopping(): bool
-    {
-        // a consumer killed with -9 can't tell its slots
-        return $this->signals->asked() || posix_getppid() !== $this->parent;
+        $this->polling->run(fn () => $this->client->pop($this->topics, $this->wait, 0), $this->take(...));
     }
 
     private function take(Job $job): void
     {
         try {
-            if ($this->stopping()) {
+            if ($this->polling->stopping()) {
                 // came while it was being stopped: given back at once, so that it needn't wait for its TTR
                 $this->client->release($job);
             } else {
@@ -82,15 +59,15 @@ final class Slot
     {
         $fork = Fork::start(fn ($line) => $this->handle($job, new Context($line)));
         $this->keep($job, $fork);
-        $told = json_decode($fork->said() ?? '{"failure": "its process ended before its handler did"}', true);
-        if ($told === []) {
+        $told = $fork->told();
+        if (!isset($told->failure)) {
             $this->client->finish($job);
             return;
         }
         $failure = match (true) {
-            isset($told['bury']) => new Bury($told['failure']),
-            isset($told['delay']) => new Release($told['delay'], $told['failure']),
-            default => new DocketException($told['failure']),
+            isset($told->bury) => new Bury($told->failure),
+            isset($told->delay) => new Release($told->delay, $told->failure),
+            default => new DocketException($told->failure),
         };
         ($this->onError)($failure, $job);
         if ($failure instanceof Bury) {
@@ -107,17 +84,13 @@ final class Slot
         $this->signals->ignore();
         try {
             ($this->handler)($job, $context);
-            return '[]';
+            return '{}';
         } catch (\Throwable $error) {
-            $told = ['failure' => $error instanceof Bury || $error instanceof Release
-                ? $error->getMessage()
-                : $error::class . ": {$error->getMessage()}"];
-            $told += match (true) {
+            return Fork::failure($error, match (true) {
                 $error instanceof Bury => ['bury' => true],
                 $error instanceof Release => ['delay' => $error->delay],
                 default => [],
-            };
-            return json_encode($told, JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE);
+            });
         }
     }
 

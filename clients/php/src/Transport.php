@@ -11,8 +11,8 @@ use Psr\Http\Message\ResponseInterface;
 use Psr\Http\Message\StreamFactoryInterface;
 
 /**
- * Calls the first server that answers. Every command of this package may be sent twice (adding goes by id, the
- * others by token), so a try whose outcome is unknown is simply repeated.
+ * Calls the first server that answers. Every call of this package may be sent twice (adding goes by id, the others
+ * by token or log id), so a try whose outcome is unknown is simply repeated.
  *
  * @internal
  */
@@ -21,7 +21,7 @@ final class Transport
     private const DISCOVER_SECONDS = 30;
     /** What a server that listens everywhere calls itself; nobody else can call it that. */
     private const ANYWHERE = '~^https?://(0\.0\.0\.0|\[::\])(:|/|$)~';
-    private const JSON = JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_PRESERVE_ZERO_FRACTION;
+    public const JSON = JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_PRESERVE_ZERO_FRACTION;
 
     /** @var list<string> */
     private array $given;
@@ -62,6 +62,9 @@ final class Transport
     /**
      * @param ?array<string, mixed> $body
      * @return array<string, mixed>
+     * @throws HttpException for a 4xx
+     * @throws UnavailableException when no server answers for so long
+     * @throws \JsonException for a body that JSON can't say
      */
     public function call(string $method, string $path, ?array $body = null, ?float $retrySeconds = null): array
     {
@@ -128,10 +131,7 @@ final class Transport
             $retryAfter = min((float) $response->getHeaderLine('retry-after'), Pause::LONGEST);
             throw new TransientFailure("$server: $status: $detail", $retryAfter);
         }
-        $problem = $answer['code'] ?? null;
-        throw $status === 401 || $status === 403
-            ? new AuthException($status, $problem, $detail)
-            : new HttpException($status, $problem, $detail);
+        throw HttpException::of($status, $detail, $answer);
     }
 
     /** What can't be learned now is asked for again later; the given servers are always there. */

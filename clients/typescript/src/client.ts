@@ -1,5 +1,6 @@
 import { LeaseLostError, RefusedError } from './errors.ts';
 import type { components } from './openapi.ts';
+import type { Dispatch, NewTask, NewTemplate, NextDispatch, Task } from './tasks.ts';
 import { type CallOptions, Transport, type TransportOptions } from './transport.ts';
 
 type Schemas = components['schemas'];
@@ -37,13 +38,22 @@ export interface PeekedJob {
   state: JobView['state'];
 }
 
+export interface NextOptions {
+  /** Tasks, or `task/occurrence`s, that the user is not to get, beside those already had. */
+  exclude?: string[];
+  waitSeconds?: number;
+  retrySeconds?: number;
+  /** Breaks the call off. What it may have handed out is handed out again, with the same log id. */
+  signal?: AbortSignal;
+}
+
 type Held = Pick<Job, 'id' | 'token'>;
 
 const MANY_JOBS = 1000;
 /** Half of what the server takes. */
 const MANY_BYTES = 4 * 1024 * 1024;
 
-/** Jobs over HTTP. Every call goes to the next server when one fails, and may safely be sent twice. */
+/** Jobs and tasks over HTTP. Every call goes to the next server when one fails, and may safely be sent twice. */
 export class Client {
   readonly #transport: Transport;
 
@@ -125,6 +135,48 @@ export class Client {
   /** Sets it aside until it is kicked. */
   async bury({ id, token }: Held): Promise<void> {
     await this.#handBack(this.#command({ command: 'bury', id, token }));
+  }
+
+  /** Keeps what tasks' params must look like (S4.1). The same again is no error. */
+  async addTemplate(template: NewTemplate): Promise<void> {
+    await this.#transport.call('POST', '/v1/templates', template);
+  }
+
+  /** Replaces a group's members; it counts from their next pull on (S4.3). */
+  async putGroup(gid: string, members: string[]): Promise<void> {
+    await this.#transport.call('PUT', `/v1/groups/${encodeURIComponent(gid)}`, { members });
+  }
+
+  /**
+   * Adds a task, or finds it with the same content.
+   * @throws HttpError with code `template_mismatch`, `limit_reached`, `id_conflict` or `invalid_request`
+   */
+  async addTask(task: NewTask): Promise<Task> {
+    return (await this.#transport.call('POST', '/v1/tasks', task)) as unknown as Task;
+  }
+
+  /**
+   * A user's unfinished dispatch again, or the next one that is due for the user or a group (S4.5). `Puller` does this
+   * and all that follows.
+   */
+  async next(uid: string, options: NextOptions = {}): Promise<NextDispatch> {
+    const { exclude = [], waitSeconds = 0 } = options;
+    const path = `/v1/clients/${encodeURIComponent(uid)}/next`;
+    const answer = await this.#transport.call('POST', path, { exclude, waitSeconds }, options);
+    const { task, logId, redo, nextAt, reasons } = answer as Schemas['NextTaskAnswer'];
+    if (task === null || logId === null) return { dispatch: null, nextAt, reasons };
+    const { id: taskId, ...given } = task;
+    return { dispatch: { taskId, ...given, logId, redo } as Dispatch, nextAt, reasons };
+  }
+
+  /**
+   * Completes a dispatch; once more with the same result is no error. The instant at which it was completed.
+   * @throws StaleLogIdError when it isn't the user's last one (S4.7); HttpError with code `lease_lost` when it was
+   *     completed with another result; TypeError for a result that JSON can't say
+   */
+  async complete(uid: string, logId: string, result: unknown = null): Promise<string> {
+    const path = `/v1/clients/${encodeURIComponent(uid)}/complete`;
+    return (await this.#transport.call('POST', path, { logId, result })).completedAt as string;
   }
 
   /** A repeat is refused because the first try has already ended the token's lease: that is what was wanted. */

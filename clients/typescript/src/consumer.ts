@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Job } from './client.ts';
-import { Bury, LeaseLostError, Release, UnavailableError } from './errors.ts';
-import { pauseMs } from './transport.ts';
+import { Bury, LeaseLostError, Release } from './errors.ts';
+import { doubling } from './pauses.ts';
+import { poll } from './polling.ts';
 
 export interface HandlerContext {
   /** Fires when the job is no longer this consumer's: what the handler still does will not count. */
@@ -22,7 +23,6 @@ export interface ConsumerOptions {
   onError?(error: unknown, job?: Job): void;
 }
 
-const doubling = (attempt: number) => Math.min(300, 2 ** Math.min(attempt - 1, 20));
 const print = (error: unknown, job?: Job) => console.error(`docket: ${job ? `job ${job.id}: ` : ''}${error}`);
 
 /** The smallest TTR there is: until a job's own is known, it could be this. */
@@ -62,26 +62,14 @@ export class Consumer {
     this.#stopping.abort();
   }
 
-  async #slot(): Promise<void> {
+  #slot(): Promise<void> {
     const { topics, waitSeconds, onError } = this.#options;
-    for (let failures = 0; !this.#stopping.signal.aborted; ) {
-      const began = performance.now();
-      try {
-        const job = await this.#client.pop(topics, { waitSeconds, retrySeconds: 0 });
-        failures = 0;
-        if (job) await this.#take(job);
-        // a server that is stopping answers long polls at once
-        else if (performance.now() - began < Math.min(waitSeconds, 1) * 500) await this.#pause(pauseMs(3));
-      } catch (error) {
-        if (!(error instanceof UnavailableError)) throw error;
-        onError(error);
-        await this.#pause(pauseMs(failures++));
-      }
-    }
-  }
-
-  async #pause(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: this.#stopping.signal }).catch(() => {});
+    return poll({
+      ask: () => this.#client.pop(topics, { waitSeconds, retrySeconds: 0 }),
+      take: (job) => this.#take(job),
+      stopping: this.#stopping.signal,
+      ...{ waitSeconds, onError },
+    });
   }
 
   async #take(job: Job): Promise<void> {

@@ -43,6 +43,29 @@ export class AuthError extends HttpError {
   override name = 'AuthError';
 }
 
+/** A completion of what is not the user's last dispatch: it was returned meanwhile, or is somebody else's (S4.7). */
+export class StaleLogIdError extends HttpError {
+  override name = 'StaleLogIdError';
+  /** The log id of the dispatch that is with the user now; null where none is. */
+  readonly current: string | null;
+
+  constructor(detail: string, current: string | null) {
+    super(409, 'stale_log_id', detail);
+    this.current = current;
+  }
+}
+
+/** A dispatch has failed so many times in a row, and no other can come before it; `cause` is the last failure. */
+export class StuckError extends DocketError {
+  override name = 'StuckError';
+  readonly failures: number;
+
+  constructor(failures: number, cause: unknown) {
+    super(`failed ${failures} times in a row, at last with: ${cause}`, { cause });
+    this.failures = failures;
+  }
+}
+
 /** No server answered, for as long as the call was repeated. `cause` is the last failure. */
 export class UnavailableError extends DocketError {
   override name = 'UnavailableError';
@@ -62,6 +85,13 @@ export class Release extends Error {
     super(message);
     this.delaySeconds = delaySeconds;
   }
+}
+
+/** What a 4xx is, by its status and what it says of itself. */
+export function httpError(status: number, detail: string, answer: Record<string, unknown> | undefined): HttpError {
+  const code = textOf(answer?.code);
+  if (code === 'stale_log_id') return new StaleLogIdError(detail, textOf(answer?.current));
+  return new (status === 401 || status === 403 ? AuthError : HttpError)(status, code, detail);
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : null);

@@ -6,6 +6,7 @@ export {
   type JobView,
   type Json,
   type NewJob,
+  type NextOptions,
   type PeekedJob,
 } from './client.ts';
 export { Consumer, type ConsumerOptions, type HandlerContext } from './consumer.ts';
@@ -17,5 +18,9 @@ export {
   LeaseLostError,
   RefusedError,
   Release,
+  StaleLogIdError,
+  StuckError,
   UnavailableError,
 } from './errors.ts';
+export { Puller, type PullerOptions } from './puller.ts';
+export type { Dispatch, NewTask, NewTemplate, NextDispatch, Task } from './tasks.ts';

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { AuthError, HttpError, UnavailableError } from './errors.ts';
+import { AuthError, httpError, UnavailableError } from './errors.ts';
+import { LONGEST_PAUSE_MS, pause, pauseMs } from './pauses.ts';
 
 export interface TransportOptions {
   /** `http://host:port` of each server, the preferred one first. */
@@ -18,12 +18,14 @@ export interface CallOptions {
   waitSeconds?: number;
   timeoutSeconds?: number;
   retrySeconds?: number;
+  /** Breaks the call off, which then fails with the signal's reason. */
+  signal?: AbortSignal;
 }
 
+type Method = 'GET' | 'POST' | 'PUT';
 type Answer = Record<string, unknown>;
 
 const DISCOVER_MS = 30_000;
-const LONGEST_PAUSE_MS = 5_000;
 /** What a server that listens everywhere calls itself; nobody else can call it that. */
 const ANYWHERE = /^https?:\/\/(0\.0\.0\.0|\[::\])(:|\/|$)/;
 
@@ -38,8 +40,8 @@ class Transient extends Error {
 }
 
 /**
- * Calls the first server that answers. Every command of this package may be sent twice (adding goes by id,
- * the others by token), so a try whose outcome is unknown is simply repeated.
+ * Calls the first server that answers. Every call of this package may be sent twice (adding goes by id, the
+ * others by token or log id), so a try whose outcome is unknown is simply repeated.
  */
 export class Transport {
   readonly #given: string[];
@@ -66,14 +68,20 @@ export class Transport {
     return [...all.slice(first), ...all.slice(0, first)];
   }
 
-  async call(method: 'GET' | 'POST', path: string, body: unknown, options: CallOptions = {}): Promise<Answer> {
-    if (performance.now() >= this.#discoverAt) await this.#discover();
+  /**
+   * @throws HttpError for a 4xx; UnavailableError when no server answers for `retrySeconds`; TypeError for a body that
+   *     JSON can't say
+   */
+  async call(method: Method, path: string, body: unknown, options: CallOptions = {}): Promise<Answer> {
+    if (performance.now() >= this.#discoverAt) await this.#discover(options.signal);
+    // not one of the tries: what can't be said to one server can't be said to any
+    const content = body === undefined ? undefined : JSON.stringify(body);
     const until = performance.now() + (options.retrySeconds ?? this.#retrySeconds) * 1000;
     for (let round = 0; ; round++) {
       let failure = new Transient('no server');
       for (const server of this.servers) {
         try {
-          const answer = await this.#once(server, method, path, body, options);
+          const answer = await this.#once(server, method, path, content, options);
           this.#preferred = server;
           return answer;
         } catch (error) {
@@ -81,36 +89,43 @@ export class Transport {
           failure = error;
         }
       }
-      const pause = Math.max(pauseMs(round), failure.retryAfterMs);
-      if (performance.now() + pause > until)
+      const ms = Math.max(pauseMs(round), failure.retryAfterMs);
+      if (performance.now() + ms > until)
         throw new UnavailableError(`no server answers: ${failure.message}`, { cause: failure.cause ?? failure });
-      await sleep(pause);
+      await pause(ms, options.signal);
     }
   }
 
-  async #once(server: string, method: string, path: string, body: unknown, options: CallOptions): Promise<Answer> {
-    const seconds = (options.timeoutSeconds ?? this.#timeoutSeconds) + (options.waitSeconds ?? 0);
+  async #once(server: string, method: Method, path: string, body: string | undefined, options: CallOptions) {
+    const { waitSeconds = 0, timeoutSeconds = this.#timeoutSeconds, signal } = options;
+    signal?.throwIfAborted();
+    // AbortSignal.any would keep something of each call for as long as the caller's signal lives
+    const cut = new AbortController();
+    const breakOff = () => cut.abort();
+    const timer = setTimeout(breakOff, Math.ceil((timeoutSeconds + waitSeconds) * 1000));
+    signal?.addEventListener('abort', breakOff);
     let response: Response;
     let text: string;
     try {
-      response = await fetch(server + path, {
-        method,
-        headers: { ...this.#headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(Math.ceil(seconds * 1000)),
-      });
+      const headers = { ...this.#headers, ...(body !== undefined && { 'content-type': 'application/json' }) };
+      response = await fetch(server + path, { method, headers, body, signal: cut.signal });
       text = await response.text();
     } catch (error) {
-      throw new Transient(`${server}: ${(error as Error).message}`, 0, error);
+      signal?.throwIfAborted();
+      const why = cut.signal.aborted ? `no answer in ${timeoutSeconds + waitSeconds} s` : (error as Error).message;
+      throw new Transient(`${server}: ${why}`, 0, error);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', breakOff);
     }
     return answerOf(server, response, text);
   }
 
   /** What can't be learned now is asked for again later; the given servers are always there. */
-  async #discover(): Promise<void> {
+  async #discover(signal?: AbortSignal): Promise<void> {
     this.#discoverAt = performance.now() + DISCOVER_MS;
     try {
-      const { items } = await this.call('GET', '/v1/nodes', undefined, { retrySeconds: 0 });
+      const { items } = await this.call('GET', '/v1/nodes', undefined, { retrySeconds: 0, signal });
       const urls = (items as { url: string | null }[]).map((node) => node.url);
       this.#learned = urls.filter((url): url is string => url !== null && !ANYWHERE.test(url));
     } catch (error) {
@@ -129,8 +144,7 @@ function answerOf(server: string, response: Response, text: string): Answer {
     const retryAfterMs = Math.min(Number(headers.get('retry-after')) * 1000 || 0, LONGEST_PAUSE_MS);
     throw new Transient(`${server}: ${status}: ${detail}`, retryAfterMs);
   }
-  const code = typeof answer?.code === 'string' ? answer.code : null;
-  throw new (status === 401 || status === 403 ? AuthError : HttpError)(status, code, detail);
+  throw httpError(status, detail, answer);
 }
 
 function objectOf(text: string): Answer | undefined {
@@ -141,7 +155,3 @@ function objectOf(text: string): Answer | undefined {
     return undefined;
   }
 }
-
-/** Doubles from 100 ms, and differs between callers, so that they don't come back all at once. */
-export const pauseMs = (round: number) =>
-  Math.min(LONGEST_PAUSE_MS, 100 * 2 ** Math.min(round, 10)) * (0.5 + Math.random() / 2);

@@ -15,8 +15,8 @@ export interface Kit {
   dir: string;
   /** `mjs`, `py`, `php`: of programs, and of test/support/clients/program.*. */
   extension: string;
-  /** The README's example as it stands there. */
-  example: string;
+  /** The README's examples as they stand there, of a consumer and of a puller. */
+  examples: string[];
 }
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -27,12 +27,12 @@ const run = (command: string, args: string[], env: Record<string, string> = {}) 
 
 function kit(name: string, fence: string, extension: string, command: string[]): Kit {
   const readme = readFileSync(client(name, 'README.md'), 'utf8');
-  const example = new RegExp(`\`\`\`${fence}\n([\\s\\S]*?)\`\`\``).exec(readme)?.[1];
-  if (!example) throw new Error(`clients/${name}/README.md has no example in ${fence}`);
+  const fences = readme.matchAll(new RegExp(`\`\`\`${fence}\n([\\s\\S]*?)\`\`\``, 'g'));
+  const examples = [...fences].map(([, example = '']) => example);
   const dir = mkdtempSync(join(tmpdir(), `docket-${name}-`));
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
   copyFileSync(join(import.meta.dirname, `program.${extension}`), join(dir, `program.${extension}`));
-  return { command, dir, extension, example };
+  return { command, dir, extension, examples };
 }
 
 /** Built as it would be published, and installed into the folder of the programs. */

@@ -1,6 +1,7 @@
-// Does with the TypeScript client what a test says: program.mjs consume|produce|calls JSON
+// Does with the TypeScript client what a test says: program.mjs consume|produce|calls|pull|taskCalls JSON
+import { appendFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Bury, Client, Consumer, Release } from '@docket/client';
+import { Bury, Client, Consumer, Puller, Release } from '@docket/client';
 
 const [, , what, text = '{}'] = process.argv;
 const asked = JSON.parse(text);
@@ -68,8 +69,74 @@ async function calls() {
   });
 }
 
+/** How often a task's handler has been begun, this time too, by whatever process. */
+function begun(taskId) {
+  appendFileSync(`${taskId}.begun`, '.');
+  return statSync(`${taskId}.begun`).size;
+}
+
+async function pulled({ taskId, logId, redo, params }) {
+  say({ began: taskId, logId, redo, at: Date.now() / 1000 });
+  const failing = begun(taskId) <= (params.failures ?? 0);
+  if (failing || !params.fail) await sleep((params.seconds ?? 0) * 1000);
+  if (failing && params.fail === 'error') throw new Error('as asked');
+  if (failing && params.fail === 'unsayable') return 1n;
+  if (failing && params.fail === 'large') return 'x'.repeat(300_000);
+  say({ ended: taskId });
+  return { of: taskId, empty: {} };
+}
+
+async function pull() {
+  const { uid, exclude, waitSeconds = 2, stuckAfter, backoffSeconds } = asked;
+  const onError = (error, dispatch) => say({ error: error.name, text: error.message, task: dispatch?.taskId });
+  const backoff = backoffSeconds === undefined ? undefined : () => backoffSeconds;
+  const puller = new Puller(client, {
+    ...{ uid, handler: pulled, exclude, waitSeconds, stuckAfter, backoff, onError },
+  });
+  process.once('SIGTERM', () => puller.stop());
+  say({ ready: true });
+  await puller.run();
+}
+
+/** An error's name, and the code with it. */
+const refusal = (promise) =>
+  promise.then(
+    () => null,
+    (error) => `${error.name.replace(/Error$/, '')} ${error.code ?? ''}`.trim(),
+  );
+
+async function taskCalls() {
+  const { uid, gid, template, task, later } = asked;
+  await client.addTemplate({ name: template.id, ...template });
+  await client.addTemplate({ name: template.id, ...template });
+  await client.putGroup(gid, [uid]);
+  const ids = [await client.addTask(task), await client.addTask(task), await client.addTask(later)].map((t) => t.id);
+  const first = await client.next(uid);
+  const again = await client.next(uid);
+  const { logId } = first.dispatch;
+  const stale = await client.complete(uid, 'lt_other').catch((error) => error);
+  const completedAt = await client.complete(uid, logId, { done: [1, 'ä', null] });
+  const last = await client.next(uid, { exclude: [later.id], waitSeconds: 0.2 });
+  const stranger = new Client({ servers, apiKey: 'wrong' });
+  say({
+    ids,
+    first: { taskId: first.dispatch.taskId, params: first.dispatch.params, redo: first.dispatch.redo },
+    same: again.dispatch.logId === logId && again.dispatch.occurrence === first.dispatch.occurrence,
+    redo: again.dispatch.redo,
+    stale: stale.name.replace(/Error$/, ''),
+    current: stale.current === logId,
+    repeated: (await client.complete(uid, logId, { done: [1, 'ä', null] })) === completedAt,
+    settled: await refusal(client.complete(uid, logId, 'other')),
+    last: { dispatch: last.dispatch, nextAt: last.nextAt, reasons: last.reasons },
+    conflict: await refusal(client.addTask({ ...task, dispatchTimes: 9 })),
+    mismatch: await refusal(client.addTask({ ...task, id: 'mismatch', params: { address: 1 } })),
+    key: await refusal(stranger.next(uid)),
+    down: await refusal(new Client({ servers: 'http://127.0.0.1:1', retrySeconds: 0 }).next(uid)),
+  });
+}
+
 try {
-  await { consume, produce, calls }[what]();
+  await { consume, produce, calls, pull, taskCalls }[what]();
 } catch (error) {
   say({ fatal: error.name.replace(/Error$/, ''), text: error.message });
   process.exitCode = 3;

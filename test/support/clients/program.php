@@ -1,6 +1,6 @@
 <?php
 
-// Does with the PHP client what a test says: program.php consume|produce|calls JSON
+// Does with the PHP client what a test says: program.php consume|produce|calls|pull|taskCalls JSON
 
 declare(strict_types=1);
 
@@ -10,8 +10,10 @@ use Docket\Bury;
 use Docket\Client;
 use Docket\Consumer;
 use Docket\Context;
+use Docket\Dispatch;
 use Docket\Job;
 use Docket\NewJob;
+use Docket\Puller;
 use Docket\Release;
 
 $asked = json_decode($argv[2], true);
@@ -104,9 +106,104 @@ $calls = function (Client $client) use ($asked): void {
     ]);
 };
 
+/** How often a task's handler has been begun, this time too, by whatever process. */
+function begun(string $taskId): int
+{
+    file_put_contents("$taskId.begun", '.', FILE_APPEND);
+    clearstatcache();
+    return filesize("$taskId.begun");
+}
+
+$pulled = function (Dispatch $dispatch): mixed {
+    ['taskId' => $taskId, 'logId' => $logId, 'redo' => $redo] = (array) $dispatch;
+    say(['began' => $taskId, 'logId' => $logId, 'redo' => $redo, 'at' => microtime(true)]);
+    $fail = $dispatch->params['fail'] ?? null;
+    $failing = begun($taskId) <= ($dispatch->params['failures'] ?? 0);
+    if ($failing || $fail === null) {
+        usleep((int) (($dispatch->params['seconds'] ?? 0) * 1_000_000));
+    }
+    if ($failing && $fail === 'exit') {
+        exit(1);
+    }
+    if ($failing && $fail === 'error') {
+        throw new RuntimeException('as asked');
+    }
+    if ($failing && $fail === 'unsayable') {
+        return NAN;
+    }
+    if ($failing && $fail === 'large') {
+        return str_repeat('x', 300_000);
+    }
+    say(['ended' => $taskId]);
+    return ['of' => $taskId, 'empty' => new stdClass()];
+};
+
+$pull = function (Client $client) use ($asked, $pulled): void {
+    $onError = fn (Throwable $error, ?Dispatch $dispatch) =>
+        say(['error' => shortName($error), 'text' => $error->getMessage(), 'task' => $dispatch?->taskId]);
+    $puller = new Puller(
+        $client,
+        $asked['uid'],
+        $pulled,
+        exclude: $asked['exclude'] ?? [],
+        wait: $asked['waitSeconds'] ?? 2,
+        backoff: isset($asked['backoffSeconds']) ? fn () => $asked['backoffSeconds'] : null,
+        stuckAfter: $asked['stuckAfter'] ?? 5,
+        onError: $onError,
+    );
+    say(['ready' => true]);
+    $puller->run();
+};
+
+function raised(Closure $call): ?Throwable
+{
+    try {
+        $call();
+        return null;
+    } catch (Throwable $error) {
+        return $error;
+    }
+}
+
+/** An error's name, and the code with it. */
+function refusal(Closure $call): string
+{
+    $error = raised($call);
+    return trim(shortName($error) . ' ' . ($error->problem ?? ''));
+}
+
+$taskCalls = function (Client $client) use ($asked): void {
+    ['uid' => $uid, 'template' => $template, 'task' => $task, 'later' => $later] = $asked;
+    $client->addTemplate($template['id'], $template['params']);
+    $client->addTemplate($template['id'], $template['params']);
+    $client->putGroup($asked['gid'], [$uid]);
+    $ids = array_map(fn ($of) => $client->addTask($of['id'], $of)['id'], [$task, $task, $later]);
+    $first = $client->next($uid)->dispatch;
+    $again = $client->next($uid)->dispatch;
+    $stale = raised(fn () => $client->complete($uid, 'lt_other'));
+    $completedAt = $client->complete($uid, $first->logId, ['done' => [1, 'ä', null]]);
+    $last = $client->next($uid, [$later['id']], 0.2);
+    say([
+        'ids' => $ids,
+        'first' => ['taskId' => $first->taskId, 'params' => $first->params, 'redo' => $first->redo],
+        'same' => $again->logId === $first->logId && $again->occurrence === $first->occurrence,
+        'redo' => $again->redo,
+        'stale' => shortName($stale),
+        'current' => $stale->current === $first->logId,
+        'repeated' => $client->complete($uid, $first->logId, ['done' => [1, 'ä', null]]) === $completedAt,
+        'settled' => refusal(fn () => $client->complete($uid, $first->logId, 'other')),
+        'last' => $last,
+        'conflict' => refusal(fn () => $client->addTask($task['id'], ['dispatchTimes' => 9] + $task)),
+        'mismatch' => refusal(fn () => $client->addTask('mismatch', ['params' => ['address' => 1]] + $task)),
+        'key' => refusal(fn () => client($asked['servers'], 'wrong')->next($uid)),
+        'down' => refusal(fn () => client('http://127.0.0.1:1', retrySeconds: 0)->next($uid)),
+    ]);
+};
+
 try {
     $client = client($asked['servers'], $asked['apiKey'] ?? null, $asked['retrySeconds'] ?? 30, $asked['discover'] ?? false);
-    ['consume' => $consume, 'produce' => $produce, 'calls' => $calls][$argv[1]]($client);
+    $programs = compact('consume', 'produce', 'calls', 'pull', 'taskCalls');
+    $programs[$argv[1]]($client);
 } catch (Throwable $error) {
     say(['fatal' => shortName($error), 'text' => $error->getMessage()]);
     exit(3);

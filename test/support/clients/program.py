@@ -1,4 +1,4 @@
-"""Does with the Python client what a test says: program.py consume|produce|calls JSON"""
+"""Does with the Python client what a test says: program.py consume|produce|calls|pull|taskCalls JSON"""
 
 import dataclasses
 import json
@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 
-from docket_client import Bury, Client, Consumer, NewJob, Release
+from docket_client import Bury, Client, Consumer, NewJob, Puller, Release
 
 what, asked = sys.argv[1], json.loads(sys.argv[2])
 servers = asked["servers"]
@@ -82,8 +82,92 @@ def calls():
     )
 
 
+def begun(task_id):
+    """How often a task's handler has been begun, this time too, by whatever process."""
+    with open(f"{task_id}.begun", "a") as file:
+        file.write(".")
+        return file.tell()
+
+
+def pulled(dispatch):
+    say(began=dispatch.task_id, logId=dispatch.log_id, redo=dispatch.redo, at=time.time())
+    params = dispatch.params
+    fail = params.get("fail")
+    failing = begun(dispatch.task_id) <= params.get("failures", 0)
+    if failing or not fail:
+        time.sleep(params.get("seconds", 0))
+    if failing and fail == "error":
+        raise RuntimeError("as asked")
+    if failing and fail == "unsayable":
+        return object()
+    if failing and fail == "large":
+        return "x" * 300_000
+    say(ended=dispatch.task_id)
+    return {"of": dispatch.task_id, "empty": {}}
+
+
+def pull():
+    def on_error(error, dispatch):
+        say(error=type(error).__name__, text=str(error), task=dispatch and dispatch.task_id)
+
+    options = {"exclude": asked.get("exclude", ()), "wait": asked.get("waitSeconds", 2), "on_error": on_error}
+    if "stuckAfter" in asked:
+        options["stuck_after"] = asked["stuckAfter"]
+    if "backoffSeconds" in asked:
+        options["backoff"] = lambda failures: asked["backoffSeconds"]
+    puller = Puller(client, asked["uid"], pulled, **options)
+    signal.signal(signal.SIGTERM, lambda *_: puller.stop())
+    say(ready=True)
+    puller.run()
+
+
+def refusal(call):
+    """An error's name, and the code with it."""
+    try:
+        call()
+    except Exception as error:
+        return f"{type(error).__name__.replace('Error', '')} {getattr(error, 'code', None) or ''}".strip()
+    return None
+
+
+def raised(call):
+    try:
+        call()
+    except Exception as error:
+        return error
+
+
+def task_calls():
+    uid, template, task, later = asked["uid"], asked["template"], asked["task"], asked["later"]
+    client.add_template(template["id"], template["params"])
+    client.add_template(template["id"], template["params"])
+    client.put_group(asked["gid"], [uid])
+    ids = [client.add_task(of["id"], of)["id"] for of in (task, task, later)]
+    first = client.next(uid).dispatch
+    again = client.next(uid).dispatch
+    stale = raised(lambda: client.complete(uid, "lt_other"))
+    completed_at = client.complete(uid, first.log_id, {"done": [1, "ä", None]})
+    last = client.next(uid, [later["id"]], 0.2)
+    say(
+        ids=ids,
+        first={"taskId": first.task_id, "params": first.params, "redo": first.redo},
+        same=again.log_id == first.log_id and again.occurrence == first.occurrence,
+        redo=again.redo,
+        stale=type(stale).__name__.replace("Error", ""),
+        current=stale.current == first.log_id,
+        repeated=client.complete(uid, first.log_id, {"done": [1, "ä", None]}) == completed_at,
+        settled=refusal(lambda: client.complete(uid, first.log_id, "other")),
+        last={"dispatch": last.dispatch, "nextAt": last.next_at, "reasons": last.reasons},
+        conflict=refusal(lambda: client.add_task(task["id"], {**task, "dispatchTimes": 9})),
+        mismatch=refusal(lambda: client.add_task("mismatch", {**task, "params": {"address": 1}})),
+        key=refusal(lambda: Client(servers, api_key="wrong").next(uid)),
+        down=refusal(lambda: Client("http://127.0.0.1:1", retry_seconds=0).next(uid)),
+    )
+
+
 try:
-    {"consume": consume, "produce": produce, "calls": calls}[what]()
+    programs = {"consume": consume, "produce": produce, "calls": calls, "pull": pull, "taskCalls": task_calls}
+    programs[what]()
 except Exception as error:
     say(fatal=type(error).__name__.replace("Error", ""), text=str(error))
     sys.exit(3)

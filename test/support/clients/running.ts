@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Json } from '../client.ts';
 import type { Kit } from './kits.ts';
 
@@ -16,14 +16,25 @@ export interface Program {
 }
 
 /** Runs test/support/clients/program.* with the client. */
-export const runProgram = (kit: Kit, what: 'consume' | 'produce' | 'calls', asked: object): Program =>
-  start(kit, `program.${kit.extension}`, [what, JSON.stringify(asked)], {});
+export const runProgram = (
+  kit: Kit,
+  what: 'consume' | 'produce' | 'calls' | 'pull' | 'taskCalls',
+  asked: object,
+): Program => start(kit, `program.${kit.extension}`, [what, JSON.stringify(asked)], {});
 
-/** Runs the README's example, word for word. */
-export function runExample(kit: Kit, env: Record<string, string>): Program {
-  const file = `readme.${kit.extension}`;
-  writeFileSync(join(kit.dir, file), kit.example);
+/** Runs one of the README's examples, word for word. */
+export function runExample(kit: Kit, of: 'consumer' | 'puller', env: Record<string, string>): Program {
+  const example = kit.examples[of === 'consumer' ? 0 : 1];
+  if (example === undefined) throw new Error(`the README has no example of a ${of} in ${kit.extension}`);
+  const file = `${of}.${kit.extension}`;
+  writeFileSync(join(kit.dir, file), example);
   return start(kit, file, [], env);
+}
+
+/** Tells programs to stop; they must do so without complaint. */
+export async function ended(...programs: Program[]): Promise<void> {
+  for (const p of programs) p.process.kill('SIGTERM');
+  for (const p of programs) expect(await p.exited, p.output()).toBe(0);
 }
 
 function start(

@@ -1,12 +1,12 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { createKey } from '../../../api/auth.ts';
 import { type DocketChild, startChild } from '../child.ts';
 import { type Client, eventually, type Json } from '../client.ts';
 import type { TestSystem } from '../system.ts';
 import type { Kit } from './kits.ts';
-import { type Program, runExample, runProgram } from './running.ts';
+import { testPuller } from './pulling.ts';
+import { ended, type Program, runExample, runProgram } from './running.ts';
+import { forgetful, unavailable } from './stand-ins.ts';
 
 /** What each client has to do, whatever its language. */
 export function testClient(system: TestSystem, kit: Kit): void {
@@ -14,6 +14,7 @@ export function testClient(system: TestSystem, kit: Kit): void {
   testStop(system, kit);
   testHandlers(system, kit);
   testServers(system, kit);
+  testPuller(system, kit);
 }
 
 const stats = async (api: Client, topic: string): Promise<Json> => (await api.get(`/v1/topics/${topic}/stats`)).body;
@@ -29,16 +30,11 @@ async function produce(kit: Kit, asked: { count: number; servers: string[]; [mor
   expect(producer.lines('added')).toEqual([{ added: asked.count }]);
 }
 
-async function ended(...programs: Program[]): Promise<void> {
-  for (const p of programs) p.process.kill('SIGTERM');
-  for (const p of programs) expect(await p.exited, p.output()).toBe(0);
-}
-
 function testWork({ api, running }: TestSystem, kit: Kit): void {
   const servers = [api.url];
 
   test("S3.5 the README's example works word for word", async () => {
-    const example = runExample(kit, { DOCKET_SERVERS: api.url });
+    const example = runExample(kit, 'consumer', { DOCKET_SERVERS: api.url });
     await eventually(async () => (await stateOf(api, 'order-15702398321')) === 'finished');
     await ended(example);
     expect(example.output()).toBe('closing the order of 10829378\n');
@@ -154,40 +150,6 @@ function testHandlers({ api }: TestSystem, kit: Kit): void {
   });
 }
 
-/** A server that never has anything to say but 503. */
-async function unavailable(): Promise<string> {
-  const server = createServer((_, response) => response.writeHead(503, { 'retry-after': '1' }).end('starting'));
-  return listening(server);
-}
-
-async function listening(server: Server): Promise<string> {
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** Passes everything on, and breaks off instead of answering the first time each command comes. Pops come through. */
-async function forgetful(url: string): Promise<string> {
-  const seen = new Set<string>();
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const answer = await fetch(url + request.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body,
-    });
-    const text = await answer.text();
-    if (!seen.has(body) && JSON.parse(body).command !== 'pop') request.socket.destroy();
-    else response.end(text);
-    seen.add(body);
-  });
-  return listening(server);
-}
-
 function testServers(system: TestSystem, kit: Kit): void {
   const { api } = system;
 
@@ -200,7 +162,7 @@ function testServers(system: TestSystem, kit: Kit): void {
   });
 
   test('S3.5 what was done but not answered is sent again, and done once', async () => {
-    const servers = [await forgetful(api.url)];
+    const servers = [(await forgetful(api.url, (call) => JSON.parse(call.body).command !== 'pop')).url];
     await produce(kit, { servers, topic: 'again', prefix: 'again-', count: 5, value: {} });
     await add(api, { topic: 'again', id: 'again-back', body: { fail: 'release', failures: 1, delay: 0 } });
     const consumer = runProgram(kit, 'consume', { servers, topics: 'again' });

@@ -1,4 +1,4 @@
-"""Docket's delay queue: add jobs, and work on them."""
+"""Docket's delay queue and its tasks: add jobs and tasks, and work on them."""
 
 from .client import AddResult, Client, Job, NewJob, PeekedJob
 from .consumer import Consumer, Context
@@ -10,8 +10,13 @@ from .errors import (
     LeaseLostError,
     RefusedError,
     Release,
+    StaleLogIdError,
+    StuckError,
     UnavailableError,
 )
+from .puller import Puller
+from .tasks import Dispatch, NextDispatch
+from .transport import Cut, Line
 
 __all__ = [
     "AddResult",
@@ -20,13 +25,20 @@ __all__ = [
     "Client",
     "Consumer",
     "Context",
+    "Cut",
+    "Dispatch",
     "DocketError",
     "HttpError",
     "Job",
     "LeaseLostError",
+    "Line",
     "NewJob",
+    "NextDispatch",
     "PeekedJob",
+    "Puller",
     "RefusedError",
     "Release",
+    "StaleLogIdError",
+    "StuckError",
     "UnavailableError",
 ]

@@ -1,14 +1,15 @@
-"""Jobs over HTTP."""
+"""Jobs and tasks over HTTP."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 from urllib.parse import quote
 
 from .errors import LeaseLostError, RefusedError
-from .transport import Answer, Transport
+from .tasks import NextDispatch, next_dispatch
+from .transport import Answer, Line, Transport
 
 _MANY_JOBS = 1000
 _MANY_BYTES = 4 * 1024 * 1024  # half of what the server takes
@@ -165,6 +166,53 @@ class Client:
     def bury(self, job: Job) -> None:
         """Sets it aside until it is kicked."""
         self._hand_back({"command": "bury", "id": job.id, "token": job.token})
+
+    def add_template(self, id: str, params: Mapping[str, Any], *, name: Optional[str] = None) -> None:
+        """Keeps what tasks' params must look like, as ``{"address": {"type": "string"}}`` (S4.1). The same again is
+        no error."""
+        self._transport.call("POST", "/v1/templates", {"id": id, "name": name or id, "params": params})
+
+    def put_group(self, gid: str, members: Iterable[str]) -> None:
+        """Replaces a group's members; it counts from their next pull on (S4.3)."""
+        self._transport.call("PUT", f"/v1/groups/{quote(gid, safe='')}", {"members": list(members)})
+
+    def add_task(self, id: str, task: Mapping[str, Any]) -> Dict[str, Any]:
+        """Adds a task, its fields named as in the API, or finds it with the same content. ``id`` is yours and unique:
+        it is what makes a repeat harmless.
+
+        Raises HttpError with code template_mismatch, limit_reached, id_conflict or invalid_request."""
+        return self._transport.call("POST", "/v1/tasks", {**task, "id": id})
+
+    def next(
+        self,
+        uid: str,
+        exclude: Iterable[str] = (),
+        wait: float = 0,
+        *,
+        retry_seconds: Optional[float] = None,
+        line: Optional[Line] = None,
+    ) -> NextDispatch:
+        """A user's unfinished dispatch again, or the next one that is due for the user or a group (S4.5). ``Puller``
+        does this and all that follows. ``line``: so that another thread can break the call off; what it may have
+        handed out is handed out again, with the same log id."""
+        body = {"exclude": list(exclude), "waitSeconds": wait}
+        path = f"/v1/clients/{quote(uid, safe='')}/next"
+        return next_dispatch(
+            self._transport.call("POST", path, body, wait=wait, retry_seconds=retry_seconds, line=line)
+        )
+
+    def complete(self, uid: str, log_id: str, result: Any = None) -> str:
+        """Completes a dispatch; once more with the same result is no error. The instant at which it was completed.
+
+        Raises StaleLogIdError when it isn't the user's last one (S4.7), HttpError with code lease_lost when it was
+        completed with another result, TypeError or ValueError for a result that JSON can't say."""
+        path = f"/v1/clients/{quote(uid, safe='')}/complete"
+        answer = self._transport.call("POST", path, {"logId": log_id, "result": result})
+        return str(answer["completedAt"])
+
+    def line(self) -> Line:
+        """Connections for ``next`` that another thread may cut."""
+        return self._transport.line()
 
     def _hand_back(self, command: Answer) -> None:
         try:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
-from typing import Callable, List, Optional, Sequence, Union
+from typing import Callable, Optional, Sequence, Union
 
 from .client import Client, Job
-from .errors import Bury, DocketError, LeaseLostError, Release, UnavailableError
-from .transport import pause_seconds
+from .errors import Bury, DocketError, LeaseLostError, Release
+from .polling import Polling, doubling
 
 _log = logging.getLogger("docket_client")
 
@@ -17,11 +16,6 @@ _log = logging.getLogger("docket_client")
 _SHORTEST_TTR = 1.0
 # three tries fit into a TTR
 _BEATS = 3
-
-
-def doubling(attempt: int) -> float:
-    """1, 2, 4, … 300 seconds."""
-    return min(300.0, 2.0 ** min(attempt - 1, 20))
 
 
 def _report(error: BaseException, job: Optional[Job]) -> None:
@@ -40,7 +34,7 @@ class Context:
         return self._lost.is_set()
 
 
-class Consumer:
+class Consumer(Polling[Job]):
     def __init__(
         self,
         client: Client,
@@ -56,56 +50,14 @@ class Consumer:
         ``Bury``. ``concurrency``: threads, each with one job. ``wait``: seconds that a server waits for a job to
         come; a stop may take as long. ``backoff``: attempt → seconds until a job whose handler failed is ready
         again. ``on_error``: told of what went wrong and is being dealt with."""
+        super().__init__(concurrency, wait, on_error)
         self._client = client
         self._topics = topics
         self._handler = handler
-        self._concurrency = concurrency
-        self._wait = wait
         self._backoff = backoff
-        self._on_error = on_error
-        self._stopping = threading.Event()
-        self._fatal: List[BaseException] = []
 
-    def run(self) -> None:
-        """Works until ``stop`` is called and every running handler has returned.
-
-        Raises AuthError, HttpError or RefusedError when popping is refused: going on would not help."""
-        threads = [threading.Thread(target=self._slot, name=f"docket-{n}") for n in range(self._concurrency)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        if self._fatal:
-            raise self._fatal[0]
-
-    def stop(self) -> None:
-        """Nothing new is begun. May be called from a signal handler."""
-        self._stopping.set()
-
-    def _slot(self) -> None:
-        try:
-            self._pop_until_stopped()
-        except BaseException as error:  # handed to the caller of run()
-            self._fatal.append(error)
-            self._stopping.set()
-
-    def _pop_until_stopped(self) -> None:
-        failures = 0
-        while not self._stopping.is_set():
-            began = time.monotonic()
-            try:
-                job = self._client.pop(self._topics, wait=self._wait, retry_seconds=0)
-            except UnavailableError as error:
-                self._on_error(error, None)
-                self._stopping.wait(pause_seconds(failures))
-                failures += 1
-                continue
-            failures = 0
-            if job:
-                self._take(job)
-            elif time.monotonic() - began < min(self._wait, 1) / 2:
-                # a server that is stopping answers long polls at once
-                self._stopping.wait(pause_seconds(3))
+    def _ask(self) -> Optional[Job]:
+        return self._client.pop(self._topics, wait=self._wait, retry_seconds=0)
 
     def _take(self, job: Job) -> None:
         try:

@@ -40,6 +40,26 @@ class AuthError(HttpError):
     """401 or 403: the key is missing, wrong, or of a role that may not do this."""
 
 
+class StaleLogIdError(HttpError):
+    """A completion of what is not the user's last dispatch: it was returned meanwhile, or is somebody else's (S4.7).
+
+    ``current`` is the log id of the dispatch that is with the user now; None where none is."""
+
+    def __init__(self, detail: str, current: Optional[str]) -> None:
+        super().__init__(409, "stale_log_id", detail)
+        self.current = current
+
+
+class StuckError(DocketError):
+    """A dispatch has failed so many times in a row, and no other can come before it. ``__cause__`` is the last
+    failure."""
+
+    def __init__(self, failures: int, cause: BaseException) -> None:
+        super().__init__(f"failed {failures} times in a row, at last with {type(cause).__name__}: {cause}")
+        self.failures = failures
+        self.__cause__ = cause
+
+
 class UnavailableError(DocketError):
     """No server answered, for as long as the call was repeated. ``__cause__`` is the last failure."""
 
@@ -54,3 +74,11 @@ class Release(Exception):
     def __init__(self, delay: float = 0, message: str = "released by its handler") -> None:
         super().__init__(message)
         self.delay = delay
+
+
+def http_error(status: int, detail: str, answer: Mapping[str, Any]) -> HttpError:
+    """What a 4xx is, by its status and what it says of itself."""
+    code = answer.get("code")
+    if code == "stale_log_id":
+        return StaleLogIdError(detail, answer.get("current"))
+    return (AuthError if status in (401, 403) else HttpError)(status, code, detail)

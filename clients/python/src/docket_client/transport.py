@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import random
 import re
+import socket
 import threading
 import time
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 import httpx
 
-from .errors import AuthError, HttpError, UnavailableError
+from .errors import AuthError, HttpError, UnavailableError, http_error
 
 Answer = Dict[str, Any]
 
@@ -29,9 +30,59 @@ class _Transient(Exception):
         self.retry_after = retry_after
 
 
+class Cut(Exception):
+    """A call was broken off by ``Line.cut``."""
+
+
+class Line:
+    """Connections of their own, for the calls of one thread, which another may break off."""
+
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        self._http = httpx.Client(headers=headers)
+        self._sockets: List[socket.socket] = []
+        self.is_cut = False
+
+    def cut(self) -> None:
+        """The call under way, and any that comes later, raises ``Cut``. May be called from a signal handler."""
+        self.is_cut = True
+        for one in list(self._sockets):
+            _shut(one)
+
+    def close(self) -> None:
+        """When no call is under way."""
+        self._http.close()
+
+    def request(self, method: str, url: str, **options: Any) -> httpx.Response:
+        """As httpx has it."""
+        if self.is_cut:
+            raise Cut
+        try:
+            return self._http.request(method, url, extensions={"trace": self._notice}, **options)
+        except Exception:
+            if self.is_cut:
+                raise Cut from None
+            raise
+
+    def _notice(self, event: str, info: Mapping[str, Any]) -> None:
+        """Remembers each new connection: httpx has no other way to what a running request waits at."""
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            new = info["return_value"].get_extra_info("socket")
+            self._sockets = [one for one in self._sockets if one.fileno() != -1] + [new]
+            if self.is_cut:
+                _shut(new)
+
+
+def _shut(one: socket.socket) -> None:
+    try:
+        # unlike a close it wakes who reads; SSLSocket has its own, which makes the reader stumble
+        socket.socket.shutdown(one, socket.SHUT_RDWR)
+    except OSError:
+        return
+
+
 class Transport:
-    """Every command of this package may be sent twice (adding goes by id, the others by token), so a try
-    whose outcome is unknown is simply repeated. Used by many threads at once."""
+    """Every call of this package may be sent twice (adding goes by id, the others by token or log id), so a
+    try whose outcome is unknown is simply repeated. Used by many threads at once."""
 
     def __init__(
         self,
@@ -51,12 +102,15 @@ class Transport:
         self._retry_seconds = retry_seconds
         self._discover_at = 0.0 if discover else float("inf")
         self._lock = threading.Lock()
-        headers = {} if api_key is None else {"authorization": f"Bearer {api_key}"}
+        self._headers = {} if api_key is None else {"authorization": f"Bearer {api_key}"}
         # each slot of a consumer has a connection to itself while it polls
-        self._http = httpx.Client(headers=headers, limits=httpx.Limits(max_connections=None))
+        self._http = httpx.Client(headers=self._headers, limits=httpx.Limits(max_connections=None))
 
     def close(self) -> None:
         self._http.close()
+
+    def line(self) -> Line:
+        return Line(self._headers)
 
     @property
     def servers(self) -> List[str]:
@@ -74,8 +128,11 @@ class Transport:
         wait: float = 0,
         timeout: Optional[float] = None,
         retry_seconds: Optional[float] = None,
+        line: Optional[Line] = None,
     ) -> Answer:
-        self._discover_when_due()
+        """Raises HttpError for a 4xx, UnavailableError when no server answers for so long, TypeError or ValueError
+        for a body that JSON can't say, and Cut when the line is cut."""
+        self._discover_when_due(line)
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
         limit = (self._timeout if timeout is None else timeout) + wait
         until = time.monotonic() + (self._retry_seconds if retry_seconds is None else retry_seconds)
@@ -84,7 +141,7 @@ class Transport:
             failure = _Transient("no server")
             for server in self.servers:
                 try:
-                    answer = self._once(server, method, path, content, limit)
+                    answer = self._once(line or self._http, server, method, path, content, limit)
                 except _Transient as error:
                     failure = error
                     continue
@@ -96,22 +153,25 @@ class Transport:
                 raise UnavailableError(f"no server answers: {failure}") from (failure.__cause__ or failure)
             time.sleep(pause)
 
-    def _once(self, server: str, method: str, path: str, content: Optional[bytes], limit: float) -> Answer:
+    @staticmethod
+    def _once(
+        http: Union[httpx.Client, Line], server: str, method: str, path: str, content: Optional[bytes], limit: float
+    ) -> Answer:
         headers = {} if content is None else {"content-type": "application/json"}
         try:
-            response = self._http.request(method, server + path, content=content, headers=headers, timeout=limit)
+            response = http.request(method, server + path, content=content, headers=headers, timeout=limit)
         except (httpx.TransportError, httpx.DecodingError) as error:
             raise _Transient(f"{server}: {error or type(error).__name__}") from error
         return _answer_of(server, response)
 
-    def _discover_when_due(self) -> None:
+    def _discover_when_due(self, line: Optional[Line]) -> None:
         """What can't be learned now is asked for again later; the given servers are always there."""
         with self._lock:
             if time.monotonic() < self._discover_at:
                 return
             self._discover_at = time.monotonic() + _DISCOVER_SECONDS
         try:
-            nodes = self.call("GET", "/v1/nodes", retry_seconds=0)["items"]
+            nodes = self.call("GET", "/v1/nodes", retry_seconds=0, line=line)["items"]
         except (UnavailableError, HttpError) as error:
             if isinstance(error, AuthError):
                 raise
@@ -132,8 +192,7 @@ def _answer_of(server: str, response: httpx.Response) -> Answer:
     detail = str(told.get("error") or told.get("detail") or response.text[:200])
     if status >= 500 or status == 429 or status < 400:
         raise _Transient(f"{server}: {status}: {detail}", _retry_after(response))
-    kind = AuthError if status in (401, 403) else HttpError
-    raise kind(status, told.get("code"), detail)
+    raise http_error(status, detail, told)
 
 
 def _retry_after(response: httpx.Response) -> float:
@@ -145,4 +204,9 @@ def _retry_after(response: httpx.Response) -> float:
 
 def pause_seconds(rounds: int) -> float:
     """Doubles from 0.1 s, and differs between callers, so that they don't come back all at once."""
-    return min(_LONGEST_PAUSE, 0.1 * 2.0 ** min(rounds, 10)) * random.uniform(0.5, 1)
+    return jittered(min(_LONGEST_PAUSE, 0.1 * 2.0 ** min(rounds, 10)))
+
+
+def jittered(seconds: float) -> float:
+    """Between half and the whole of it."""
+    return seconds * random.uniform(0.5, 1)
