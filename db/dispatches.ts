@@ -23,6 +23,9 @@ export interface Prospect {
 
 type Handed<O> = { outcome: O; log_id: string; given: NewTask['params'] } & Item;
 
+/** What time had to do with before anybody could be answered. */
+export type Advanced = { outcome: 'advanced' } & Item;
+
 export type Pulled = { person: string } & (
   | Handed<'redo'>
   | Handed<'dispatched'>
@@ -31,7 +34,8 @@ export type Pulled = { person: string } & (
 );
 
 /** See db/functions/dispatches.sql; no person twice. */
-export const nextTasks = (db: Queryable, pulls: Pull[]) => db.run<Pulled>('next_tasks', [JSON.stringify(pulls)]);
+export const nextTasks = (db: Queryable, pulls: Pull[]) =>
+  db.run<Pulled | Advanced>('next_tasks', [JSON.stringify(pulls)]);
 
 export interface Completion {
   person: string;
@@ -51,7 +55,7 @@ export type Completed = { token: string } & (
 
 /** See db/functions/dispatches.sql; no token twice. */
 export const completeTasks = (db: Queryable, all: Completion[]) =>
-  db.run<Completed>('complete_tasks', [JSON.stringify(all)]);
+  db.run<Completed | Advanced>('complete_tasks', [JSON.stringify(all)]);
 
 export interface DispatchLogRow {
   item_id: string;

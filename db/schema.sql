@@ -1357,7 +1357,7 @@ begin
     select * into l from lease o where o.token = x.token and o.kind = 'task' and o.slot = x.person;
     if found and l.ended_at is null and l.expires_at <= v_now then
       -- run out, and no clock has come by yet
-      perform advance_tasks(array[l.item_id]);
+      return query select null::text, 'advanced', null::timestamptz, null::text, a from advance_tasks(array[l.item_id]) a;
       select * into l from lease o where o.token = x.token;
     end if;
     if l.token is not null and l.ended_at is null then
@@ -2108,9 +2108,9 @@ begin
     select distinct person_key('task', '', s.person) as key from json_to_recordset(p_sent) as s (person text) order by 1) s;
   v_now := clock_timestamp();
   -- whose time to answer has run out, and no clock has come by yet
-  perform advance_tasks(array(
+  return query select null::text, 'advanced', null::text, null::json, a from advance_tasks(array(
     select o.item_id from json_to_recordset(p_sent) as s (person text)
-      join lease o on o.kind = 'task' and o.slot = s.person and o.ended_at is null and o.expires_at <= v_now));
+      join lease o on o.kind = 'task' and o.slot = s.person and o.ended_at is null and o.expires_at <= v_now)) a;
 
   for x in select s.*, array(select json_array_elements_text(s.exclude)) as excluded
              from json_to_recordset(p_sent) as s (person text, uid text, exclude json, token text, explain boolean)

@@ -140,9 +140,9 @@ export class Waiters {
 
 /** Steps of the slow poll in which every line has its turn once. */
 export const POLL_STEPS = 10;
-/** Where each waits in a line of his own there are thousands of lines; what may come to him there is rare. */
+/** Where each waits in a line of his own there are thousands of lines; he looks by himself each time he begins to wait. */
 const OWN = /^task\/uid_/;
-const SELDOM = 6;
+const SELDOM = 12;
 
 function newLine(queue: string): Line {
   const every = OWN.test(queue) ? SELDOM * POLL_STEPS : POLL_STEPS;

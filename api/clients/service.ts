@@ -23,42 +23,26 @@ export function clientService({ db, after }: Engine): ClientService {
     pull: share<Pull, Pulled>(
       async (pulls) => {
         const rows = await nextTasks(db, pulls);
-        after(rows.filter((row) => row.outcome === 'dispatched'));
-        return inOrder(
-          pulls,
-          (p) => p.person,
-          rows,
-          (r) => r.person,
-        );
+        after(rows.filter((row) => row.outcome === 'dispatched' || row.outcome === 'advanced'));
+        const answers = new Map(rows.flatMap((row) => (row.outcome === 'advanced' ? [] : [[row.person, row]])));
+        return pulls.map((pull) => answerOf(answers, pull.person));
       },
-      { keys: (p) => [p.person], max: MOST_TOGETHER },
+      { keys: (pull) => [pull.person], max: MOST_TOGETHER },
     ),
     complete: share<Completion, Completed>(
       async (all) => {
         const rows = await completeTasks(db, all);
-        after(rows.filter((row) => row.outcome === 'completed'));
-        return inOrder(
-          all,
-          (c) => c.token,
-          rows,
-          (r) => r.token,
-        );
+        after(rows.filter((row) => row.outcome === 'completed' || row.outcome === 'advanced'));
+        const answers = new Map(rows.flatMap((row) => (row.outcome === 'advanced' ? [] : [[row.token, row]])));
+        return all.map((completion) => answerOf(answers, completion.token));
       },
-      { keys: (c) => [c.token], max: MOST_TOGETHER },
+      { keys: (completion) => [completion.token], max: MOST_TOGETHER },
     ),
   };
 }
 
-function inOrder<In, Out>(
-  inputs: In[],
-  keyOf: (input: In) => string,
-  rows: Out[],
-  nameOf: (row: Out) => string,
-): Out[] {
-  const found = new Map(rows.map((row) => [nameOf(row), row]));
-  return inputs.map((input) => {
-    const row = found.get(keyOf(input));
-    if (!row) throw new Error(`no answer for ${keyOf(input)}`);
-    return row;
-  });
+function answerOf<A>(answers: Map<string, A>, key: string): A {
+  const answer = answers.get(key);
+  if (!answer) throw new Error(`no answer for ${key}`);
+  return answer;
 }

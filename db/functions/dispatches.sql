@@ -7,7 +7,8 @@
 -- are locked first and everything is looked at after that. No occurrence is waited for, because others may be locked by
 -- then: of one that another process is just at the answer is `busy`, and to go on to the next would break the order.
 -- p_sent   [{person, uid, exclude, token, explain}], no person twice
--- outcome  redo, dispatched, busy, none; `given` is {params, …} of a dispatch, or why there is nothing
+-- outcome  redo, dispatched, busy, none; `given` is what was given of a dispatch, or why there is nothing. Rows of
+--          nobody, `advanced`, are occurrences that time had to do with before anybody could be answered
 create or replace function next_tasks(p_sent json)
 returns table (person text, outcome text, log_id text, given json, item item) language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -23,9 +24,9 @@ begin
     select distinct person_key('task', '', s.person) as key from json_to_recordset(p_sent) as s (person text) order by 1) s;
   v_now := clock_timestamp();
   -- whose time to answer has run out, and no clock has come by yet
-  perform advance_tasks(array(
+  return query select null::text, 'advanced', null::text, null::json, a from advance_tasks(array(
     select o.item_id from json_to_recordset(p_sent) as s (person text)
-      join lease o on o.kind = 'task' and o.slot = s.person and o.ended_at is null and o.expires_at <= v_now));
+      join lease o on o.kind = 'task' and o.slot = s.person and o.ended_at is null and o.expires_at <= v_now)) a;
 
   for x in select s.*, array(select json_array_elements_text(s.exclude)) as excluded
              from json_to_recordset(p_sent) as s (person text, uid text, exclude json, token text, explain boolean)
@@ -130,7 +131,7 @@ end $$;
 -- Completes dispatches by their log ids (S4.5, S4.7). The occurrence is locked first; with the last of its stock it ends.
 -- p_sent   [{person, token, result, hash}], no token twice
 -- outcome  completed, repeated (the same again), settled (completed with another result), stale; `current` is the
---          client's unfinished one
+--          client's unfinished one. Rows of no token, `advanced`, as above
 create or replace function complete_tasks(p_sent json)
 returns table (token text, outcome text, completed_at timestamptz, current text, item item) language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -149,7 +150,7 @@ begin
     select * into l from lease o where o.token = x.token and o.kind = 'task' and o.slot = x.person;
     if found and l.ended_at is null and l.expires_at <= v_now then
       -- run out, and no clock has come by yet
-      perform advance_tasks(array[l.item_id]);
+      return query select null::text, 'advanced', null::timestamptz, null::text, a from advance_tasks(array[l.item_id]) a;
       select * into l from lease o where o.token = x.token;
     end if;
     if l.token is not null and l.ended_at is null then

@@ -1,8 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { numbered } from '../support/cases.ts';
+import { eventually, type Json } from '../support/client.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
-import { addTask, addTemplate, completed, handed, inMs, next, patchTask, putGroup } from '../support/tasks.ts';
+import {
+  addTask,
+  addTemplate,
+  complete,
+  completed,
+  handed,
+  inMs,
+  next,
+  patchTask,
+  putGroup,
+} from '../support/tasks.ts';
 
 const stores = await testStores();
 const { api, running } = await startTestSystem({}, { stores });
@@ -79,4 +90,26 @@ test('S4.5 a wait that nothing comes of says when there will be something; one w
   await addTask(api, { id: 'flo', executor: 'uid_flo' });
   await sleep(300);
   expect(await handed(api, 'flo')).toMatchObject({ redo: false, task: { id: 'flo' } });
+});
+
+test('S4.4 what a late completion finds overdue, before any clock does, is for those who wait', async () => {
+  const alone = await startTestSystem({ DOCKET_PACEMAKER: 'off' });
+  await addTemplate(alone.api, 'plain');
+  await putGroup(alone.api, 'late', ['gil', 'hal']);
+  await addTask(alone.api, { id: 'late', executor: 'gid_late', answerSeconds: 0.4 });
+  // the durable timer is kept from being first: its workflow is over
+  const { task, logId } = await handed(alone.api, 'gil');
+  const workflow = alone.running.engine.client.workflow.getHandle(`task/late/${task.occurrence}`);
+  await eventually(() => workflow.describe());
+  await workflow.terminate();
+  // nor is the slow poll to be
+  alone.running.engine.waiters.pollSome = () => {};
+  let given: Json;
+  const waits = next(alone.api, 'hal', { waitSeconds: 60 }).then((answer) => {
+    given = answer;
+  });
+  await sleep(600);
+  expect((await complete(alone.api, 'gil', logId)).body).toMatchObject({ code: 'stale_log_id', current: null });
+  await eventually(async () => given?.task.id === 'late', 15_000);
+  await waits;
 });
