@@ -773,17 +773,12 @@ CREATE OR REPLACE FUNCTION public.advance_rotations(p_ids text[])
 AS $function$
 declare
   i item;
-  t task;
   v_now timestamptz;
-  v_next timestamptz;
 begin
   for i in select * from item where kind = 'rotation' and id = any (p_ids) and ended_at is null order by id for update loop
     v_now := clock_timestamp();
     continue when i.wake_at is null or i.wake_at > v_now;
-    return query select * from make_occurrences(i.id, v_now, 1000);
-    select * into t from task where id = i.id;
-    v_next := next_time(t, t.made_until);
-    return query select * from set_rotation(i.id, v_next, v_now);
+    return query select * from plan_task(i.id, v_now);
   end loop;
 end $function$;
 
@@ -1123,8 +1118,9 @@ begin
    where n.value is distinct from to_jsonb(o) -> n.key;
 
   return query select 'changed', v from void_occurrences(t, array(
-      select i.id from open_occurrences(p_id) i
-       where exists (select from task_times(t, i.available_at - interval '1 microsecond', i.available_at, 1))),
+      select i.id from item i
+       where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null
+         and exists (select from task_times(t, i.available_at - interval '1 microsecond', i.available_at, 1))),
     null, 'rescheduled', p_actor, v_now) v;
   -- from the table itself: what a function returns cannot be locked
   for v_id in
@@ -1485,7 +1481,7 @@ begin
    cross join lateral (
      select i.id, i.rank, i.seq from item i
       where i.kind = 'task' and i.queue = e.queue and i.state = 'ready' and i.room > 0 and i.deadline_at > p_now
-        and not (i.id = any (p_exclude) or task_of(i.id) = any (p_exclude)) and not had_task(i, p_person)
+        and not is_excluded(i.id, p_exclude) and not had_task(i, p_person)
       order by i.rank, i.seq limit 1) c
    order by c.rank, c.seq limit 1;
   return v_id;
@@ -1676,6 +1672,14 @@ begin
   if v_invited > 0 then update item set version = nextval('item_version') where kind = 'case' and id = p_id; end if;
   return v_invited;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.is_excluded(p_item text, p_exclude text[])
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select p_item = any (p_exclude) or task_of(p_item) = any (p_exclude)
+$function$;
 
 CREATE OR REPLACE FUNCTION public.is_tired(c court, p_person text, p_held integer, p_now timestamp with time zone)
  RETURNS boolean
@@ -2218,14 +2222,6 @@ AS $function$
   select least(p_at + make_interval(secs => t.lookback_seconds), case when t.type = 'once' then t.end_time end)
 $function$;
 
-CREATE OR REPLACE FUNCTION public.open_occurrences(p_task text)
- RETURNS SETOF item
- LANGUAGE sql
- STABLE
-AS $function$
-  select * from item where kind = 'task' and id > p_task || '/' and id < p_task || '0' and ended_at is null
-$function$;
-
 CREATE OR REPLACE FUNCTION public.park_item(p_kind text, p_id text, p_error text)
  RETURNS void
  LANGUAGE plpgsql
@@ -2745,14 +2741,14 @@ begin
    cross join lateral (
      select o.available_at from item o
       where o.queue = e.queue and o.kind = k.kind and o.state = 'delayed'
-        and not (o.id = any (p_exclude) or task_of(o.id) = any (p_exclude))
+        and not is_excluded(o.id, p_exclude)
       order by o.available_at limit 1) i;
   select json_build_object(
            'excluded', count(*) filter (where s.excluded), 'done', count(*) filter (where not s.excluded and s.had),
            'taken', count(*) filter (where not s.excluded and not s.had and s.room = 0), 'notYet', (
              select count(*) from (select from unnest(v_queues) as e (queue) join item o on o.queue = e.queue
                                     where o.kind in ('task', 'rotation') and o.state = 'delayed' limit 1000) d)) into v_reasons
-    from (select i.room, i.id = any (p_exclude) or task_of(i.id) = any (p_exclude) as excluded, had_task(i, p_person) as had
+    from (select i.room, is_excluded(i.id, p_exclude) as excluded, had_task(i, p_person) as had
             from unnest(v_queues) as e (queue) join item i on i.queue = e.queue and i.kind = 'task' and i.state = 'ready'
            where i.deadline_at > p_now limit 1000) s;
   return json_build_object('queues', v_queues, 'nextAt', iso_time(v_next), 'reasons', v_reasons);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ClaimCase, ClaimCaseAnswer } from '../../contract/cases.ts';
 import { CourtParam } from '../../contract/courts.ts';
 import { type Claimed, caseReasons, claimCase, getCase } from '../../db/cases.ts';
@@ -8,9 +7,9 @@ import { personOf } from '../auth.ts';
 import type { Api } from '../context.ts';
 import { findCourt } from '../courts/settings.ts';
 import { endpoint, ok } from '../endpoint.ts';
+import { whileBusy } from '../patience.ts';
 
-const MAX_TRIES = 50;
-const MOST_PAUSE_MS = 40;
+const PATIENCE = { tries: 50, stepMs: 4, mostMs: 40 };
 
 export const claimCaseEndpoint = endpoint({
   method: 'post',
@@ -41,13 +40,10 @@ export const claimCaseEndpoint = endpoint({
 });
 
 /** While others are just at all that there is, a moment later, so that neither of two waits for what the other has locked. */
-async function claimFor(api: Api, court: string, juror: string): Promise<Claimed> {
+function claimFor(api: Api, court: string, juror: string): Promise<Claimed> {
   const token = newToken();
-  for (let tries = 1; ; tries++) {
-    const claimed = await claimCase(api.engine.db, court, juror, token);
-    if (claimed.outcome !== 'busy' || tries === MAX_TRIES) return claimed;
-    await sleep(Math.random() * Math.min(MOST_PAUSE_MS, 4 * tries));
-  }
+  const claim = () => claimCase(api.engine.db, court, juror, token);
+  return whileBusy(claim, (claimed) => claimed.outcome === 'busy', PATIENCE);
 }
 
 /** What stands in the way, in numbers of open cases; a bar of the juror himself stands in the way of all of them. */

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ClientParam, NextTask, NextTaskAnswer } from '../../contract/tasks.ts';
 import type { Pull, Pulled } from '../../db/dispatches.ts';
 import { occurrenceOf, personOfUid, taskOf } from '../../domain/tasks.ts';
@@ -7,12 +6,12 @@ import type { Seat } from '../../link/waiters.ts';
 import { personOf } from '../auth.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
+import { whileBusy } from '../patience.ts';
 import { Problem } from '../problems.ts';
 
 type Found = Exclude<Pulled, { outcome: 'busy' }>;
 
-const MAX_TRIES = 200;
-const MOST_PAUSE_MS = 20;
+const PATIENCE = { tries: 200, stepMs: 1, mostMs: 20 };
 
 export const nextTaskEndpoint = endpoint({
   method: 'post',
@@ -40,13 +39,13 @@ export const nextTaskEndpoint = endpoint({
 
 /** While another process is just at what comes first for this client, a moment later. */
 async function look(api: Api, pull: Pull): Promise<Found> {
-  for (let tries = 1; ; tries++) {
-    const found = await api.clients.pull(pull);
-    if (found.outcome !== 'busy') return found;
-    if (tries === MAX_TRIES)
-      throw new Problem('unavailable', 'others are at what comes first for this client, try again');
-    await sleep(Math.random() * Math.min(MOST_PAUSE_MS, tries));
-  }
+  const found = await whileBusy(
+    () => api.clients.pull(pull),
+    (one) => one.outcome === 'busy',
+    PATIENCE,
+  );
+  if (found.outcome !== 'busy') return found;
+  throw new Problem('unavailable', 'others are at what comes first for this client, try again');
 }
 
 /**

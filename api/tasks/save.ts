@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { IdParam } from '../../contract/common.ts';
 import { NewTask, PatchTask, Task } from '../../contract/tasks.ts';
 import {
@@ -17,12 +16,12 @@ import { keyedId, sameOrConflict } from '../adding.ts';
 import type { Api } from '../context.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
+import { whileBusy } from '../patience.ts';
 import { invalid, Problem } from '../problems.ts';
 import { findTask, taskView } from './get.ts';
 
 type Fields = Omit<NewTask, 'id'>;
-const MAX_TRIES = 300;
-const MOST_PAUSE_MS = 50;
+const PATIENCE = { tries: 300, stepMs: 2, mostMs: 50 };
 
 export const addTaskEndpoint = endpoint({
   method: 'post',
@@ -61,7 +60,7 @@ export const patchTaskEndpoint = endpoint({
   problems: ['not_found', 'not_open', 'limit_reached', 'template_mismatch'],
   async handle({ api, caller, params: { id }, body }) {
     const { db, after } = api.engine;
-    for (let tries = 1; ; tries++) {
+    const change = async () => {
       const row = await findTask(api, id);
       if (row.state === 'deleted') throw deleted(row);
       const { id: _, ...wanted } = { ...fieldsOf(row), ...defined(body) };
@@ -69,10 +68,11 @@ export const patchTaskEndpoint = endpoint({
       const { outcome, items } = await changeTask(db, task, row.revision, api.config.maxRotations, caller.actor);
       after(items);
       if (outcome === 'limit') throw tooMany(api, wanted.executor);
-      if (outcome === 'changed') return ok(taskView(await findTask(api, id)));
-      if (tries === MAX_TRIES) throw new Problem('unavailable', `others change task ${id} all the time, try again`);
-      await sleep(Math.random() * Math.min(MOST_PAUSE_MS, 2 * tries));
-    }
+      return outcome;
+    };
+    const outcome = await whileBusy(change, (one) => one !== 'changed', PATIENCE);
+    if (outcome === 'changed') return ok(taskView(await findTask(api, id)));
+    throw new Problem('unavailable', `others change task ${id} all the time, try again`);
   },
 });
 

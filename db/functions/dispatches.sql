@@ -89,7 +89,7 @@ begin
    cross join lateral (
      select i.id, i.rank, i.seq from item i
       where i.kind = 'task' and i.queue = e.queue and i.state = 'ready' and i.room > 0 and i.deadline_at > p_now
-        and not (i.id = any (p_exclude) or task_of(i.id) = any (p_exclude)) and not had_task(i, p_person)
+        and not is_excluded(i.id, p_exclude) and not had_task(i, p_person)
       order by i.rank, i.seq limit 1) c
    order by c.rank, c.seq limit 1;
   return v_id;
@@ -115,14 +115,14 @@ begin
    cross join lateral (
      select o.available_at from item o
       where o.queue = e.queue and o.kind = k.kind and o.state = 'delayed'
-        and not (o.id = any (p_exclude) or task_of(o.id) = any (p_exclude))
+        and not is_excluded(o.id, p_exclude)
       order by o.available_at limit 1) i;
   select json_build_object(
            'excluded', count(*) filter (where s.excluded), 'done', count(*) filter (where not s.excluded and s.had),
            'taken', count(*) filter (where not s.excluded and not s.had and s.room = 0), 'notYet', (
              select count(*) from (select from unnest(v_queues) as e (queue) join item o on o.queue = e.queue
                                     where o.kind in ('task', 'rotation') and o.state = 'delayed' limit 1000) d)) into v_reasons
-    from (select i.room, i.id = any (p_exclude) or task_of(i.id) = any (p_exclude) as excluded, had_task(i, p_person) as had
+    from (select i.room, is_excluded(i.id, p_exclude) as excluded, had_task(i, p_person) as had
             from unnest(v_queues) as e (queue) join item i on i.queue = e.queue and i.kind = 'task' and i.state = 'ready'
            where i.deadline_at > p_now limit 1000) s;
   return json_build_object('queues', v_queues, 'nextAt', iso_time(v_next), 'reasons', v_reasons);

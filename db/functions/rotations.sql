@@ -122,17 +122,12 @@ $$;
 create or replace function advance_rotations(p_ids text[]) returns setof item language plpgsql as $$
 declare
   i item;
-  t task;
   v_now timestamptz;
-  v_next timestamptz;
 begin
   for i in select * from item where kind = 'rotation' and id = any (p_ids) and ended_at is null order by id for update loop
     v_now := clock_timestamp();
     continue when i.wake_at is null or i.wake_at > v_now;
-    return query select * from make_occurrences(i.id, v_now, 1000);
-    select * into t from task where id = i.id;
-    v_next := next_time(t, t.made_until);
-    return query select * from set_rotation(i.id, v_next, v_now);
+    return query select * from plan_task(i.id, v_now);
   end loop;
 end $$;
 

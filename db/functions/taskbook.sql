@@ -89,8 +89,9 @@ begin
    where n.value is distinct from to_jsonb(o) -> n.key;
 
   return query select 'changed', v from void_occurrences(t, array(
-      select i.id from open_occurrences(p_id) i
-       where exists (select from task_times(t, i.available_at - interval '1 microsecond', i.available_at, 1))),
+      select i.id from item i
+       where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null
+         and exists (select from task_times(t, i.available_at - interval '1 microsecond', i.available_at, 1))),
     null, 'rescheduled', p_actor, v_now) v;
   -- from the table itself: what a function returns cannot be locked
   for v_id in
@@ -114,10 +115,6 @@ end $$;
 -- A column as the API calls it: dispatchTimes for dispatch_times.
 create or replace function api_name(p_column text) returns text language sql immutable as $$
   select lower(left(s.words, 1)) || substr(s.words, 2) from (select replace(initcap(replace(p_column, '_', ' ')), ' ', '') as words) s
-$$;
-
-create or replace function open_occurrences(p_task text) returns setof item language sql stable as $$
-  select * from item where kind = 'task' and id > p_task || '/' and id < p_task || '0' and ended_at is null
 $$;
 
 -- No further occurrences, and nothing more of those that are there; what is with clients may be completed.

@@ -6,6 +6,11 @@ create or replace function task_of(p_item text) returns text language sql immuta
   select split_part(p_item, '/', 1)
 $$;
 
+-- Whether a caller does not want it: by its own id, or by its task's.
+create or replace function is_excluded(p_item text, p_exclude text[]) returns boolean language sql immutable parallel safe as $$
+  select p_item = any (p_exclude) or task_of(p_item) = any (p_exclude)
+$$;
+
 -- What follows from an occurrence's dispatches and from its task as it is today: stock, next wake time, its end. It is
 -- counted anew each time, so no counter can drift. Every change but the two that callers make all day ends here.
 create or replace function keep_occurrence(p_id text, p_event text, p_actor text, p_data json, p_now timestamptz)

@@ -64,7 +64,7 @@ select * from task
 
 -- name: task_occurrences
 -- A task's occurrences from $2 until before $3, the first $4, those made with what has become of them.
-select s.at, i.state, i.room, t.dispatch_times, i.closing,
+select s.at, i.state, i.room, t.dispatch_times,
        (select count(*)::integer from lease l where l.kind = 'task' and l.item_id = i.id and l.ended_at is null) as live,
        (select count(*)::integer from lease l where l.kind = 'task' and l.item_id = i.id and l.why = 'settled') as completed
   from task t
