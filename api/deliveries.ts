@@ -4,7 +4,7 @@ import { Delivery } from '../contract/deliveries.ts';
 import type { Driven } from '../contract/snapshot.ts';
 import { getDelivery, listDeliveries, type Delivery as Row, reopenDelivery } from '../db/deliveries.ts';
 import { refuseUrl } from '../domain/callbacks.ts';
-import { TASK_QUEUE } from '../link/relay.ts';
+import { TASK_QUEUE } from '../link/publisher.ts';
 import type { Api } from './context.ts';
 import { endpoint, ok } from './endpoint.ts';
 import { isNumber, page, positionOf } from './paging.ts';

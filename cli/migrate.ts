@@ -1,7 +1,7 @@
 import { Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { migrate } from '../db/migrate.ts';
-import { QUEUE_ATTRIBUTE } from '../link/relay.ts';
+import { QUEUE_ATTRIBUTE } from '../link/publisher.ts';
 import type { Config } from '../runtime/config.ts';
 
 const KEYWORD = 2;

@@ -1,30 +1,33 @@
-import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { Client } from '@temporalio/client';
 import type { Item, ToldRow } from '../contract/items.ts';
-import type { Driven, ItemInput, Told } from '../contract/snapshot.ts';
 import { acknowledge, ownOutbox, type ToldItem } from '../db/link.ts';
 import type { Db } from '../db/pool.ts';
-import { isFinal } from '../domain/items.ts';
-import { Backlog, type Entry } from './backlog.ts';
+import { Backlog, type Entry, LANES, type Lane, laneOf } from './backlog.ts';
 import type { Log } from './log.ts';
-import { eventOf, snapshotOf, toldRow } from './told.ts';
+import { Publisher, QUEUE_ATTRIBUTE } from './publisher.ts';
+import { eventOf, toldRow } from './told.ts';
+import { Window } from './window.ts';
 
 export interface RelayOptions {
   db: Db;
   client: Client;
   node: string;
   log: Log;
-  /** Signals in flight while nobody calls the API. */
+  /** Audits' callbacks that Temporal may have and the worker not, and as many outcomes. */
   concurrency: number;
-  /** Items with nothing due that are told per second. */
+  /** Items with nothing due whose workflows are started per second. */
   idlePerSecond: number;
-  /** Items told per second while callers are busy; those with somebody to tell go all the same. */
+  /** Items published per second while callers are busy, besides audits and outcomes. */
   busyPerSecond: number;
   /** Whether callers keep this process busy. */
   busy: () => boolean;
 }
 
-const BUSY_CONCURRENCY = 2;
+/** What the worker may have yet to do for the rest: it delays what is urgent by so many workflow tasks. */
+const REST_WINDOW = 4;
+/** The same while callers keep this process busy, and after something urgent: they share the cores. */
+const YIELDING_WINDOW = 1;
+const YIELD_MS = 1_000;
 const REFILL = 1_000;
 const FLUSH_MS = 20;
 const MAX_PROBE_MS = 5_000;
@@ -34,17 +37,6 @@ const CLOSING_MS = 200;
 const BUSY = 8;
 /** gRPC: INVALID_ARGUMENT, PERMISSION_DENIED, FAILED_PRECONDITION, OUT_OF_RANGE. */
 const REFUSALS = new Set([3, 7, 9, 11]);
-/** How long one signal may take before Temporal counts as down. */
-const PATIENCE_MS = 5_000;
-
-export const TASK_QUEUE = 'docket';
-export const DELIVERY_TASK_QUEUE = 'docket-deliver';
-export const QUEUE_ATTRIBUTE = 'docketQueue';
-/** What comes back after its workflow has completed: reviews with each callback, tasks when their times change. */
-const REOPENED = new Set<Driven>(['review', 'task', 'rotation']);
-/** The name of a kind's workflow, as operators know it. */
-const workflowType = (kind: Driven) => (kind === 'case' ? 'courtCase' : kind);
-const queueAttribute = defineSearchAttributeKey(QUEUE_ATTRIBUTE, SearchAttributeType.KEYWORD);
 
 /**
  * From the outbox to the workflows: after each commit the changed items are told here, merged per item,
@@ -55,24 +47,30 @@ const queueAttribute = defineSearchAttributeKey(QUEUE_ATTRIBUTE, SearchAttribute
 export class Relay {
   readonly #o: RelayOptions;
   readonly #backlog: Backlog;
+  readonly #publisher: Publisher;
   readonly #sending = new Map<string, Entry>();
+  readonly #windows: Map<Lane, Window>;
   #acknowledged: number[] = [];
   #flushing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #probeMs = 0;
+  /** When something of the first two lanes was last sent. */
+  #urgentAt = Number.NEGATIVE_INFINITY;
   #spilled = false;
   /** Up to where the outbox has been read again. */
   #readTo = 0;
   #refilling = false;
-  #attributes = true;
   #stopped = false;
 
   constructor(options: RelayOptions) {
     this.#o = options;
     this.#backlog = new Backlog(options.idlePerSecond, options.busyPerSecond);
+    this.#publisher = new Publisher(options.client);
+    const hasRun = (key: string) => this.#publisher.hasRun(key);
+    this.#windows = new Map(LANES.map((lane) => [lane, new Window(hasRun, () => this.#pump())]));
   }
 
-  /** Items not told yet, in memory. */
+  /** Items not published yet, in memory. */
   get pending(): number {
     return this.#backlog.size + this.#sending.size;
   }
@@ -90,8 +88,8 @@ export class Relay {
       const fresh = !adopted && row.last_event === 'created' && !this.#sending.has(keyOf(row));
       const kept = this.#backlog.add(keyOf(row), { row: toldRow(row), version, event: eventOf(row), fresh, byTick });
       if (!kept) this.#spilled = true;
-      const moot = this.#backlog.takeMoot(keyOf(row));
-      if (moot) this.#acknowledge(moot);
+      const superseded = this.#backlog.takeSuperseded(keyOf(row));
+      if (superseded) this.#acknowledge(superseded);
     }
     this.#pump();
   }
@@ -111,6 +109,7 @@ export class Relay {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
+    for (const window of this.#windows.values()) window.stop();
     while (this.#sending.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
     await this.#flush();
   }
@@ -118,9 +117,9 @@ export class Relay {
   #pump(): void {
     if (this.#stopped) return;
     const busy = this.#o.busy();
-    const limit = this.down ? 1 : busy ? BUSY_CONCURRENCY : this.#o.concurrency;
-    while (this.#sending.size < limit && !(this.down && this.#timer)) {
-      const entry = this.#backlog.next((key) => this.#sending.has(key), busy);
+    const isOpen = (lane: Lane) => this.#window(lane).size < this.#limit(lane, busy);
+    while (!(this.down && (this.#timer || this.#sending.size > 0))) {
+      const entry = this.#backlog.next(isOpen, (key) => this.#sending.has(key), busy);
       if (!entry) break;
       void this.#send(entry);
     }
@@ -128,67 +127,38 @@ export class Relay {
     if (this.#spilled && this.#backlog.roomy && !this.#refilling) void this.#refill();
   }
 
+  #window = (lane: Lane) => this.#windows.get(lane) as Window;
+
+  #limit(lane: Lane, busy: boolean): number {
+    if (lane !== 'rest') return this.#o.concurrency;
+    const yields = busy || performance.now() - this.#urgentAt < YIELD_MS;
+    return yields ? YIELDING_WINDOW : Math.min(this.#o.concurrency, REST_WINDOW);
+  }
+
   async #send(entry: Entry): Promise<void> {
+    const lane = laneOf(entry.row);
+    const window = this.#window(lane);
+    if (lane !== 'rest') this.#urgentAt = performance.now();
+    let taken = false;
     this.#sending.set(entry.key, entry);
+    window.send();
     try {
-      await this.#o.client.withDeadline(Date.now() + PATIENCE_MS, () => this.#signal(entry));
+      taken = await this.#publisher.publish(entry);
       this.#probeMs = 0;
       this.#acknowledge(entry.versions);
     } catch (error) {
       this.#failed(entry, error as Error);
     } finally {
       this.#sending.delete(entry.key);
+      window.sent(entry.key, taken);
       this.#pump();
-    }
-  }
-
-  async #signal(entry: Entry): Promise<void> {
-    const { key, row, events, fresh, heardAt } = entry;
-    const sinceMs = Math.max(0, performance.now() - heardAt);
-    const told: Told = {
-      snapshot: snapshotOf(row, new Date(row.updated_at.getTime() + sinceMs)),
-      events,
-    };
-    const name = events.at(-1)?.type ?? 'changed';
-    const over = isFinal(row.state) && !row.telling;
-    try {
-      // a workflow that is there already is told for less than the start that would find it running;
-      // a review's is mostly not there
-      if (over || !(fresh || row.kind === 'review'))
-        return await this.#o.client.workflow.getHandle(key).signal(name, told);
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-      if (over) return;
-    }
-    await this.#start(entry, name, told);
-  }
-
-  /** Starts the workflow and tells it in one; of one that has completed nothing is wanted any more. */
-  async #start({ key, row }: Entry, signal: string, told: Told): Promise<void> {
-    const input: ItemInput = { id: row.id };
-    try {
-      await this.#o.client.workflow.signalWithStart<(input: ItemInput) => Promise<void>, [Told]>(
-        workflowType(row.kind),
-        {
-          workflowId: key,
-          taskQueue: TASK_QUEUE,
-          args: [input],
-          signal,
-          signalArgs: [told],
-          workflowIdReusePolicy: REOPENED.has(row.kind) ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
-          staticSummary: row.queue ? `${row.kind} in ${row.queue}` : row.kind,
-          ...(row.queue && this.#attributes && { typedSearchAttributes: [{ key: queueAttribute, value: row.queue }] }),
-        },
-      );
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
   }
 
   #failed(entry: Entry, error: Error): void {
     const cause = `${error.message} ${(error.cause as Error | undefined)?.message ?? ''}`;
-    if (this.#attributes && cause.includes(QUEUE_ATTRIBUTE)) {
-      this.#attributes = false;
+    if (this.#publisher.attributes && cause.includes(QUEUE_ATTRIBUTE)) {
+      this.#publisher.attributes = false;
       this.#backlog.putBack(entry);
       this.#o.log.warn({ attribute: QUEUE_ATTRIBUTE }, 'search attribute is not registered, going on without it');
       return;

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import { QUEUE_ATTRIBUTE } from '../link/relay.ts';
+import { QUEUE_ATTRIBUTE } from '../link/publisher.ts';
 import { endLeftover, spawnServer, stopServer } from './children.ts';
 import { freePort, isFree } from './ports.ts';
 
@@ -49,6 +49,8 @@ export async function startTemporal(o: TemporalServerOptions): Promise<TemporalS
       // workflow tasks come in bursts; the defaults make a small machine wait
       ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
       ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
+      // without it priority keys count for nothing
+      ...['--dynamic-config-value', 'matching.useNewMatcher=true'],
     ],
     { pidFile, onLine: (line) => lines.push(line) },
   );

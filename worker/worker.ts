@@ -10,7 +10,7 @@ import { leadIntoReview, reviewActivities } from '../activities/reviews.ts';
 import { scheduleActivities } from '../activities/schedules.ts';
 import type { Engine } from '../link/engine.ts';
 import type { Log } from '../link/log.ts';
-import { DELIVERY_TASK_QUEUE, TASK_QUEUE } from '../link/relay.ts';
+import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../link/publisher.ts';
 import { Pusher } from './pusher.ts';
 
 export interface WorkerOptions {
@@ -30,8 +30,8 @@ export interface RunningWorker {
 }
 
 /**
- * The Temporal workers of this process: one for workflows and their database activities, one for
- * deliveries, so that slow receivers hold up nothing else.
+ * The Temporal workers of this process: one for items' workflows and their database activities, one for the same of
+ * what is urgent (reviews, schedules), and one for deliveries, so that slow receivers hold up nothing else.
  */
 export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   const { engine, connection, namespace } = o;
@@ -43,21 +43,26 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     escalateHung: (item) => escalateHung(engine, item),
   });
   const reviews = reviewActivities({ ...engine, deliver: deliveries.deliver });
-  const main = await Worker.create({
-    connection,
-    namespace,
-    taskQueue: TASK_QUEUE,
-    workflowBundle: await workflowBundle(o.cacheDir),
-    activities: {
-      ...{ ...items, ...scheduleActivities(engine), giveUpDelivery: deliveries.giveUpDelivery },
-      ...{ applyReview: reviews.applyReview, giveUpChange: reviews.giveUpChange },
-    },
-    maxCachedWorkflows: 500,
-    maxConcurrentActivityTaskExecutions: 20,
-    maxConcurrentLocalActivityExecutions: 20,
-    shutdownGraceTime: '5s',
-    shutdownForceTime: '10s',
-  });
+  const bundle = await workflowBundle(o.cacheDir);
+  const workflowWorkers = await Promise.all(
+    [TASK_QUEUE, URGENT_TASK_QUEUE].map((taskQueue) =>
+      Worker.create({
+        connection,
+        namespace,
+        taskQueue,
+        workflowBundle: bundle,
+        activities: {
+          ...{ ...items, ...scheduleActivities(engine), giveUpDelivery: deliveries.giveUpDelivery },
+          ...{ applyReview: reviews.applyReview, giveUpChange: reviews.giveUpChange },
+        },
+        maxCachedWorkflows: 500,
+        maxConcurrentActivityTaskExecutions: 20,
+        maxConcurrentLocalActivityExecutions: 20,
+        shutdownGraceTime: '5s',
+        shutdownForceTime: '10s',
+      }),
+    ),
+  );
   const outside = await Worker.create({
     connection,
     namespace,
@@ -73,14 +78,15 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   });
   const pusher = new Pusher(engine, o.allowPrivateCallbacks);
   pusher.start();
-  const done = Promise.all([main.run(), outside.run()]).then(() => {});
+  const workers = [...workflowWorkers, outside];
+  const done = Promise.all(workers.map((w) => w.run())).then(() => {});
   // a worker that dies while nobody looks must not be an unhandled rejection
   done.catch(() => {});
   return {
     done,
     async stop() {
       await pusher.stop();
-      for (const worker of [main, outside]) if (worker.getState() === 'RUNNING') worker.shutdown();
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await done.catch(() => {});
     },
   };

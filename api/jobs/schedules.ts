@@ -8,7 +8,7 @@ import {
 import { Name, Page, pageOf } from '../../contract/common.ts';
 import { Schedule, ScheduleSettings, Topic, TopicParam } from '../../contract/jobs.ts';
 import { deleteSchedule, getSchedule, listSchedules, putSchedule, type Schedule as Row } from '../../db/schedules.ts';
-import { TASK_QUEUE } from '../../link/relay.ts';
+import { URGENT_TASK_QUEUE } from '../../link/publisher.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { isNumber, page, positionOf } from '../paging.ts';
@@ -120,7 +120,7 @@ async function schedule(api: Api, { topic, name, every_seconds, cron, timezone }
       type: 'startWorkflow',
       workflowType: 'periodic',
       workflowId: `periodic/${topic}/${name}`,
-      taskQueue: TASK_QUEUE,
+      taskQueue: URGENT_TASK_QUEUE,
       args: [topic, name],
     },
     policies: { overlap: ScheduleOverlapPolicy.ALLOW_ALL, catchupWindow: '1h' },

@@ -1,0 +1,25 @@
+/** So many a second, and at most `most` at once. */
+export class Allowance {
+  readonly #perSecond: number;
+  readonly #most: number;
+  #left: number;
+  #at = performance.now();
+
+  constructor(perSecond: number, most: number) {
+    this.#perSecond = perSecond;
+    this.#most = Math.max(1, most);
+    this.#left = this.#most;
+  }
+
+  /** Milliseconds until the next one is allowed. */
+  waitMs(): number {
+    const now = performance.now();
+    this.#left = Math.min(this.#most, this.#left + ((now - this.#at) / 1000) * this.#perSecond);
+    this.#at = now;
+    return this.#left >= 1 ? 0 : Math.ceil(((1 - this.#left) / this.#perSecond) * 1000);
+  }
+
+  spend(): void {
+    this.#left -= 1;
+  }
+}

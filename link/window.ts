@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const POLL_MS = 25;
+/** A workflow task that has not run by then is no measure of the worker any more: its activity may be failing. */
+const GIVE_UP_MS = 30_000;
+
+/**
+ * Back-pressure from the worker: counts messages from the moment they are sent until the workflow task that each of
+ * them caused has run. Temporal takes messages faster than a worker can follow, and what it has taken is in its own
+ * order, behind which everything else on that task queue would wait.
+ *
+ * Not every message is asked about. A task queue is first in, first out, more or less, so that one whose task has run
+ * speaks for those sent before it.
+ */
+export class Window {
+  readonly #hasRun: (key: string) => Promise<boolean>;
+  readonly #onOpen: () => void;
+  readonly #unprocessed: string[] = [];
+  #sending = 0;
+  #watching = false;
+  #stopped = false;
+
+  /**
+   * @param hasRun whether the workflow of that id has no task that waits; false when it can't be found out
+   * @param onOpen called when there are fewer than before
+   */
+  constructor(hasRun: (key: string) => Promise<boolean>, onOpen: () => void) {
+    this.#hasRun = hasRun;
+    this.#onOpen = onOpen;
+  }
+
+  /** Messages that are being sent, or whose workflow task has not run as far as known. */
+  get size(): number {
+    return this.#sending + this.#unprocessed.length;
+  }
+
+  send(): void {
+    this.#sending++;
+  }
+
+  /** @param taken Temporal has it, and a workflow will work on it */
+  sent(key: string, taken: boolean): void {
+    this.#sending--;
+    if (!taken || this.#stopped) return;
+    this.#unprocessed.push(key);
+    if (!this.#watching) void this.#watch();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#unprocessed.length = 0;
+  }
+
+  async #watch(): Promise<void> {
+    this.#watching = true;
+    while (this.#unprocessed.length > 0) {
+      const middle = this.#unprocessed[this.#unprocessed.length >> 1] as string;
+      await this.#untilRun(middle);
+      this.#unprocessed.splice(0, this.#unprocessed.indexOf(middle) + 1);
+      if (!this.#stopped) this.#onOpen();
+    }
+    this.#watching = false;
+  }
+
+  async #untilRun(key: string): Promise<void> {
+    const until = performance.now() + GIVE_UP_MS;
+    while (!this.#stopped && performance.now() < until) {
+      if (await this.#hasRun(key)) return;
+      await sleep(POLL_MS, undefined, { ref: false });
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { afterAll, expect, test } from 'vitest';
+import { claimOne, eventually } from '../support/client.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { startTestSystem } from '../support/system.ts';
+
+const { api, running, sql } = await startTestSystem();
+
+// A core is taken from the system in both phases, so that what is compared is a busy machine with itself.
+const hog = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
+afterAll(() => hog.kill('SIGKILL'));
+
+const PLAIN = 20_000;
+const ROUNDS = 12;
+/** What the scheduler of a shared machine of two cores adds by itself; schedules are on a grid of a second. */
+const NOISE_MS = { running: 200, fresh: 200, audit: 200, schedule: 1_000 };
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+async function arrival({ received }: Receiver, id: string, since: number): Promise<number> {
+  const call = await eventually(async () => received.find((r) => r.body.includes(`"${id}"`)), 120_000);
+  return call.at - since;
+}
+
+/** From the decision of a ticket that has been waiting to its callback. */
+async function verdictOfRunning(receiver: Receiver, id: string): Promise<number> {
+  const ticket = await claimOne(api, 'verdicts', `reviewer-${id}`);
+  const since = performance.now();
+  await api.post(`/v1/tickets/${ticket.id}/decide`, { token: ticket.lease.token, decision: 1 });
+  return arrival(receiver, ticket.id, since);
+}
+
+/** The same of a ticket that is new, so that its workflow has yet to be started. */
+async function verdictOfNew(receiver: Receiver, id: string): Promise<number> {
+  const { callback } = receiver;
+  await api.post('/v1/queues/fresh/tickets', { id, body: {}, callback });
+  const since = performance.now();
+  await api.post(`/v1/tickets/${id}/resolve`, { decision: 1, reason: 'decided elsewhere' });
+  return arrival(receiver, id, since);
+}
+
+async function audit(id: string): Promise<number> {
+  await api.put(`/v1/reviews/${id}`, { text: { status: 0 }, pictures: [], replies: [] });
+  const since = performance.now();
+  const { body } = await api.post(`/v1/reviews/${id}/callbacks`, { kind: 'text', status: 1, waitSeconds: 60 });
+  expect(body.outcome).toBe('applied');
+  return performance.now() - since;
+}
+
+/** How late the firings of the schedule were that came since the last look. */
+async function firings(): Promise<number[]> {
+  const { body } = await api.post('/v1/jobs', { command: 'pop', topic: 'ticks', count: 100, wait: 5 });
+  const late: number[] = [];
+  for (const { id } of body.jobs) {
+    const job = (await api.get(`/v1/jobs/${id}`)).body;
+    late.push(Date.parse(job.createdAt) - Date.parse(id.split('@')[1]));
+    await api.post('/v1/jobs', { command: 'finish', id });
+  }
+  return late;
+}
+
+async function measure(phase: string, receiver: Receiver) {
+  const found = { running: [] as number[], fresh: [] as number[], audit: [] as number[], schedule: [] as number[] };
+  for (let n = 0; n < ROUNDS; n++) {
+    found.running.push(await verdictOfRunning(receiver, `${phase}-${n}`));
+    found.fresh.push(await verdictOfNew(receiver, `${phase}-fresh-${n}`));
+    found.audit.push(await audit(`${phase}-${n}`));
+    found.schedule.push(...(await firings()));
+  }
+  return found;
+}
+
+test('S0.10 S1.8 S3.7 while 20,000 plain tickets have just been added, verdicts, audit callbacks and schedules keep their pace', async () => {
+  const receiver = await startReceiver();
+  const waiting = Array.from({ length: 2 * ROUNDS }, (_, n) => ({
+    id: `v${n}`,
+    body: {},
+    callback: receiver.callback,
+  }));
+  await api.post('/v1/queues/verdicts/tickets/batch', { tickets: waiting });
+  await api.put('/v1/topics/ticks/schedules/each-second', { everySeconds: 1, body: {}, TTR: 60 });
+  await eventually(async () => running.engine.relay.pending === 0);
+  await firings();
+  const idle = await measure('idle', receiver);
+
+  for (let n = 0; n < PLAIN; n += 1_000) {
+    const tickets = Array.from({ length: 1_000 }, (_, i) => ({ id: `plain-${n + i}`, body: {} }));
+    expect((await api.post('/v1/queues/plain/tickets/batch', { tickets })).status).toBe(200);
+  }
+  await firings();
+  const loaded = await measure('loaded', receiver);
+  const [{ unpublished }] = (await sql('select count(*)::int as unpublished from outbox')) as [{ unpublished: number }];
+  expect(unpublished).toBeGreaterThan(PLAIN / 2);
+  const whats = Object.keys(NOISE_MS) as (keyof typeof NOISE_MS)[];
+  const figures = whats.map((what) => ({ what, idle: median(idle[what]), loaded: median(loaded[what]) }));
+  for (const { what, idle: before, loaded: now } of figures)
+    expect(now, `${what}: ${JSON.stringify(figures)}`).toBeLessThan(2 * before + NOISE_MS[what]);
+}, 600_000);
+
+test('S0.10 a thousand verdicts of one queue do not stand before the one of another', async () => {
+  const [many, one] = [await startReceiver(), await startReceiver()];
+  const ids = Array.from({ length: 1_000 }, (_, n) => `many-${n}`);
+  const tickets = ids.map((id) => ({ id, body: {}, callback: many.callback }));
+  await api.post('/v1/queues/many/tickets/batch', { tickets });
+  await api.post('/v1/queues/one/tickets', { id: 'one', body: {}, callback: one.callback });
+  await api.post('/v1/tickets/resolve', { items: ids.map((id) => ({ id, decision: 1 })), reason: 'all of them' });
+  await api.post('/v1/tickets/one/resolve', { decision: 1, reason: 'this one' });
+  await eventually(async () => one.received.length === 1, 60_000);
+  expect(many.received.length).toBeLessThan(300);
+  await eventually(async () => many.received.length === 1_000, 180_000);
+}, 300_000);
