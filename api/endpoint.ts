@@ -169,6 +169,8 @@ function document(app: OpenAPIHono, e: AnyEndpoint): void {
     if (status in e.answers) continue;
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
+  // a body that is no JSON, which has the code of wrong values
+  if (e.body ?? e.document) byStatus.set(400, ['invalid_request']);
   app.openAPIRegistry.registerPath({
     method: e.method,
     path: e.path,
@@ -180,7 +182,11 @@ function document(app: OpenAPIHono, e: AnyEndpoint): void {
       ...(e.params && { params: e.params as z.ZodObject }),
       ...(e.query && { query: e.query as z.ZodObject }),
       ...((e.body ?? e.document) && {
-        body: { content: { 'application/json': { schema: (e.body ?? e.document) as Schema } }, required: true },
+        body: {
+          content: { 'application/json': { schema: (e.body ?? e.document) as Schema } },
+          // a call without a body leaves out every field
+          required: !e.body?.safeParse({}).success,
+        },
       }),
     },
     responses: {

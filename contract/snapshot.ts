@@ -60,6 +60,8 @@ export interface ReviewInput {
 export interface ReviewRunView {
   version: number | null;
   state: 'applying' | 'telling' | 'idle';
+  /** Reviews sleep until something comes. */
+  wakeAt: null;
   /** Callbacks whose outcome this run has seen to. */
   resolved: number;
   /** The delivery that comes next; null: the receiver knows everything. */

@@ -118,7 +118,7 @@ async function deliver(id: string, n: number): Promise<number | null> {
 
 function view(run: Run): ReviewRunView {
   const state = run.news ? 'applying' : run.telling === null ? 'idle' : 'telling';
-  return { version: run.version, state, resolved: run.resolved, telling: run.telling };
+  return { version: run.version, state, wakeAt: null, resolved: run.resolved, telling: run.telling };
 }
 
 /** What the Temporal UI shows on top of a workflow. */

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { Registry } from 'prom-client';
 import { liveNodes } from '../../db/link.ts';
 import { schemaIsCurrent } from '../../db/migrate.ts';
 import type { Api } from '../context.ts';
@@ -82,6 +83,7 @@ export const metricsEndpoint = endpoint({
   summary: "Prometheus' text format",
   roles: null,
   answers: { 200: z.string() },
+  media: Registry.PROMETHEUS_CONTENT_TYPE,
   async handle({ api: { metrics } }) {
     return new Response(await metrics.registry.metrics(), {
       headers: { 'content-type': metrics.registry.contentType },
