@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { outboxLag, parkedCount } from '../db/link.ts';
+import { resyncCount } from '../db/reconcile.ts';
 import type { Engine } from '../link/engine.ts';
 
 export interface Metrics {
@@ -56,6 +57,14 @@ function addGauges(engine: Engine, registers: Registry[]): void {
     registers,
     async collect() {
       this.set((await outboxLag(engine.db)).oldest_seconds);
+    },
+  });
+  new Gauge({
+    name: 'docket_resync_rows',
+    help: 'Schedules and repeated deliveries that Temporal may have otherwise than their rows say',
+    registers,
+    async collect() {
+      this.set(await resyncCount(engine.db));
     },
   });
   new Gauge({

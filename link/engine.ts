@@ -9,6 +9,7 @@ import { Load } from './load.ts';
 import type { Log } from './log.ts';
 import { Notices } from './notices.ts';
 import { Pacemaker } from './pacemaker.ts';
+import { Reconciler } from './reconciler.ts';
 import { Relay } from './relay.ts';
 import type { AfterCommit } from './told.ts';
 import { POLL_STEPS, Waiters } from './waiters.ts';
@@ -93,6 +94,7 @@ export function createEngine(o: EngineOptions): Engine {
   const after = afterCommit({ relay, waiters, bus, notices, feed, arm });
   const pacemaker = new Pacemaker({ db, after, log });
   const keeper = new Keeper({ db, after, node, url, role, retentionDays, relay, bus, log });
+  const reconciler = new Reconciler({ db, client, log });
   let slowPoll: NodeJS.Timeout | undefined;
   return {
     ...{ db, client, node, log },
@@ -114,6 +116,7 @@ export function createEngine(o: EngineOptions): Engine {
     async start() {
       await bus.start();
       await keeper.start();
+      reconciler.start();
       if (o.pacemaker) pacemaker.start();
       let step = 0;
       slowPoll = setInterval(() => waiters.pollSome(step++), SLOW_POLL_MS / POLL_STEPS).unref();
@@ -123,6 +126,7 @@ export function createEngine(o: EngineOptions): Engine {
       notices.stop();
       feed.stop();
       await pacemaker.stop();
+      await reconciler.stop();
       await relay.stop();
       await keeper.stop();
       await bus.stop();
