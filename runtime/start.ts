@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { migrate } from '../db/migrate.ts';
+import { migrate, SchemaAheadError } from '../db/migrate.ts';
 import { commandLine, isAlive } from './children.ts';
 import { findTemporalCli } from './cli.ts';
 import type { Config } from './config.ts';
@@ -35,7 +35,10 @@ export async function startSystem(config: Config, say: (line: string) => void): 
     const temporalUiUrl = config.temporalUiUrl ?? temporal?.uiUrl ?? null;
     const temporalAddress = config.temporalAddress ?? temporal?.address ?? '';
     writeFileSync(join(config.dataDir, 'database.url'), `${databaseUrl}\n`, { mode: 0o600 });
-    await migrate(databaseUrl);
+    await migrate(databaseUrl).catch((error: unknown) => {
+      if (!(error instanceof SchemaAheadError && error.compatible)) throw error;
+      say(error.message);
+    });
     const running = await startProcess('all', config, { databaseUrl, temporalAddress, temporalUiUrl });
     started.push(running);
     return { ...running, databaseUrl, temporalAddress, temporalUiUrl, stop };
