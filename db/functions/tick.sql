@@ -88,6 +88,8 @@ create or replace function tick(p_limit integer) returns setof item language plp
 declare
   v_kinds text[];
   v_ids text[];
+  v_began timestamptz := clock_timestamp();
+  v_moved integer;
 begin
   -- the scalar subquery bounds the index scan; a bare volatile call would read the whole index
   select array_agg(kind), array_agg(id) into v_kinds, v_ids from (
@@ -98,6 +100,8 @@ begin
   if v_ids is null then return; end if;
   begin
     return query select * from advance(v_kinds, v_ids);
+    get diagnostics v_moved = row_count;
+    if v_moved < cardinality(v_ids) then perform settle_idle(v_kinds, v_ids, v_began); end if;
   exception when others then
     for n in 1 .. cardinality(v_ids) loop
       begin
@@ -116,6 +120,24 @@ create or replace function tick_item(p_kind text, p_id text) returns setof item 
 begin
   perform 1 from item where kind = p_kind and id = p_id for update;
   return query select * from advance(array[p_kind], array[p_id]);
+end $$;
+
+-- Items that were due, and for which there was nothing to do: their wake time is of settings that they no longer have. It is
+-- computed anew, so that they do not stay before all others in the order of wake times; one that is due even then
+-- is parked.
+create or replace function settle_idle(p_kinds text[], p_ids text[], p_began timestamptz) returns void
+language plpgsql set enable_seqscan = off as $$
+begin
+  update item i set wake_at = item_wake(i.state, i.available_at, i.expires_at, i.deadline_at,
+                                        next_escalation(q.escalations, i.first_available_at, i.escalated_seconds))
+    from unnest(p_kinds, p_ids) as p (kind, id), queue q
+   where i.kind = p.kind and i.id = p.id and i.kind not in ('case', 'task', 'rotation')
+     and i.ended_at is null and i.wake_at <= p_began and i.updated_at < p_began
+     and q.kind = i.kind and q.name = i.queue;
+  perform park_item(i.kind, i.id, 'it is due, and there is nothing to do')
+     from unnest(p_kinds, p_ids) as p (kind, id)
+     join item i on i.kind = p.kind and i.id = p.id
+    where i.wake_at <= p_began and i.updated_at < p_began;
 end $$;
 
 create or replace function park_item(p_kind text, p_id text, p_error text) returns void language plpgsql as $$
