@@ -125,8 +125,7 @@ export function createEngine(o: EngineOptions): Engine {
       clearInterval(slowPoll);
       notices.stop();
       feed.stop();
-      await pacemaker.stop();
-      await reconciler.stop();
+      await Promise.all([pacemaker.stop(), reconciler.stop()]);
       await relay.stop();
       await keeper.stop();
       await bus.stop();
