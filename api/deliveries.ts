@@ -4,7 +4,7 @@ import { Delivery } from '../contract/deliveries.ts';
 import type { Driven } from '../contract/snapshot.ts';
 import { getDelivery, listDeliveries, type Delivery as Row, reopenDelivery } from '../db/deliveries.ts';
 import { refuseUrl } from '../domain/callbacks.ts';
-import { startRedelivery } from '../link/redeliveries.ts';
+import { startDelivery } from '../link/deliveries.ts';
 import type { Api } from './context.ts';
 import { endpoint, ok } from './endpoint.ts';
 import { isNumber, page, positionOf } from './paging.ts';
@@ -94,12 +94,23 @@ export function deliveryEndpoints({ kind, tag, base, params: place, idOf, tellin
       if (known.state === 'pending' && underWay) return { status: 202, body: view(known) };
       const reopened = await reopenDelivery(db, kind, id, n);
       // one that is still there after its outcome was written down has only to end, and would not look again
-      const policy = reopened ? 'TERMINATE_EXISTING' : 'USE_EXISTING';
-      await startRedelivery(api.engine.client, kind, id, n, policy).catch((error) => {
-        throw unreachable(api, error);
-      });
+      await startRedelivery(api, kind, id, n, reopened ? 'TERMINATE_EXISTING' : 'USE_EXISTING');
       return { status: 202, body: view(reopened ?? known) };
     },
   });
   return { list, again };
+}
+
+async function startRedelivery(
+  api: Api,
+  kind: Driven,
+  id: string,
+  n: number,
+  workflowIdConflictPolicy: 'TERMINATE_EXISTING' | 'USE_EXISTING',
+): Promise<void> {
+  try {
+    await startDelivery(api.engine.client, kind, id, n, workflowIdConflictPolicy);
+  } catch (error) {
+    throw unreachable(api, error);
+  }
 }

@@ -3,8 +3,8 @@ import type { Client } from '@temporalio/client';
 import type { Driven } from '../contract/snapshot.ts';
 import type { Db } from '../db/pool.ts';
 import { isReconciled, noticeStore, putBack, type Resync, takeResync, unmarkResync } from '../db/reconcile.ts';
+import { startDelivery } from './deliveries.ts';
 import type { Log } from './log.ts';
-import { startRedelivery } from './redeliveries.ts';
 import { syncSchedule } from './schedules.ts';
 
 const ROUND_MS = 5_000;
@@ -107,7 +107,7 @@ export class Reconciler {
       if (what === 'schedule') await syncSchedule({ db, client }, parent, name);
       else
         await client.withDeadline(Date.now() + TIMEOUT_MS, () =>
-          startRedelivery(client, parent as Driven, name, n, 'USE_EXISTING'),
+          startDelivery(client, parent as Driven, name, n, 'USE_EXISTING'),
         );
       return true;
     } catch (error) {

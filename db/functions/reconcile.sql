@@ -72,7 +72,7 @@ create or replace function put_back_deliveries(
   ), again as (
     insert into resync (what, parent, name, n, at)
     select 'delivery', i.kind, i.id, f.n, '-infinity'
-      from found f join item i on i.kind = f.kind and i.id = f.item_id and not i.telling
+      from found f join item i on i.kind = f.kind and i.id = f.item_id and (f.n > 1 or not i.telling)
   ), last as (select kind, item_id, n from found order by kind desc, item_id desc, n desc limit 1)
   select count(*)::integer, count(*)::integer, (select kind from last), (select item_id from last), (select n from last) from found
 $$;
