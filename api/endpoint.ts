@@ -6,7 +6,7 @@ import type { Role } from '../db/keys.ts';
 import type { Caller } from './auth.ts';
 import { checkValues, readJson, type Sent } from './body.ts';
 import type { Api } from './context.ts';
-import { Problem, problemFrom } from './problems.ts';
+import { invalid, Problem, problemFrom } from './problems.ts';
 
 export const SMALL_BODY = 256 * 1024;
 export const LARGE_BODY = 8 * 1024 * 1024;
@@ -96,7 +96,7 @@ export function register(app: OpenAPIHono, api: Api, e: AnyEndpoint): void {
 
 async function answerOf(api: Api, e: AnyEndpoint, c: Context): Promise<Answer | Response> {
   const caller = await authorise(api, e, c);
-  const params = check(e.params, c.req.param(), 'path');
+  const params = check(e.params, pathParams(c), 'path');
   const query = check(e.query, c.req.query(), 'query');
   const raw = () => readJson(c.req.raw, e.bodyLimit ?? SMALL_BODY);
   const body = e.body && check(e.body, await bodyOf(e, c.req.raw), 'body');
@@ -109,6 +109,20 @@ async function answerOf(api: Api, e: AnyEndpoint, c: Context): Promise<Answer | 
       return c.req.raw.signal;
     },
   });
+}
+
+/**
+ * The parameters of the path, decoded. Hono leaves what it cannot decode as it is, which may be another item's name.
+ * @throws Problem 422 for a path that is not percent-encoded UTF-8
+ */
+function pathParams(c: Context): Record<string, string> {
+  const [path = ''] = c.req.url.split('?', 1);
+  try {
+    decodeURIComponent(path);
+  } catch {
+    throw invalid('path', 'is not percent-encoded UTF-8');
+  }
+  return c.req.param();
 }
 
 /** A call without a body is one that leaves out every field. */

@@ -26,6 +26,7 @@ const Environment = z.object({
   TEMPORAL_UI_PORT: Port.default(8233),
   TEMPORAL_UI_URL: z.url().optional(),
   TEMPORAL_CLI: z.string().min(1).optional(),
+  DOCKET_TEMPORAL_MAX_ID_BYTES: z.coerce.number().int().min(255).max(100_000).default(1000),
   DOCKET_ALLOW_PRIVATE_CALLBACKS: z.enum(['0', '1']).default('0'),
   DOCKET_KEY: z.string().min(1).optional(),
   DOCKET_AUTH: z.enum(['open', 'keys']).optional(),
@@ -58,6 +59,8 @@ export interface Config {
   temporalUiPort: number;
   temporalUiUrl: string | undefined;
   temporalCli: string | undefined;
+  /** `limit.maxIDLength` of the Temporal server. */
+  temporalMaxIdBytes: number;
   allowPrivateCallbacks: boolean;
   /** With which commands call a server. */
   key: string | undefined;
@@ -107,6 +110,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     temporalUiPort: e.TEMPORAL_UI_PORT,
     temporalUiUrl: e.TEMPORAL_UI_URL,
     temporalCli: e.TEMPORAL_CLI,
+    temporalMaxIdBytes: e.DOCKET_TEMPORAL_MAX_ID_BYTES,
     allowPrivateCallbacks: e.DOCKET_ALLOW_PRIVATE_CALLBACKS === '1',
     key: e.DOCKET_KEY,
     open,

@@ -6,6 +6,9 @@ import { QUEUE_ATTRIBUTE } from '../link/publisher.ts';
 import { endLeftover, spawnServer, stopServer } from './children.ts';
 import { freePort, isFree } from './ports.ts';
 
+/** 255 characters, the longest id, of four bytes each. */
+const MAX_ID_BYTES = 1020;
+
 export interface TemporalServer {
   address: string;
   uiUrl: string;
@@ -46,6 +49,8 @@ export async function startTemporal(o: TemporalServerOptions): Promise<TemporalS
       ...['--ui-ip', '127.0.0.1', '--ui-port', String(uiPort), '--db-filename', file],
       ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=2'],
       ...['--search-attribute', `${QUEUE_ATTRIBUTE}=Keyword`, '--namespace', o.namespace, '--log-level', 'error'],
+      // its length is counted in bytes, that of names in characters
+      ...['--dynamic-config-value', `limit.maxIDLength=${MAX_ID_BYTES}`],
       // workflow tasks come in bursts; the defaults make a small machine wait
       ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
       ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],

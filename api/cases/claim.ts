@@ -31,7 +31,7 @@ export const claimCaseEndpoint = endpoint({
     if (!item) throw new Error(`case ${claimed.id} is gone`);
     if (claimed.outcome === 'held') {
       api.engine.after([item]);
-      api.metrics.handedOut.inc({ queue: name });
+      api.metrics.handedOut(name, 1);
       if (signal.aborted) await api.cases.leave({ id: item.id, token: claimed.token, subject: null, how: 'released' });
     }
     const lease = { token: claimed.token, expiresAt: claimed.expires_at.toISOString() };

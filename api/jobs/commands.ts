@@ -112,9 +112,7 @@ export const bury: Run<typeof contract.JobBury> = async (context, { id, token, p
 };
 
 export const kick: Run<typeof contract.JobKick> = async ({ api, caller }, { topic, count }) => {
-  const rows = await jobs.kickTopic(api.engine.db, topic, count, caller.actor);
-  api.engine.after(rows);
-  return done({ value: rows.length });
+  return done({ value: await api.jobs.kick(topic, count, caller.actor) });
 };
 
 export const kickOne: Run<typeof contract.JobKickOne> = async ({ api, caller }, { id }) => {

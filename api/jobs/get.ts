@@ -1,5 +1,5 @@
-import { IdParam, Page, pageOf } from '../../contract/common.ts';
-import { Job, JobFilter, TopicParam } from '../../contract/jobs.ts';
+import { Page, pageOf } from '../../contract/common.ts';
+import { Job, JobFilter, JobParam, TopicParam } from '../../contract/jobs.ts';
 import { TicketEvent, TicketWorkflow } from '../../contract/tickets.ts';
 import { getItem, type Item } from '../../db/items.ts';
 import { listJobs } from '../../db/jobs.ts';
@@ -25,7 +25,7 @@ export const getJob = endpoint({
   tag: 'Jobs',
   summary: 'A job in whatever state it is',
   roles: ['producer', 'consumer'],
-  params: IdParam,
+  params: JobParam,
   answers: { 200: Job },
   problems: ['not_found'],
   handle: async ({ api, params: { id } }) => ok(jobView(await findJob(api, id))),
@@ -37,7 +37,7 @@ export const listJobEvents = endpoint({
   tag: 'Jobs',
   summary: "A job's whole history, oldest first",
   roles: ['producer', 'consumer'],
-  params: IdParam,
+  params: JobParam,
   query: Page,
   answers: { 200: pageOf(TicketEvent) },
   problems: ['not_found'],
@@ -53,7 +53,7 @@ export const jobWorkflow = endpoint({
   tag: 'Jobs',
   summary: "What the job's workflow itself says",
   roles: ['producer', 'consumer'],
-  params: IdParam,
+  params: JobParam,
   answers: { 200: TicketWorkflow },
   problems: ['not_found'],
   handle: async ({ api, params: { id } }) => ok(await askWorkflow(api, await findJob(api, id))),

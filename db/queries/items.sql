@@ -5,7 +5,8 @@
 -- name: add_items
 -- One row per item of the JSON array $2; ids that exist already are left out of the answer, so that
 -- a repeat changes nothing. json, not jsonb: bodies keep their text. An item without an id is named
--- after its queue and number, which are drawn in the order of the array.
+-- after its queue and number, which are drawn in the order of the array; a number whose name is taken is
+-- passed over.
 insert into item (seq, kind, id, queue, state, priority, rank, body, content_hash, requires, exclude, callback,
                   own_deadline, version, created_at, available_at, first_available_at, deadline_at, wake_at,
                   lease_seconds, delay_seconds, body_bytes,
@@ -19,7 +20,8 @@ select x.seq, $1, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.pri
        item_wake(s.state, t.available_at, null, t.deadline_at, next_escalation(q.escalations, t.available_at, -1)),
        x."leaseSeconds", x."delaySeconds", x."bodyBytes",
        1, 'created', x.actor, json_build_object('queue', q.name, 'priority', x.priority), t.now
-  from (select numbered.*, nextval('item_seq_seq') as seq from (
+  from (select numbered.*,
+               case when id is null then free_number($1, queue) else nextval('item_seq_seq') end as seq from (
           select * from json_to_recordset($2::json) as x (
             no integer, id text, queue text, priority bigint, body json, hash text, requires json, exclude json,
             callback jsonb, "delaySeconds" double precision, "deadlineSeconds" double precision, "createdAt" timestamptz,

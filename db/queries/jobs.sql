@@ -83,23 +83,27 @@ update item i
 returning i.*;
 
 -- name: kick_topic
--- If any are buried, only those, the longest buried first; else delayed ones, the soonest first. At most
--- 10,000 in one call, which bounds how long it locks; the answer says how many it was.
+-- If any are buried, only those, the longest buried first; else delayed ones, the soonest first. Callers ask
+-- for a bounded number ($2) at a time. What goes on with an earlier statement names its state ($4) and time
+-- ($5): a job that is buried again meanwhile would be kicked without end.
 with buried as materialized (
-  select i.id from item i where i.kind = 'job' and i.queue = $1 and i.state = 'buried'
-   order by i.buried_seq limit least($2::bigint, 10000) for update
+  select i.id, i.state from item i
+   where i.kind = 'job' and i.queue = $1 and i.state = 'buried'
+     and ($4::text is null or $4 = 'buried') and ($5::timestamptz is null or i.updated_at <= $5)
+   order by i.buried_seq limit $2::bigint for update
 ), delayed as materialized (
-  select i.id from item i where i.kind = 'job' and i.queue = $1 and i.state = 'delayed'
-     and not exists (select 1 from buried)
-   order by i.available_at, i.seq limit least($2::bigint, 10000) for update
+  select i.id, i.state from item i
+   where i.kind = 'job' and i.queue = $1 and i.state = 'delayed' and not exists (select 1 from buried)
+     and ($4::text is null or $4 = 'delayed') and ($5::timestamptz is null or i.updated_at <= $5)
+   order by i.available_at, i.seq limit $2::bigint for update
 )
 update item i
    set state = 'ready', buried_seq = null, wake_at = null, available_at = t.now,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'kicked', last_actor = $3, last_data = null, updated_at = t.now
-  from (select id from buried union all select id from delayed) k, (select clock_timestamp() as now) t
+  from (select * from buried union all select * from delayed) k, (select clock_timestamp() as now) t
  where i.kind = 'job' and i.id = k.id and i.state in ('buried', 'delayed')
-returning i.*;
+returning i.*, k.state as kicked_from;
 
 -- name: kick_job
 update item i

@@ -62,13 +62,15 @@ describe.each(withParams.map((e) => [nameOf(e), e] as const))('%s', (_name, e) =
       '%0A',
       'a%25',
     ];
+    // the business decides how these look
+    const chosen = ['%ZZ', '%', '%00', 'a%00b', '%E0%A4%A', '%ED%A0%80', '%0A', '%C2%85', '%7F', 'x'.repeat(222)];
     const wrongFor: Record<string, string[]> = {
       n: ['0', '-1', '1.5', 'abc', 'NaN', '1e99', '2147483648', '%00'],
-      // topics have more characters, and do not begin with `-`
       occurrence: WRONG.time
         .filter((t) => typeof t === 'string' && t !== '')
         .map((t) => encodeURIComponent(t as string)),
-      topic: ['-a', ...wrong.filter((w) => !w.includes('%2F'))],
+      topic: [...chosen, 'x'.repeat(201)],
+      ...(e.path.startsWith('/v1/jobs/') && { id: chosen }),
     };
     for (const name of names)
       for (const value of wrongFor[name] ?? wrong) {
