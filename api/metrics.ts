@@ -44,10 +44,10 @@ export function createMetrics(engine: Engine): Metrics {
 function addGauges(engine: Engine, registers: Registry[]): void {
   new Gauge({
     name: 'docket_outbox_rows',
-    help: 'Transitions that no workflow has heard of yet',
+    help: 'Transitions that no workflow has heard of yet; estimated from 10,000 on',
     registers,
     async collect() {
-      this.set((await outboxLag(engine.db)).waiting);
+      this.set((await outboxLag(engine.db.lists)).waiting);
     },
   });
   new Gauge({
@@ -55,7 +55,7 @@ function addGauges(engine: Engine, registers: Registry[]): void {
     help: 'Age of the oldest of them',
     registers,
     async collect() {
-      this.set((await outboxLag(engine.db)).oldest_seconds);
+      this.set((await outboxLag(engine.db.lists)).oldest_seconds);
     },
   });
   new Gauge({
@@ -63,7 +63,7 @@ function addGauges(engine: Engine, registers: Registry[]): void {
     help: 'Items whose due transition fails; must be 0',
     registers,
     async collect() {
-      this.set(await parkedCount(engine.db));
+      this.set(await parkedCount(engine.db.lists));
     },
   });
   new Gauge({
