@@ -103,6 +103,8 @@ test('S0.5 pages of tickets, their events, jobs, cases and schedules end early',
   );
   expectBounded(await pagesOf('/v1/topics/big/jobs'), 40, 3);
   expectBounded(await pagesOf('/v1/topics/big/jobs?state=ready'), 40, 3);
+  const { id } = (await api.post('/v1/jobs', { command: 'pop', topic: 'big' })).body;
+  expect((await pagesOf('/v1/topics/big/jobs?state=reserved')).items.map((job) => job.id)).toEqual([id]);
   const schedule = (n: number) => ({ everySeconds: 100_000, body: text(LARGE, n) });
   await all(
     numbered(20, (n) => api.put(`/v1/topics/big/schedules/s-${n}`, schedule(n))),
