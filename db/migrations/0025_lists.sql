@@ -1,5 +1,5 @@
--- What lists filter by, as the planner needs it: each list reads about as many rows as it answers with, whatever else
--- there is. An item in hand is in neither index, so a claim writes nothing for them.
+-- Indexes for what lists filter by: each list reads about as many rows as it shows, however many others there are. A held
+-- item is in neither of them, so a claim writes nothing for lists.
 
 -- a queue's items in one state, newest first; those that are held are few and found by item_holder
 create index item_state on item (queue, kind, state, created_at, seq) where state <> 'held';
