@@ -52,6 +52,7 @@ export function problemFrom(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof DatabaseError && error.code === CANCELLED)
     return new Problem('unavailable', 'the database took too long to answer, ask for less or try again');
-  if (isUnavailable(error)) return new Problem('unavailable', 'the database cannot be reached or has no connection free, try again');
+  if (isUnavailable(error))
+    return new Problem('unavailable', 'the database cannot be reached or has no connection free, try again');
   return new Problem('internal', 'this is a bug; the request id helps to find it');
 }
