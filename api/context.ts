@@ -105,11 +105,7 @@ export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metric
     renew,
     receive,
     knowsQueue: (kind, name) => known.has(`${kind}/${name}`),
-    async deleteQueue(kind, name) {
-      const outcome = await deleteQueue(db, kind, name);
-      known.delete(`${kind}/${name}`);
-      return outcome;
-    },
+    deleteQueue: (kind, name) => deleteQueue(db, kind, name).finally(() => known.delete(`${kind}/${name}`)),
     ensureQueue(kind, name) {
       const key = `${kind}/${name}`;
       if (known.has(key)) return Promise.resolve();
