@@ -1,7 +1,7 @@
 import type { Item } from '../contract/items.ts';
 import type { Kind } from '../contract/snapshot.ts';
 import * as items from '../db/items.ts';
-import { claimItems, ensureQueue } from '../db/queues.ts';
+import { claimItems, deleteQueue, ensureQueue } from '../db/queues.ts';
 import type { NewCallback, Received } from '../db/reviews.ts';
 import type { Engine } from '../link/engine.ts';
 import { newToken } from '../link/tokens.ts';
@@ -42,6 +42,8 @@ export interface Api {
   reached: { postgres: boolean; temporal: boolean };
   /** Whether this process has made sure of it already. */
   knowsQueue(kind: Kind, name: string): boolean;
+  /** Deletes a queue that has no items. */
+  deleteQueue(kind: Kind, name: string): Promise<'deleted' | 'used' | 'not_found'>;
   /** Makes sure that a queue exists; known ones cost nothing. */
   ensureQueue(kind: Kind, name: string): Promise<void>;
   /** Adds one item; undefined when the id exists. */
@@ -108,6 +110,7 @@ export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metric
     renew,
     receive,
     knowsQueue: (kind, name) => known.has(`${kind}/${name}`),
+    deleteQueue: (kind, name) => deleteQueue(db, kind, name).finally(() => known.delete(`${kind}/${name}`)),
     ensureQueue(kind, name) {
       const key = `${kind}/${name}`;
       if (known.has(key)) return Promise.resolve();

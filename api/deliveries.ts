@@ -11,7 +11,7 @@ import { isNumber, page, positionOf } from './paging.ts';
 import { invalid, Problem } from './problems.ts';
 import { unreachable } from './workflows.ts';
 
-const view = (row: Row) => ({
+const view = (row: Omit<Row, 'body'>) => ({
   n: row.n,
   type: row.type,
   version: row.version,
@@ -70,7 +70,7 @@ export function deliveryEndpoints({ kind, tag, base, params: place, idOf, tellin
       const id = idOf(params as unknown as Place);
       await telling(api, id);
       const after = positionOf(cursor, isNumber) ?? 0;
-      const rows = await listDeliveries(api.engine.db, kind, id, after, limit + 1);
+      const rows = await listDeliveries(api.engine.db.lists, kind, id, after, limit + 1);
       return ok(page(rows, limit, view, (d) => d.n));
     },
   });

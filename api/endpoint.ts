@@ -97,6 +97,7 @@ export function register(app: OpenAPIHono, api: Api, e: AnyEndpoint): void {
 async function answerOf(api: Api, e: AnyEndpoint, c: Context): Promise<Answer | Response> {
   const caller = await authorise(api, e, c);
   const params = check(e.params, pathParams(c), 'path');
+  checkNames(e, c.req.query());
   const query = check(e.query, c.req.query(), 'query');
   const raw = () => readJson(c.req.raw, e.bodyLimit ?? SMALL_BODY);
   const body = e.body && check(e.body, await bodyOf(e, c.req.raw), 'body');
@@ -147,6 +148,17 @@ function check(schema: Schema | undefined, value: unknown, where: string): undef
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data as undefined;
   throw problemOf(parsed.error, where);
+}
+
+/** A parameter that is misspelt would be a filter that does nothing. */
+function checkNames(e: AnyEndpoint, query: Record<string, string>): void {
+  const known = e.query ? (e.query as z.ZodObject).shape : {};
+  const errors = Object.keys(query)
+    .filter((name) => !Object.hasOwn(known, name) && !(name === 'ticket' && e.takesTicket))
+    .slice(0, 50)
+    .map((name) => ({ path: name.slice(0, 100), message: 'is not a parameter of this call' }));
+  const [first] = errors;
+  if (first) throw new Problem('invalid_request', `query: ${first.path} ${first.message}`, { errors });
 }
 
 /** Every wrong field with its path; never the value itself. */

@@ -27,8 +27,9 @@ import {
   listSchedulesEndpoint,
   putScheduleEndpoint,
 } from './jobs/schedules.ts';
-import { listTopics, putTopicEndpoint, topicStatsEndpoint } from './jobs/topics.ts';
+import { deleteTopicEndpoint, listTopics, putTopicEndpoint, topicStatsEndpoint } from './jobs/topics.ts';
 import {
+  deleteQueueEndpoint,
   getQueueEndpoint,
   listQueuesEndpoint,
   pauseQueueEndpoint,
@@ -57,7 +58,12 @@ import {
   occurrenceWorkflow,
 } from './tasks/occurrences.ts';
 import { addTaskEndpoint, deleteTaskEndpoint, patchTaskEndpoint } from './tasks/save.ts';
-import { addTemplateEndpoint, getTemplateEndpoint, listTemplatesEndpoint } from './tasks/templates.ts';
+import {
+  addTemplateEndpoint,
+  deleteTemplateEndpoint,
+  getTemplateEndpoint,
+  listTemplatesEndpoint,
+} from './tasks/templates.ts';
 import { addTicketBatch, addTicketEndpoint } from './tickets/add.ts';
 import { claimTicketsEndpoint } from './tickets/claim.ts';
 import { decideTicket } from './tickets/decide.ts';
@@ -73,6 +79,7 @@ export const endpoints = [
   putQueueEndpoint,
   getQueueEndpoint,
   listQueuesEndpoint,
+  deleteQueueEndpoint,
   pauseQueueEndpoint,
   resumeQueueEndpoint,
   queueStatsEndpoint,
@@ -101,6 +108,7 @@ export const endpoints = [
   jobWorkflow,
   putTopicEndpoint,
   listTopics,
+  deleteTopicEndpoint,
   topicStatsEndpoint,
   listTopicJobs,
   putScheduleEndpoint,
@@ -142,6 +150,7 @@ export const endpoints = [
   addTemplateEndpoint,
   listTemplatesEndpoint,
   getTemplateEndpoint,
+  deleteTemplateEndpoint,
   putGroupEndpoint,
   changeMembersEndpoint,
   listGroupsEndpoint,

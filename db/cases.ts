@@ -147,8 +147,8 @@ export interface VoteRow {
   counted: boolean;
 }
 
-export const caseVotes = (db: Queryable, id: string, after: number, limit: number) =>
-  db.run<VoteRow>('case_votes', [id, after, limit]);
+export const caseVotes = (db: Queryable, id: string, before: number | undefined, limit: number) =>
+  db.run<VoteRow>('case_votes', [id, before, limit]);
 
 /** Invites jurors whom the case lacks, one for each token at most; see db/functions/invitations.sql. */
 export const inviteJurors = (db: Queryable, id: string, tokens: string[]) =>

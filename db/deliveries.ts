@@ -58,7 +58,7 @@ export const itemTold = (db: Queryable, kind: Kind, id: string, event: string, d
   db.run<Item>('told', [kind, id, event, JSON.stringify(data)]);
 
 export const listDeliveries = (db: Queryable, kind: Driven, id: string, after: number, limit: number) =>
-  db.run<Delivery>('list_deliveries', [kind, id, after, limit]);
+  db.run<Omit<Delivery, 'body'>>('list_deliveries', [kind, id, after, limit]);
 
 export const setDeliveryFailed = (db: Queryable, kind: Driven, id: string, n: number) =>
   db.run<Delivery>('fail_delivery', [kind, id, n]);

@@ -95,14 +95,6 @@ export async function pauseTopic(db: Queryable, name: string, seconds: number): 
   return (await db.run<Queue>('pause_topic', [name, seconds]))[0];
 }
 
-export const listJobs = (
-  db: Queryable,
-  topic: string,
-  state: string | null,
-  before: { createdAt: string; seq: number } | undefined,
-  limit: number,
-) => db.run<Item>('list_jobs', [topic, state, before?.createdAt ?? null, before?.seq ?? null, limit]);
-
 export interface PushTarget {
   url: string;
   secret: string;

@@ -35,7 +35,7 @@ export const listCasesEndpoint = endpoint({
     const position = positionOf(cursor, isCreation);
     const before = position && { createdAt: position[0], seq: position[1] };
     const filter = { court, state: state && coreState('case', state), before };
-    const rows = await listCases(api.engine.db, filter, limit + 1);
+    const rows = await listCases(api.engine.db.lists, filter, limit + 1);
     return ok(page(rows, limit, caseView, (i) => [i.created_at.toISOString(), i.seq]));
   },
 });
@@ -44,7 +44,7 @@ export const listVotes = endpoint({
   method: 'get',
   path: '/v1/cases/{id}/votes',
   tag: 'Cases',
-  summary: 'Its votes in their order; those that came too late and were kept do not count',
+  summary: 'Its votes, newest first; those that came too late and were kept do not count',
   roles: ['producer', 'agent'],
   params: IdParam,
   query: Page,
@@ -52,7 +52,7 @@ export const listVotes = endpoint({
   problems: ['not_found'],
   async handle({ api, params: { id }, query: { limit, cursor } }) {
     await freshCase(api, id);
-    const rows = await caseVotes(api.engine.db, id, positionOf(cursor, isNumber) ?? 0, limit + 1);
+    const rows = await caseVotes(api.engine.db.lists, id, positionOf(cursor, isNumber), limit + 1);
     const view = ({ juror, option, comment, at, counted }: (typeof rows)[number]) => ({
       ...{ juror, option, comment, counted },
       at: at.toISOString(),

@@ -72,7 +72,7 @@ export const listInvitations = endpoint({
   answers: { 200: Invitations },
   async handle({ api, caller, params, query: { limit, cursor } }) {
     const juror = personOf(caller, params.juror, 'juror');
-    const rows = await invitationsOf(api.engine.db, juror, positionOf(cursor, isToken), limit + 1);
+    const rows = await invitationsOf(api.engine.db.lists, juror, positionOf(cursor, isToken), limit + 1);
     return ok(page(rows, limit, view, (i) => i.token));
   },
 });

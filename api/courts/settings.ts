@@ -132,7 +132,7 @@ export const listCourtsEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Court) },
   async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await listCourts(api.engine.db, positionOf(cursor, isNumber) ?? null, limit + 1);
+    const rows = await listCourts(api.engine.db.lists, positionOf(cursor, isNumber) ?? null, limit + 1);
     return ok(
       page(
         rows,

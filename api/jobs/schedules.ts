@@ -82,7 +82,7 @@ export const listSchedulesEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Schedule) },
   async handle({ api, params: { topic }, query: { limit, cursor } }) {
-    const rows = await listSchedules(api.engine.db, topic, positionOf(cursor, isNumber) ?? null, limit + 1);
+    const rows = await listSchedules(api.engine.db.lists, topic, positionOf(cursor, isNumber) ?? null, limit + 1);
     return ok(page(rows, limit, view, (s) => s.seq));
   },
 });

@@ -59,10 +59,10 @@ begin
          last_event = case when n.act = 'stepped' then i.last_event else n.act end,
          last_actor = case when n.act = 'stepped' then i.last_actor else 'system' end, updated_at = n.now,
          last_data  = case n.act when 'stepped' then i.last_data
-           when 'reclaimed' then json_build_object('reviewer', i.holder, 'expiredAt', i.expires_at)
+           when 'reclaimed' then json_build_object('reviewer', i.holder, 'expiredAt', iso_time(i.expires_at))
            when 'dead'      then json_build_object('reviewer', i.holder, 'attempts', i.attempts)
            when 'buried'    then json_build_object('reason', 'attempts', 'attempts', i.attempts)
-           when 'expired'   then json_build_object('deadlineAt', i.deadline_at, 'reviewer', i.holder)
+           when 'expired'   then json_build_object('deadlineAt', iso_time(i.deadline_at), 'reviewer', i.holder)
            when 'escalated' then json_build_object('from', i.priority, 'to', n.priority) end
     from next n
    where i.kind = n.kind and i.id = n.id

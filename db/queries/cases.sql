@@ -43,6 +43,7 @@ select i.*, f.parties, f.tally, f.votes, f.votes_left, f.stage, f.holds, f.waste
 
 -- name: list_cases
 -- Newest first, of one court or of all, gold aside; ($3, $4) is the creation and number of the last row before.
+-- bytes: body, result, last_data, parties
 select i.* from queue qq cross join lateral (
   select i.*, f.parties, f.tally, f.votes, f.votes_left, f.stage, f.holds, f.wasted, f.winner, f.gold, c.options
     from item i join case_file f on f.id = i.id join court c on c.name = f.court
@@ -77,7 +78,10 @@ select * from renew_hold($1, $2, $3);
 select * from close_cases($1, $2, $3) as id;
 
 -- name: case_votes
-select seq, juror, option, comment, at, counted from vote where case_id = $1 and seq > $2::bigint order by seq limit $3;
+-- Newest first; $2 is the number of the last row before.
+-- bytes: comment
+select seq, juror, option, comment, at, counted from vote
+ where case_id = $1 and ($2::bigint is null or seq < $2) order by seq desc limit $3;
 
 -- name: invite_jurors
 select invite_jurors($1, $2) as n;

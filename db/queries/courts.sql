@@ -31,6 +31,7 @@ select c.*, q.lease_seconds, q.deadline_seconds, q.callback, q.settings_version,
  where c.name = $1;
 
 -- name: list_courts
+-- bytes: options
 select c.*, q.lease_seconds, q.deadline_seconds, q.callback, q.settings_version, q.refresh_pending, q.created_at, q.updated_at, q.seq
   from queue q join court c on c.name = q.name
  where q.kind = 'case' and ($1::bigint is null or q.seq < $1) order by q.seq desc limit $2;

@@ -25,7 +25,9 @@ update item set telling = false, event_seq = event_seq + 1, last_event = $3, las
  where kind = $1 and id = $2 returning *;
 
 -- name: list_deliveries
-select * from delivery where kind = $1 and item_id = $2 and n > $3::bigint order by n limit $4;
+-- Without the bodies: of a review's change, each is the whole review.
+select kind, item_id, n, type, version, url, state, attempts, status, error, created_at, updated_at from delivery
+ where kind = $1 and item_id = $2 and n > $3::bigint order by n limit $4;
 
 -- name: fail_delivery
 update delivery set state = 'failed', updated_at = clock_timestamp()

@@ -216,31 +216,9 @@ select i.*, l.holder as named_holder, l.ended_at as named_ended_at, l.why as nam
  where i.kind = $1 and i.id = $2;
 
 -- name: list_events
+-- bytes: data
 select seq, type, actor, at, data from event
  where kind = $1 and item_id = $2 and seq > $3::bigint order by seq limit $4;
-
--- name: list_items
--- Newest first; ($6, $7) is the created_at and seq of the last row of the page before.
-select * from item
- where kind = $1 and queue = $2
-   and ($3::text is null or state = $3) and ($4::text is null or coalesce(holder, case when state = 'settled' then ended_by end) = $4)
-   and ($5::timestamptz is null or created_at > $5)
-   and created_at < coalesce($6::timestamptz, 'infinity')
-   and ($7::timestamptz is null or (created_at, seq) < ($7, $8::bigint))
- order by created_at desc, seq desc limit $9;
-
--- name: list_items_all_queues
--- The same over all queues: each queue's newest, merged.
-select i.* from queue qq cross join lateral (
-  select * from item
-   where kind = qq.kind and queue = qq.name
-     and ($2::text is null or state = $2) and ($3::text is null or coalesce(holder, case when state = 'settled' then ended_by end) = $3)
-     and ($4::timestamptz is null or created_at > $4)
-     and created_at < coalesce($5::timestamptz, 'infinity')
-     and ($6::timestamptz is null or (created_at, seq) < ($6, $7::bigint))
-   order by created_at desc, seq desc limit $8) i
- where qq.kind = $1
- order by i.created_at desc, i.seq desc limit $8;
 
 -- name: filter_items
 -- One batch of the ids a bulk invalidation means. $5: the id after which to go on.

@@ -131,7 +131,7 @@ select * from item where kind = 'job' and queue = $1 and state = 'buried' order 
 insert into queue (kind, name, max_attempts, paused, push) values ('job', $1, $2, $3, $4)
 on conflict (kind, name) do update
    set max_attempts = excluded.max_attempts, paused = excluded.paused, push = excluded.push,
-       settings_version = nextval('item_version'), updated_at = clock_timestamp()
+       settings_version = nextval('item_version'), updated_at = clock_timestamp(), deleted_at = null
 returning *;
 
 -- name: pause_topic
@@ -140,13 +140,6 @@ update queue
    set pause_seconds = $2::double precision,
        paused_until = case when $2::double precision > 0 then clock_timestamp() + make_interval(secs => $2) end
  where kind = 'job' and name = $1 returning *;
-
--- name: list_jobs
--- The jobs of a topic, newest first.
-select * from item
- where kind = 'job' and queue = $1 and ($2::text is null or state = $2)
-   and ($3::timestamptz is null or (created_at, seq) < ($3, $4::bigint))
- order by created_at desc, seq desc limit $5;
 
 -- name: pop_to_push
 -- For the topic's push target: at most $3 jobs with it at once over all processes, so the count is
@@ -168,6 +161,7 @@ returning *;
 select * from schedule where topic = $1 and name = $2;
 
 -- name: list_schedules
+-- bytes: body
 select * from schedule where topic = $1 and ($2::bigint is null or seq < $2) order by seq desc limit $3;
 
 -- name: delete_schedule

@@ -87,6 +87,23 @@ describe.each(withParams.map((e) => [nameOf(e), e] as const))('%s', (_name, e) =
   });
 });
 
+test('parameters that a call does not know are named', async () => {
+  for (const e of endpoints) {
+    const reply = await api.raw(e.method.toUpperCase(), `${pathOf(e)}?nonsense=1&constructor=2`);
+    const said = `${nameOf(e)} → ${reply.status} ${JSON.stringify(reply.body)}`;
+    if (e.problemAnswer) {
+      expect(reply.body, said).toMatchObject({ success: false, code: 'invalid_request' });
+      expect(reply.body.error, said).toContain('nonsense');
+      continue;
+    }
+    expectProblem(reply, nameOf(e), { status: 422, code: 'invalid_request' });
+    const names = reply.body.errors.map((error: { path: string }) => error.path);
+    expect(names, said).toEqual(['nonsense', 'constructor']);
+  }
+  expect((await api.get('/docs?theme=dark')).status).toBe(200);
+  expect((await api.get('/openapi.json?v=1')).status).toBe(200);
+});
+
 const withPages = endpoints.filter((e) => e.query && !isStream(e));
 const asCursor = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
@@ -141,8 +158,7 @@ describe.each(withPages.map((e) => [nameOf(e), e] as const))('%s', (_name, e) =>
       ['0000-01-01T00:00:00Z', 1],
       ['9999-12-31T23:59:59.999999999999Z', 2 ** 52],
       'zzz',
-      '\ud800',
-      '\0',
+      ...['\ud800', '\0', 'lt_\0', 'lt_\ud800', [1, 'a\0', 1], ['2026-01-01T00:00:00.000Z', 1, 'a\0']],
     ];
     for (const cursor of far.map(asCursor)) {
       const reply = await api.get(`${pathOf(e)}?cursor=${cursor}`);

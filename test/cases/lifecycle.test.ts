@@ -13,7 +13,7 @@ import {
   voted,
   votes,
 } from '../support/cases.ts';
-import { eventually, type Json } from '../support/client.ts';
+import { eventually, type Json, walk } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { opened, startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -48,9 +48,11 @@ test('S2.2 the first side to votesToWin wins, in the same transaction as the vot
   expect(await voted(api, 'f1', held[1]?.token ?? '', 'seller')).toMatchObject({ counted: true });
   expect(await oneCase(api, 'f1')).toMatchObject({ state: 'decided', wasted: 1, tally: { buyer: 0, seller: 2 } });
   expect(await votes(api, 'f1')).toMatchObject([
-    { juror: 'j0', option: 'seller', comment: null, counted: true },
     { juror: 'j1', option: 'seller', comment: null, counted: true },
+    { juror: 'j0', option: 'seller', comment: null, counted: true },
   ]);
+  const pages = await walk(api, '/v1/cases/f1/votes', 1);
+  expect(pages.map((v) => v.juror)).toEqual(['j1', 'j0']);
   expect(await stats(api, 'first')).toMatchObject({
     open: 0,
     decided: 1,
