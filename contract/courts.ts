@@ -82,7 +82,15 @@ const Juror = z.strictObject({
 export type Juror = z.infer<typeof Juror>;
 
 export const PutJurors = z
-  .strictObject({ jurors: z.array(Juror).max(100_000), list: Name.optional(), final: z.boolean().default(false) })
+  .strictObject({
+    jurors: z.array(Juror).max(100_000),
+    list: Name.optional(),
+    first: z.boolean().default(false).openapi({
+      description: 'Begins the upload of the list again; without it, chunks more than an hour apart are of two uploads',
+    }),
+    final: z.boolean().default(false),
+  })
+  .refine((p) => p.list !== undefined || !p.first, { message: 'is of a list: give its name', path: ['first'] })
   .refine((p) => p.list !== undefined || !p.final, { message: 'is of a list: give its name', path: ['final'] })
   .openapi('PutJurors');
 

@@ -42,9 +42,11 @@ export interface CaseListFilter {
 export const listCases = (db: Queryable, f: CaseListFilter, limit: number) =>
   db.run<CaseItem>('list_cases', [f.court, f.state, f.before?.createdAt, f.before?.seq, limit]);
 
-export type Claimed =
+/** `changed`: cases of which a hold of the juror ended in between. */
+export type Claimed = { changed: string[] } & (
   | { outcome: 'held' | 'resumed'; id: string; token: string; expires_at: Date }
-  | { outcome: 'busy' | 'notEligible' | 'fatigue' | 'windowFull' | 'none'; id: null; token: null; expires_at: null };
+  | { outcome: 'busy' | 'notEligible' | 'fatigue' | 'windowFull' | 'none'; id: null; token: null; expires_at: null }
+);
 
 /** See db/functions/courts.sql. */
 export async function claimCase(db: Queryable, court: string, juror: string, token: string): Promise<Claimed> {

@@ -103,9 +103,12 @@ export const refreshDone = (db: Queryable, court: Pick<Court, 'name' | 'settings
 export const putJurors = (db: Queryable, court: string, list: number, jurors: Juror[]) =>
   db.run('put_jurors', [court, JSON.stringify(jurors.map((juror, no) => ({ no, ...juror }))), list]);
 
-/** The number of a list that doesn't show yet; the same for every chunk of it. */
-export async function openList(db: Queryable, court: string, name: string): Promise<number> {
-  const [row] = await db.run<{ list: number }>('open_list', [court, name]);
+/**
+ * The number of a list that doesn't show yet; the same for every chunk of it.
+ * @param first drops what has been uploaded under this name so far
+ */
+export async function openList(db: Queryable, court: string, name: string, first: boolean): Promise<number> {
+  const [row] = await db.run<{ list: number }>('open_list', [court, name, first]);
   if (!row) throw new Error('open_list returned no row');
   return row.list;
 }

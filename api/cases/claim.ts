@@ -1,6 +1,6 @@
 import { ClaimCase, ClaimCaseAnswer } from '../../contract/cases.ts';
 import { CourtParam } from '../../contract/courts.ts';
-import { type Claimed, caseReasons, claimCase, getCase } from '../../db/cases.ts';
+import { type Claimed, caseReasons, claimCase, getCase, getCases } from '../../db/cases.ts';
 import { caseView } from '../../domain/cases.ts';
 import { newToken } from '../../link/tokens.ts';
 import { personOf } from '../auth.ts';
@@ -39,10 +39,15 @@ export const claimCaseEndpoint = endpoint({
   },
 });
 
-/** While others are just at all that there is, a moment later, so that neither of two waits for what the other has locked. */
+/** All candidates are locked by other claims: retries shortly; waiting could deadlock. */
 function claimFor(api: Api, court: string, juror: string): Promise<Claimed> {
+  const { db, after } = api.engine;
   const token = newToken();
-  const claim = () => claimCase(api.engine.db, court, juror, token);
+  const claim = async () => {
+    const claimed = await claimCase(db, court, juror, token);
+    if (claimed.changed.length > 0) after(await getCases(db, claimed.changed));
+    return claimed;
+  };
   return whileBusy(claim, (claimed) => claimed.outcome === 'busy', PATIENCE);
 }
 

@@ -17,15 +17,13 @@ export const putJurorsEndpoint = endpoint({
   bodyLimit: LARGE_BODY,
   answers: { 200: JurorsTotal },
   problems: ['not_found'],
-  async handle({ api, params: { court: name }, body: { jurors, list, final } }) {
+  async handle({ api, params: { court: name }, body: { jurors, list, first, final } }) {
     const { db } = api.engine;
     const court = await findCourt(api, name);
-    const number = list === undefined ? court.list : await openList(db, name, list);
+    const number = list === undefined ? court.list : await openList(db, name, list, first);
     for (const chunk of chunksOf(jurors)) await putJurors(db, name, number, chunk);
-    if (list !== undefined && final) {
-      await swapList(db, name, list);
-      await forgetLists(db, name);
-    }
+    if (list !== undefined && final) await swapList(db, name, list);
+    if (first || final) await forgetLists(db, name);
     return ok({ total: await countJurors(db, name, number) });
   },
 });

@@ -43,10 +43,11 @@ $$;
 -- Hands a juror the case that he holds already, or a new one (S2.4, S2.5). The person is locked first and everything
 -- is looked at after that, so that eight accounts of one person are one person. No case is waited for: a claim may
 -- have another one locked by then, and two that wait for each other's are a deadlock.
--- outcome  held, resumed, busy (others are just at all that there is: ask again), or why there is nothing:
+-- outcome  held, resumed, busy (all candidates are locked by other claims: retry), or why there is nothing:
 --          notEligible, fatigue, windowFull, none
+-- changed  cases of which a hold of this person ended in between
 create or replace function claim_case(p_court text, p_juror text, p_token text)
-returns table (outcome text, id text, token text, expires_at timestamptz) language plpgsql
+returns table (outcome text, id text, token text, expires_at timestamptz, changed text[]) language plpgsql
 set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
@@ -58,39 +59,76 @@ declare
   v_free integer;
   v_until timestamptz;
   v_id text;
+  v_changed text[];
 begin
   select * into c from court where name = p_court;
   perform pg_advisory_xact_lock(person_key('case', p_court, person)) from juror_seen(c, p_juror, p_juror);
   j := juror_seen(c, p_juror, p_juror);
+  v_changed := end_lost_holds(c, j);
   v_now := clock_timestamp();
   -- also what an account held on its own, before the list found it to be this person's
   select * into l from lease where kind = 'case' and queue = p_court and slot = any (j.ids || j.person) and ended_at is null
    order by expires_at desc limit 1;
-  if found and l.expires_at > v_now then
-    return query select 'resumed', l.item_id, l.token, l.expires_at; return;
-  elsif found then
-    -- run out, and no clock has come by yet
-    perform advance_cases(array(
-      select item_id from lease where kind = 'case' and queue = p_court and slot = any (j.ids || j.person) and ended_at is null));
+  if found then
+    return query select 'resumed', l.item_id, l.token, l.expires_at, v_changed; return;
   end if;
-  if not j.admitted then return query select 'notEligible', null::text, null::text, null::timestamptz; return; end if;
-  if is_tired(c, j.person, 0, v_now) then return query select 'fatigue', null::text, null::text, null::timestamptz; return; end if;
+  outcome := case when not j.admitted then 'notEligible' when is_tired(c, j.person, 0, v_now) then 'fatigue' end;
+  if outcome is not null then return query select outcome, id, token, expires_at, v_changed; return; end if;
 
   select coalesce(array_agg(case_id), '{}') into v_shown from exposure
    where court = p_court and person = j.person and shown_at > v_now - make_interval(secs => c.window_seconds);
   v_free := c.window_cases - cardinality(v_shown);
   if c.mode <> 'assign' then v_id := pick_case(c, j, v_shown, v_free, v_now); end if;
-  if v_id = '' then return query select 'busy', null::text, null::text, null::timestamptz; return; end if;
-  if v_id is null then
-    if v_free <= 0 then insert into tally (kind, queue, what, n) values ('case', p_court, 'window_hits', 1); end if;
-    return query select case when v_free <= 0 then 'windowFull' else 'none' end, null::text, null::text, null::timestamptz;
-    return;
-  end if;
+  if v_id is null and v_free <= 0 then insert into tally (kind, queue, what, n) values ('case', p_court, 'window_hits', 1); end if;
+  outcome := case when v_id = '' then 'busy' when v_id is not null then 'held' when v_free <= 0 then 'windowFull' else 'none' end;
+  if outcome <> 'held' then return query select outcome, id, token, expires_at, v_changed; return; end if;
 
   v_now := clock_timestamp();
   select v_now + make_interval(secs => q.lease_seconds) into v_until from queue q where q.kind = 'case' and q.name = p_court;
   perform hold_case(c, v_id, p_token, p_juror, j.person, v_until, false, v_now);
-  return query select 'held', v_id, p_token, v_until;
+  return query select 'held', v_id, p_token, v_until, v_changed;
+end $$;
+
+-- Ends what the person holds and may not vote on any more: leases that have run out and that no clock has ended yet,
+-- and those of whoever has left the list or turned out to be a party or to have voted. Returns their cases.
+create or replace function end_lost_holds(c court, j juror_seen) returns text[] language plpgsql set enable_seqscan = off as $$
+declare
+  l lease;
+  f case_file;
+  v_bar text;
+  v_now timestamptz;
+  v_ended text[] := '{}';
+begin
+  for l in select * from lease where kind = 'case' and queue = c.name and slot = any (j.ids || j.person) and ended_at is null
+            order by item_id loop
+    select * into f from case_file where id = l.item_id;
+    v_bar := case when l.expires_at <= clock_timestamp() then 'expired' else vote_bar(f, j) end;
+    continue when v_bar is null;
+    perform from item where kind = 'case' and id = l.item_id for update;
+    v_ended := v_ended || l.item_id;
+    if v_bar = 'expired' then
+      perform advance_cases(array[l.item_id]);
+      continue;
+    end if;
+    v_now := clock_timestamp();
+    perform revoke_hold(l, v_bar, 'claim', v_now);
+  end loop;
+  return v_ended;
+end $$;
+
+-- Why a vote of this person on this case would not count: null, forbidden, conflict_of_interest or already_voted.
+create or replace function vote_bar(f case_file, j juror_seen) returns text language sql stable as $$
+  select case when not j.admitted then 'forbidden' else case_bar(f, j) end
+$$;
+
+-- Ends a live hold whose juror may not judge the case any more. The caller holds the case's lock.
+create or replace function revoke_hold(l lease, p_bar text, p_attempt text, p_now timestamptz) returns void language plpgsql as $$
+begin
+  update lease set ended_at = greatest(p_now, granted_at), why = 'revoked', ended_by = 'system'
+   where token = l.token and ended_at is null;
+  if found then
+    perform keep_case(l.item_id, 'refused', l.holder, json_build_object('attempt', p_attempt, 'reason', p_bar), p_now);
+  end if;
 end $$;
 
 -- Locks a case with room that the person may judge. In a window of m cases every place is as likely as any

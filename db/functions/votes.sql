@@ -42,12 +42,9 @@ begin
   if l.token is null or v_vote.token is not null then return query select 'lease_lost', false; return; end if;
 
   j := juror_seen(c, l.holder, l.slot);
-  v_bar := case when not j.admitted then 'forbidden' else case_bar(f, j) end;
+  v_bar := vote_bar(f, j);
   if v_bar is not null then
-    if l.ended_at is null then
-      update lease set ended_at = greatest(v_now, granted_at), why = 'revoked', ended_by = 'system' where token = p_token;
-      perform keep_case(p_id, 'refused', l.holder, json_build_object('attempt', 'vote', 'reason', v_bar), v_now);
-    end if;
+    perform revoke_hold(l, v_bar, 'vote', v_now);
     return query select v_bar, false; return;
   end if;
   if l.ended_at is not null then return query select 'lease_lost', false; return; end if;

@@ -57,9 +57,11 @@ select $1, $3, s.id, coalesce(s.person, s.id), s.eligible, s.invite from (
 on conflict (court, list, id) do update set person = excluded.person, eligible = excluded.eligible, invite = excluded.invite;
 
 -- name: open_list
--- The number of a list of which chunks come.
+-- The number of a list that is being uploaded. It is a new one with the first chunk ($3), and when none has come for
+-- an hour: an upload that was given up must not get into the next one of its name.
 insert into juror_list as l (court, name, list) values ($1, $2, nextval('juror_list_number'))
-on conflict (court, name) do update set at = clock_timestamp()
+on conflict (court, name) do update
+   set list = case when $3 or l.at < clock_timestamp() - interval '1 hour' then excluded.list else l.list end, at = clock_timestamp()
 returning list;
 
 -- name: swap_list
