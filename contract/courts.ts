@@ -61,6 +61,9 @@ export const CourtSettings = z
     goldShare: z.number().min(0).max(1).default(0.1),
     fallback: Fallback.nullable().default(null),
     callback: Callback.nullable().default(null),
+    invitationCallback: Callback.nullable().default(null).openapi({
+      description: 'Receives `case.invited` for each invitation: {juror, case, expiresAt}, without the token',
+    }),
   })
   .openapi('CourtSettings');
 export type CourtSettings = z.infer<typeof CourtSettings>;

@@ -152,9 +152,13 @@ export interface VoteRow {
 export const caseVotes = (db: Queryable, id: string, after: number, limit: number) =>
   db.run<VoteRow>('case_votes', [id, after, limit]);
 
-/** Invites jurors whom the case lacks, one for each token at most; see db/functions/invitations.sql. */
-export const inviteJurors = (db: Queryable, id: string, tokens: string[]) =>
-  db.run<{ n: number }>('invite_jurors', [id, tokens]);
+/**
+ * Invites jurors whom the case lacks, one for each token at most; see db/functions/invitations.sql.
+ * @returns how many
+ */
+export async function inviteJurors(db: Queryable, id: string, tokens: string[]): Promise<number> {
+  return (await db.run<{ n: number }>('invite_jurors', [id, tokens]))[0]?.n ?? 0;
+}
 
 export interface Invitation {
   token: string;

@@ -27,6 +27,7 @@ export interface CourtRow {
   bar_agreement: number | null;
   bar_after: number | null;
   bar_newcomers: boolean;
+  invitation_callback: Callback | null;
   /** The juror list that counts. */
   list: number;
 }

@@ -28,7 +28,10 @@ export const castVoteEndpoint = endpoint({
       const found = await caseToJudge(db, id);
       if (!found) throw new Problem('not_found', `there is no case ${id}`);
       if (!found.options.includes(option)) throw invalid('option', `must be one of ${found.options.join(', ')}`);
-      const tally = { ...found.tally, [option]: (Object.hasOwn(found.tally, option) ? (found.tally[option] ?? 0) : 0) + 1 };
+      const tally = {
+        ...found.tally,
+        [option]: (Object.hasOwn(found.tally, option) ? (found.tally[option] ?? 0) : 0) + 1,
+      };
       const verdict = verdictOf(found, tally, found.stage);
       const { votes, settings_version: settingsVersion } = found;
       const cast = await castVote(db, { id, token, option, comment, subject, votes, settingsVersion, verdict });

@@ -1,6 +1,8 @@
 import { Page, pageOf } from '../../contract/common.ts';
 import { Court, CourtParam, type CourtSettings, DryRun, PutCourt } from '../../contract/courts.ts';
+import type { Callback } from '../../contract/items.ts';
 import { getCourt, listCourts, putCourt, type Court as Row } from '../../db/courts.ts';
+import { freeAnyJuror } from '../../db/invitations.ts';
 import { ADMITS, barOf, DECIDES, orderOf, PICKS, type Rules } from '../../domain/courts.ts';
 import { decidable, refreshCourt } from '../../link/courts.ts';
 import type { Api } from '../context.ts';
@@ -15,6 +17,9 @@ export async function findCourt(api: Api, name: string): Promise<Row> {
   if (!court) throw new Problem('not_found', `there is no court ${name}`);
   return court;
 }
+
+const shown = (callback: Callback | null, mayReadSecrets: boolean) =>
+  callback && !mayReadSecrets ? { ...callback, secret: 'whsec_hidden' } : callback;
 
 function view(c: Row, mayReadSecrets: boolean) {
   const { window_cases: cases, window_seconds: seconds, assign_jurors: jurors, answer_seconds: answerSeconds } = c;
@@ -35,7 +40,8 @@ function view(c: Row, mayReadSecrets: boolean) {
     quality: c.quality,
     goldShare: c.gold_share,
     fallback: c.fallback,
-    callback: c.callback && !mayReadSecrets ? { ...c.callback, secret: 'whsec_hidden' } : c.callback,
+    callback: shown(c.callback, mayReadSecrets),
+    invitationCallback: shown(c.invitation_callback, mayReadSecrets),
     createdAt: c.created_at.toISOString(),
     updatedAt: c.updated_at.toISOString(),
   };
@@ -66,6 +72,7 @@ function rowOf(s: CourtSettings) {
     bar_agreement: bar.agreement,
     bar_after: bar.after,
     bar_newcomers: bar.newcomers,
+    invitation_callback: s.invitationCallback,
   };
 }
 
@@ -81,6 +88,7 @@ function checkSettings(api: Api, name: string, s: CourtSettings): void {
   if (s.fallback && 'court' in s.fallback && s.fallback.court === name)
     throw invalid('fallback.court', 'must be another court');
   checkUrl(api, 'callback.url', s.callback?.url);
+  checkUrl(api, 'invitationCallback.url', s.invitationCallback?.url);
 }
 
 export const putCourtEndpoint = endpoint({
@@ -102,7 +110,13 @@ export const putCourtEndpoint = endpoint({
       deadline_seconds: settings.deadlineSeconds,
       callback: settings.callback,
     };
-    const court = await putCourt(db, name, queue, row);
+    const court = await db.transaction(async (tx) => {
+      const put = await putCourt(tx, name, queue, row);
+      // a higher cap, another threshold, a longer window: any juror may be free by it
+      await freeAnyJuror(tx, name);
+      return put;
+    });
+    api.engine.invitations.look();
     if (court.refresh_pending) {
       await refreshCourt(db, after, name);
       api.engine.rearm();

@@ -85,6 +85,10 @@ begin
   insert into juror_record as r (court, person, judged, agreed)
   select f.court, person, 1, (option = p_winner)::integer from vote where case_id = p_id and counted order by person
   on conflict (court, person) do update set judged = r.judged + 1, agreed = r.agreed + excluded.agreed;
+  -- some of them may have reached the threshold of the court by this
+  if (select bar_agreement from court where name = f.court) is not null then
+    perform free_jurors(f.court, array(select person from vote where case_id = p_id and counted));
+  end if;
 end $$;
 
 -- What votes mean, as the court's strategy in domain/courts.ts found: {winner, votesLeft, stage, hung, priority}.

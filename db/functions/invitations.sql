@@ -1,5 +1,6 @@
--- Assignment (S2.1): a case's workflow asks for jurors whenever some are missing. What is missing is reckoned under
--- the case's lock each time, so a round that is repeated invites nobody too many.
+-- Assignment (S2.1): a case's workflow asks for jurors whenever some are missing, and a juror who becomes free is invited
+-- to a case that lacks some. What is missing is computed under the case's lock each time, so a round that is repeated
+-- invites nobody too many.
 
 -- Invites as many random jurors as the case lacks, by the same rules as claims. Each has until the answer time;
 -- who declines or stays silent isn't asked again for this case.
@@ -26,8 +27,94 @@ begin
     exit when v_juror is null;
     if invite_juror(c, f, i.skipped, v_juror, p_tokens[v_invited + 1]) then v_invited := v_invited + 1; end if;
   end loop;
-  if v_invited > 0 then update item set version = nextval('item_version') where kind = 'case' and id = p_id; end if;
+  if v_invited > 0 then perform publish_invitations(c, p_id, p_tokens); end if;
   return v_invited;
+end $$;
+
+-- Publishes the invitations of these tokens: the case's new version for its workflow, an event for each juror's stream,
+-- and a delivery each to the court's callback. The first number of a case's deliveries is its outcome's.
+create or replace function publish_invitations(c court, p_id text, p_tokens text[]) returns void language plpgsql
+set enable_seqscan = off as $$
+declare
+  v_version bigint := nextval('item_version');
+begin
+  update item set version = v_version where kind = 'case' and id = p_id;
+  insert into notice (kind, item_id, queue, person, type, data)
+  select 'case', p_id, c.name, l.holder, 'invited', json_build_object('court', c.name, 'expiresAt', iso_time(l.expires_at))
+    from lease l where l.token = any (p_tokens);
+  if c.invitation_callback is null then return; end if;
+  with added as (
+    insert into delivery (kind, item_id, n, type, version, url, state, body)
+    select 'case', p_id, last.n + row_number() over (order by l.token), 'case.invited', v_version, c.invitation_callback ->> 'url',
+           'pending', json_build_object('token', l.token)
+      from lease l, (select coalesce(max(d.n), 1) as n from delivery d where d.kind = 'case' and d.item_id = p_id) last
+     where l.token = any (p_tokens)
+    returning kind, item_id, n)
+  insert into delivery_start (kind, item_id, n) select kind, item_id, n from added;
+end $$;
+
+-- Keeps the jurors who may be free from now on, if a case of their court lacks some.
+-- p_persons  null: any of the court's
+create or replace function free_jurors(p_court text, p_persons text[]) returns void language plpgsql
+set enable_seqscan = off as $$
+begin
+  if not exists (select from court where name = p_court and mode <> 'claim') then return; end if;
+  if not exists (select from item where kind = 'case' and queue = p_court and inviting) then return; end if;
+  insert into freed_juror (court, person) select p_court, person from unnest(coalesce(p_persons, array[null])) as person;
+end $$;
+
+-- A hold has ended, in whatever way.
+create or replace function note_freed_juror() returns trigger language plpgsql as $$
+begin
+  perform free_jurors(new.queue, array[new.slot]);
+  return null;
+end $$;
+
+-- Invites a juror who has become free to a case that lacks jurors, by one of the person's accounts. The person is locked
+-- first, as by claims.
+-- Returns the case, null where there is none for them, and '' where others have locked what there is: try again.
+create or replace function invite_freed(p_seq bigint, p_token text) returns text language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  r freed_juror;
+  i item;
+  f case_file;
+  c court;
+  j juror_seen;
+  v_juror text;
+  v_id text;
+  v_result text;
+begin
+  select * into r from freed_juror where seq = p_seq for update skip locked;
+  if not found then return null; end if;
+  select * into c from court where name = r.court;
+  select id into v_juror from juror
+   where court = c.name and list = c.list and person = r.person and eligible and invite order by random() limit 1;
+  if found then
+    perform pg_advisory_xact_lock(person_key('case', c.name, r.person));
+    j := juror_seen(c, v_juror, r.person);
+    for v_id in
+      select x.id from item x join case_file y on y.id = x.id
+       where x.kind = 'case' and x.queue = c.name and x.inviting and not j.person = any (x.skipped)
+         and not y.party_ids && j.ids and not j.person = any (y.party_persons)
+         and not exists (select from lease l where l.kind = 'case' and l.item_id = x.id and l.slot = j.person)
+         and not exists (select from vote v where v.case_id = x.id and (v.person = j.person or v.juror = any (j.ids)))
+       order by x.rank, x.seq limit 8
+    loop
+      select * into i from item where kind = 'case' and id = v_id for update skip locked;
+      if not found then
+        v_result := '';
+        continue;
+      end if;
+      select * into f from case_file where id = v_id;
+      continue when not i.inviting or not invite_juror(c, f, i.skipped, v_juror, p_token);
+      perform publish_invitations(c, v_id, array[p_token]);
+      v_result := v_id;
+      exit;
+    end loop;
+  end if;
+  if v_result is distinct from '' then delete from freed_juror where seq = p_seq; end if;
+  return v_result;
 end $$;
 
 -- The first juror from a random place of the list on who may be asked; from its beginning if there is none. A thousand
