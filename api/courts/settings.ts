@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Page, pageOf } from '../../contract/common.ts';
 import { Court, CourtParam, type CourtSettings, DryRun, PutCourt } from '../../contract/courts.ts';
 import type { Callback } from '../../contract/items.ts';
@@ -10,6 +11,8 @@ import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { isNumber, page, positionOf } from '../paging.ts';
 import { invalid, Problem } from '../problems.ts';
+
+const ANSWER_MS = 1_000;
 
 /** @throws Problem `not_found` */
 export async function findCourt(api: Api, name: string): Promise<Row> {
@@ -91,6 +94,21 @@ function checkSettings(api: Api, name: string, s: CourtSettings): void {
   checkUrl(api, 'invitationCallback.url', s.invitationCallback?.url);
 }
 
+/**
+ * Applies new settings to the open cases. After a second the rest of it goes on beside the answer: a vote goes by the
+ * new settings in any case, and maintenance ends what this process cannot.
+ */
+async function applySettings({ engine }: Api, name: string): Promise<void> {
+  const applied = refreshCourt(engine.db, engine.after, name).then(() => engine.rearm());
+  const answered = new AbortController();
+  await Promise.race([applied, sleep(ANSWER_MS, undefined, { signal: answered.signal })]).finally(() =>
+    answered.abort(),
+  );
+  applied.catch((error: Error) =>
+    engine.log.warn({ court: name, err: error.message }, 'settings are not applied to all cases yet'),
+  );
+}
+
 export const putCourtEndpoint = endpoint({
   method: 'put',
   path: '/v1/courts/{court}',
@@ -102,7 +120,7 @@ export const putCourtEndpoint = endpoint({
   answers: { 200: Court.or(DryRun) },
   async handle({ api, params: { court: name }, body: { dryRun, ...settings } }) {
     checkSettings(api, name, settings);
-    const { db, after } = api.engine;
+    const { db } = api.engine;
     const row = rowOf(settings);
     if (dryRun) return ok({ wouldDecide: await decidable(db, name, row) });
     const queue = {
@@ -117,10 +135,7 @@ export const putCourtEndpoint = endpoint({
       return put;
     });
     api.engine.invitations.look();
-    if (court.refresh_pending) {
-      await refreshCourt(db, after, name);
-      api.engine.rearm();
-    }
+    if (court.refresh_pending) await applySettings(api, name);
     return ok(view(court, true));
   },
 });

@@ -48,7 +48,7 @@ begin
     return query select v_bar, false; return;
   end if;
   if l.ended_at is not null then return query select 'lease_lost', false; return; end if;
-  if f.gold is null and (f.votes <> p_votes or p_settings <> (select settings_version from queue where kind = 'case' and name = f.court)) then
+  if f.gold is null and (f.votes <> p_votes or p_settings <> hold_settings(f.court)) then
     return query select 'again', false; return;
   end if;
 

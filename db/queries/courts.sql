@@ -1,5 +1,9 @@
 -- Courts: their settings, jurors, gold and statistics (S2).
 
+-- name: replace_settings
+-- Waits for what is just being decided by the settings of before; nothing is decided until the new ones are there.
+select pg_advisory_xact_lock(person_key('court settings', $1, ''));
+
 -- name: put_court
 -- Replaces all settings. refresh_pending says that open cases must be judged anew; it stays true until that is
 -- done, also over a crash. $2 queue settings, $3 court settings, as rows of those tables.
@@ -46,7 +50,7 @@ select i.id, i.created_at::text as created_at, i.seq, case when f.gold is null t
  order by i.created_at, i.seq limit $4;
 
 -- name: rejudge_cases
-select * from rejudge_cases($1, $2) as id;
+select * from rejudge_cases($1, $2, $3) as id;
 
 -- name: put_jurors
 -- Into the list that counts, or into one that doesn't show yet ($3). In the order of ids, so that two calls
