@@ -1,5 +1,6 @@
 import type { Party } from '../contract/cases.ts';
 import type { CaseItem, Item } from '../contract/items.ts';
+import type { Sight } from '../domain/cases.ts';
 import type { CourtRow } from './courts.ts';
 import type { Queryable } from './pool.ts';
 
@@ -30,6 +31,18 @@ export const getCases = (db: Queryable, ids: string[]) => db.run<CaseItem>('get_
 
 export async function getCase(db: Queryable, id: string): Promise<CaseItem | undefined> {
   return (await getCases(db, [id]))[0];
+}
+
+/**
+ * What a juror has to do with a case; undefined: nothing.
+ * @param who the juror, or whoever was given the token
+ */
+export async function caseSight(
+  db: Queryable,
+  id: string,
+  who: { juror?: string | null; token?: string },
+): Promise<Sight | undefined> {
+  return (await db.run<Sight>('case_sight', [id, who.juror, who.token]))[0];
 }
 
 export interface CaseListFilter {

@@ -20,6 +20,7 @@ const BATCH = 50;
 const STARTS_AT_ONCE = 8;
 const START_MS = 5_000;
 const RETRY_MS = 100;
+const GATHER_MS = 20;
 /** Where so many cases in a row find nobody, the rest would not either. */
 const MOST_IN_VAIN = 20;
 /** Jurors whom one case is given at once. */
@@ -41,6 +42,7 @@ export class Invitations {
   readonly #persons: Repeating;
   readonly #courts: Repeating;
   readonly #starts: Repeating;
+  #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
   constructor(options: InvitationsOptions) {
@@ -51,14 +53,18 @@ export class Invitations {
     this.#starts = new Repeating(() => this.#startDeliveries(), failed);
   }
 
-  /** There may be something to do. */
+  /** There may be something to do. Calls within some milliseconds are one look: most votes free nobody who is wanted. */
   look(): void {
     if (this.#stopped) return;
-    for (const lane of [this.#persons, this.#courts, this.#starts]) lane.run();
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      for (const lane of [this.#persons, this.#courts, this.#starts]) lane.run();
+    }, GATHER_MS).unref();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    clearTimeout(this.#timer);
     await Promise.all([this.#persons.stop(), this.#courts.stop(), this.#starts.stop()]);
   }
 

@@ -1,23 +1,30 @@
 -- Who may judge what, and how cases are handed out (S2.1, S2.3–S2.5).
 
--- A juror as the court's list of today has him. Somebody whom it doesn't have is his own person, and not admitted.
+-- A juror as the court's list of today has them. An unlisted account counts as a person of its own and is not admitted.
 create or replace function juror_seen(c court, p_juror text, p_person text) returns juror_seen language plpgsql stable as $$
 declare
   v_person text;
   v_eligible boolean;
+  v_newcomer boolean := false;
   r juror_record;
 begin
   select person, eligible into v_person, v_eligible from juror where court = c.name and list = c.list and id = p_juror;
   v_person := coalesce(v_person, p_person);
   if v_eligible and c.bar_agreement is not null then
     select * into r from juror_record where court = c.name and person = v_person;
+    v_newcomer := coalesce(r.judged, 0) < c.bar_after and not c.bar_newcomers;
     v_eligible := case when coalesce(r.judged, 0) < c.bar_after then c.bar_newcomers
                        else r.agreed >= c.bar_agreement * r.judged end;
   end if;
   return row(v_person,
              array(select id from juror where court = c.name and list = c.list and person = v_person) || p_juror,
-             coalesce(v_eligible, false))::juror_seen;
+             coalesce(v_eligible, false), v_newcomer)::juror_seen;
 end $$;
+
+-- Whether the court hears this person on this case: newcomers of a court of proven jurors earn that on gold.
+create or replace function may_judge(f case_file, j juror_seen) returns boolean language sql immutable as $$
+  select j.admitted or j.newcomer and f.gold is not null
+$$;
 
 -- Why this person may not judge this case, by whatever account: null, conflict_of_interest or already_voted. Ids of
 -- parties and jurors are one namespace, so a party's other accounts are found by the list.
@@ -72,7 +79,7 @@ begin
   if found then
     return query select 'resumed', l.item_id, l.token, l.expires_at, v_changed; return;
   end if;
-  outcome := case when not j.admitted then 'notEligible' when is_tired(c, j.person, 0, v_now) then 'fatigue' end;
+  outcome := case when not (j.admitted or j.newcomer) then 'notEligible' when is_tired(c, j.person, 0, v_now) then 'fatigue' end;
   if outcome is not null then return query select outcome, id, token, expires_at, v_changed; return; end if;
 
   select coalesce(array_agg(case_id), '{}') into v_shown from exposure
@@ -80,7 +87,8 @@ begin
   v_free := c.window_cases - cardinality(v_shown);
   if c.mode <> 'assign' then v_id := pick_case(c, j, v_shown, v_free, v_now); end if;
   if v_id is null and v_free <= 0 then insert into tally (kind, queue, what, n) values ('case', p_court, 'window_hits', 1); end if;
-  outcome := case when v_id = '' then 'busy' when v_id is not null then 'held' when v_free <= 0 then 'windowFull' else 'none' end;
+  outcome := case when v_id = '' then 'busy' when v_id is not null then 'held' when v_free <= 0 then 'windowFull'
+                  when not j.admitted then 'notEligible' else 'none' end;
   if outcome <> 'held' then return query select outcome, id, token, expires_at, v_changed; return; end if;
 
   v_now := clock_timestamp();
@@ -118,7 +126,7 @@ end $$;
 
 -- Why a vote of this person on this case would not count: null, forbidden, conflict_of_interest or already_voted.
 create or replace function vote_bar(f case_file, j juror_seen) returns text language sql stable as $$
-  select case when not j.admitted then 'forbidden' else case_bar(f, j) end
+  select case when not may_judge(f, j) then 'forbidden' else case_bar(f, j) end
 $$;
 
 -- Ends a live hold whose juror may not judge the case any more. The caller holds the case's lock.
@@ -147,7 +155,7 @@ begin
     select i.id from unnest(p_shown) as x (id) join item i on i.kind = 'case' and i.id = x.id
       join case_file f on f.id = i.id
      where i.state = 'ready' and i.room > 0 and (i.deadline_at is null or i.deadline_at > p_now)
-       and not j.person = any (i.skipped) and case_bar(f, j) is null
+       and not j.person = any (i.skipped) and may_judge(f, j) and case_bar(f, j) is null
     union all select null from generate_series(1, p_free)) s;
   for n in 1 .. coalesce(cardinality(v_places), 0) loop
     v_id := case when v_places[n] is null then pick_new(c, j, p_shown, p_now) else lock_first(v_places[n:n]) end;
@@ -157,14 +165,15 @@ begin
   return v_found;
 end $$;
 
--- A case not shown yet, in the order of the court's way to pick. One claim in so many goes by gold first.
+-- A case not shown yet, in the order of the court's way to pick. One claim in so many goes by gold first; a newcomer's
+-- goes by nothing else.
 create or replace function pick_new(c court, j juror_seen, p_shown text[], p_now timestamptz) returns text language plpgsql as $$
 declare
-  v_gold boolean := random() < c.gold_share;
+  v_gold boolean := not j.admitted or random() < c.gold_share;
   v_id text;
   v_found text;
 begin
-  for n in 0 .. 1 loop
+  for n in 0 .. j.admitted::integer loop
     v_id := lock_first(case when v_gold = (n = 0) then next_gold(c, j, p_shown) else next_cases(c, j, p_shown, p_now) end);
     if v_id <> '' then return v_id; end if;
     v_found := coalesce(v_id, v_found);
@@ -187,7 +196,7 @@ create or replace function next_gold(c court, j juror_seen, p_shown text[]) retu
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 begin
   -- most courts have none: nothing else is read then
-  if c.gold_share = 0 or not exists (select from case_file where court = c.name and gold is not null) then return '{}'; end if;
+  if c.gold_share = 0 and j.admitted or not exists (select from case_file where court = c.name and gold is not null) then return '{}'; end if;
   return array(
     select i.id from case_file f join item i on i.kind = 'case' and i.id = f.id
      where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)

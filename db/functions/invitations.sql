@@ -28,6 +28,10 @@ begin
     if invite_juror(c, f, i.skipped, v_juror, p_tokens[v_invited + 1]) then v_invited := v_invited + 1; end if;
   end loop;
   if v_invited > 0 then perform publish_invitations(c, p_id, p_tokens); end if;
+  -- too few proven jurors: as many newcomers are invited to gold, and may have proven themselves by the next round
+  if v_invited < v_missing and not c.bar_newcomers then
+    perform free_jurors(c.name, some_newcomers(c, random(), v_missing - v_invited));
+  end if;
   return v_invited;
 end $$;
 
@@ -70,8 +74,21 @@ begin
   return null;
 end $$;
 
--- Invites a juror who has become free to a case that lacks jurors, by one of the person's accounts. The person is locked
--- first, as by claims.
+-- Cases that lack jurors and that this person may judge, in their order.
+create or replace function cases_for(c court, j juror_seen) returns text[] language plpgsql stable
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  return array(
+    select i.id from item i join case_file f on f.id = i.id
+     where i.kind = 'case' and i.queue = c.name and i.inviting and not j.person = any (i.skipped)
+       and not f.party_ids && j.ids and not j.person = any (f.party_persons)
+       and not exists (select from lease l where l.kind = 'case' and l.item_id = i.id and l.slot = j.person)
+       and not exists (select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids)))
+     order by i.rank, i.seq limit 8);
+end $$;
+
+-- Invites a juror who has become free to a case that lacks jurors, or a newcomer to gold, by one of the person's accounts. The
+-- person is locked first, as by claims.
 -- Returns the case, null where there is none for them, and '' where others have locked what there is: try again.
 create or replace function invite_freed(p_seq bigint, p_token text) returns text language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -93,13 +110,7 @@ begin
   if found then
     perform pg_advisory_xact_lock(person_key('case', c.name, r.person));
     j := juror_seen(c, v_juror, r.person);
-    for v_id in
-      select x.id from item x join case_file y on y.id = x.id
-       where x.kind = 'case' and x.queue = c.name and x.inviting and not j.person = any (x.skipped)
-         and not y.party_ids && j.ids and not j.person = any (y.party_persons)
-         and not exists (select from lease l where l.kind = 'case' and l.item_id = x.id and l.slot = j.person)
-         and not exists (select from vote v where v.case_id = x.id and (v.person = j.person or v.juror = any (j.ids)))
-       order by x.rank, x.seq limit 8
+    foreach v_id in array case when j.newcomer then next_gold(c, j, '{}') else cases_for(c, j) end
     loop
       select * into i from item where kind = 'case' and id = v_id for update skip locked;
       if not found then
@@ -107,7 +118,7 @@ begin
         continue;
       end if;
       select * into f from case_file where id = v_id;
-      continue when not i.inviting or not invite_juror(c, f, i.skipped, v_juror, p_token);
+      continue when not (i.inviting or j.newcomer) or not invite_juror(c, f, i.skipped, v_juror, p_token);
       perform publish_invitations(c, v_id, array[p_token]);
       v_result := v_id;
       exit;
@@ -139,6 +150,20 @@ begin
   return v_id;
 end $$;
 
+-- Newcomers who hold nothing, from a random start of the list on.
+create or replace function some_newcomers(c court, p_from double precision, p_limit integer) returns text[] language plpgsql stable
+set plan_cache_mode = force_generic_plan set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  return array(
+    select j.person from (
+      (select id, person from juror where court = c.name and list = c.list and eligible and invite and dice >= p_from order by dice limit 100)
+      union all
+      (select id, person from juror where court = c.name and list = c.list and eligible and invite and dice < p_from order by dice limit 100)) j
+     where not exists (select from lease l where l.kind = 'case' and l.queue = c.name and l.slot = j.person and l.ended_at is null)
+       and (juror_seen(c, j.id, j.person)).newcomer
+     limit p_limit);
+end $$;
+
 -- By the cheapest question first: most of a hundred thousand jurors are asked only one or two of them.
 create or replace function invitable(c court, f case_file, p_skipped text[], p_juror text, p_person text) returns boolean
 language plpgsql stable as $$
@@ -156,7 +181,7 @@ begin
     return false;
   end if;
   j := juror_seen(c, p_juror, p_person);
-  return j.admitted and case_bar(f, j) is null
+  return may_judge(f, j) and case_bar(f, j) is null
      and not exists (select from lease where kind = 'case' and queue = c.name and slot = any (j.ids) and ended_at is null);
 end $$;
 

@@ -64,8 +64,6 @@ begin
     update item set priority = (p_verdict ->> 'priority')::bigint where kind = 'case' and id = p_id and priority <> (p_verdict ->> 'priority')::bigint;
     insert into tally (kind, queue, what, n) values ('case', f.court, 'votes', 1);
   else
-    -- it shows its juror his vote, as any other case would, and the next one no more than that
-    update case_file set tally = jsonb_build_object(p_option, 1), votes_left = greatest((p_verdict ->> 'votesLeft')::integer, 1) where id = p_id;
     insert into juror_record as r (court, person, judged, agreed) values (f.court, j.person, 1, (p_option = f.gold)::integer)
     on conflict (court, person) do update set judged = r.judged + 1, agreed = r.agreed + excluded.agreed;
   end if;
