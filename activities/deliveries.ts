@@ -47,18 +47,8 @@ export function deliveryActivities({
   const deliver = async (kind: Driven, id: string, n: number): Promise<void> => {
     const delivery = await deliveries.getDelivery(db, kind, id, n);
     if (delivery?.state !== 'pending') return;
-    // URL and secret of today: a corrected callback is one that works
-    const isInvitation = delivery.type === INVITED;
-    const told = isInvitation
-      ? await invitationOf(db, delivery)
-      : kind === 'review'
-        ? await changeOf(db, id, delivery)
-        : await outcomeOf(db, kind, id, n);
-    if (!told) {
-      if (isInvitation) await deliveries.endDelivery(db, kind, id, n, 'the invitation has ended');
-      await deliveries.setDeliveryFailed(db, kind, id, n);
-      return;
-    }
+    const told = await messageFor(db, delivery);
+    if (!told) return notNeeded(db, delivery);
     const { url } = told;
     const { host } = new URL(url);
     if ((busy.get(host) ?? 0) >= MAX_PER_HOST) throw later(`${host} is busy`, 500 + Math.random() * 1000);
@@ -138,6 +128,19 @@ async function changeOf(db: Db, id: string, { n, version, body }: deliveries.Del
   if (!callback) return undefined;
   const message = changeMessage(id, version, body as Change);
   return { ...callback, id: messageId({ kind: 'review', id, version }, n), body: JSON.stringify(message) };
+}
+
+/** What a delivery sends, by the URL and secret of today: a corrected callback is one that works. */
+function messageFor(db: Db, delivery: deliveries.Delivery): Promise<Message | undefined> {
+  const { kind, item_id: id, n } = delivery;
+  if (!isOutcome(delivery)) return invitationOf(db, delivery);
+  return kind === 'review' ? changeOf(db, id, delivery) : outcomeOf(db, kind, id, n);
+}
+
+async function notNeeded(db: Db, delivery: deliveries.Delivery): Promise<void> {
+  const { kind, item_id: id, n } = delivery;
+  if (isOutcome(delivery)) await deliveries.setDeliveryFailed(db, kind, id, n);
+  else await deliveries.endDelivery(db, kind, id, n, 'the invitation has ended');
 }
 
 /** Whether the item waits for this delivery: an invitation's is beside its life. */

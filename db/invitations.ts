@@ -47,7 +47,7 @@ export async function inviteFreed(db: Queryable, seq: number, token: string): Pr
   return row?.id ?? null;
 }
 
-/** Takes over the courts in which any juror may be free; nobody else gets them for half a minute. */
+/** Takes over the courts in which any juror may be free; no other process gets them for half a minute. */
 export const takeFreedCourts = (db: Queryable) => db.run<{ court: string; seq: number }>('take_freed_courts');
 
 export const freedCourtDone = (db: Queryable, court: string, seq: number) => db.run('freed_court_done', [court, seq]);

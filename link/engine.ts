@@ -98,12 +98,11 @@ export function createEngine(o: EngineOptions): Engine {
   const keeper = new Keeper({ db, after, node, url, role, retentionDays, relay, bus, invitations, log });
   let slowPoll: NodeJS.Timeout | undefined;
   return {
-    ...{ db, client, node, log },
+    ...{ db, client, node, log, invitations },
     relay,
     waiters,
     notices,
     feed,
-    invitations,
     after,
     inbox: createInbox(db, relay, o.auditSkewSeconds),
     load,

@@ -21,7 +21,7 @@ const STARTS_AT_ONCE = 8;
 const START_MS = 5_000;
 const RETRY_MS = 100;
 const GATHER_MS = 20;
-/** Where so many cases in a row find nobody, the rest would not either. */
+/** After so many cases in a row without a juror, the rest would find none either. */
 const MOST_IN_VAIN = 20;
 /** Jurors whom one case is given at once. */
 const MOST_INVITED = 100;
@@ -53,7 +53,7 @@ export class Invitations {
     this.#starts = new Repeating(() => this.#startDeliveries(), failed);
   }
 
-  /** There may be something to do. Calls within some milliseconds are one look: most votes free nobody who is wanted. */
+  /** There may be something to do. Calls within some milliseconds are one look: most votes free no juror who is needed. */
   look(): void {
     if (this.#stopped) return;
     this.#timer ??= setTimeout(() => {

@@ -163,7 +163,7 @@ create or replace function case_deadline(i item, f case_file) returns timestampt
     from queue q where q.kind = 'case' and q.name = f.court
 $$;
 
--- The version of a court's settings, which nobody replaces before this transaction ends: what is decided by them is
+-- The version of a court's settings, which stay until this transaction ends: what is decided by them is
 -- decided before they are withdrawn. To be called after the locks of items, because replacing settings waits for none.
 create or replace function hold_settings(p_court text) returns bigint language plpgsql as $$
 begin

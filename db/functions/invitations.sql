@@ -1,6 +1,6 @@
 -- Assignment (S2.1): a case's workflow asks for jurors whenever some are missing, and a juror who becomes free is invited
 -- to a case that lacks some. What is missing is computed under the case's lock each time, so a round that is repeated
--- invites nobody too many.
+-- never invites too many.
 
 -- Invites as many random jurors as the case lacks, by the same rules as claims. Each has until the answer time;
 -- who declines or stays silent isn't asked again for this case.
@@ -185,7 +185,7 @@ begin
      and not exists (select from lease where kind = 'case' and queue = c.name and slot = any (j.ids) and ended_at is null);
 end $$;
 
--- Invites one juror, unless somebody is just at work with the same person: then another one is as good.
+-- Invites one juror, unless another call is at work with the same person: then another juror is as good.
 create or replace function invite_juror(c court, f case_file, p_skipped text[], p_juror text, p_token text) returns boolean
 language plpgsql as $$
 declare
@@ -194,13 +194,13 @@ declare
 begin
   select person into v_person from juror where court = c.name and list = c.list and id = p_juror;
   if not pg_try_advisory_xact_lock(person_key('case', c.name, v_person)) then return false; end if;
-  -- looked at once more, now that nobody else can change it
+  -- checked again under the lock
   if not invitable(c, f, p_skipped, p_juror, v_person) then return false; end if;
   v_now := clock_timestamp();
   perform hold_case(c, f.id, p_token, p_juror, v_person, v_now + make_interval(secs => c.answer_seconds), true, v_now);
   insert into juror_day as d (court, person, day, invited) values (c.name, v_person, (v_now at time zone 'UTC')::date, 1)
   on conflict (court, person, day) do update set invited = d.invited + 1;
-  -- thrown again, so that nobody is asked more often for the gap before him
+  -- re-randomised, so that a gap in front of a juror does not bias the selection
   update juror set dice = random() where court = c.name and list = c.list and id = p_juror;
   return true;
 end $$;

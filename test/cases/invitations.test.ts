@@ -7,7 +7,7 @@ import { startTestSystem } from '../support/system.ts';
 
 const { api, sql } = await startTestSystem();
 
-/** A case that finds nobody looks again after 30 s; whatever is prompt must be there well before. */
+/** A case that finds no juror looks again after 30 s; what is prompt must come well before. */
 const PROMPT_MS = 8_000;
 
 const assign = (more: object = {}) => ({ jurors: 1, answerSeconds: 600, ...more });
@@ -21,7 +21,7 @@ const askedInVain = (id: string) =>
     () => new Promise((resolve) => setTimeout(resolve, 1_000)),
   );
 
-/** A court whose only juror is invited to the first case, and a second case for which nobody is left. */
+/** A court whose only juror is invited to the first case, and a second case for which no juror is left. */
 async function shortOfJurors(name: string, settings: object = {}) {
   const rules = { votesToWin: 2, mode: 'assign', assign: assign(), ...settings };
   await court(api, name, rules);
@@ -94,20 +94,20 @@ test('S2.1 a freed juror costs one case, however many lack jurors', async () => 
   expect(written.length).toBeLessThanOrEqual(2);
 });
 
-test('S2.1 whoever is invited is told by their stream and by the callback of the court', async () => {
+test("S2.1 an invitation is an event on the juror's stream and a callback of the court", async () => {
   const receiver = await startReceiver();
-  await court(api, 'told', {
+  await court(api, 'heard', {
     ...{ votesToWin: 2, mode: 'assign', assign: assign({ jurors: 2 }) },
     ...{ invitationCallback: receiver.callback, callback: receiver.callback },
   });
-  const streams = [await openStream(api, 'juror=told-0'), await openStream(api, 'juror=told-1')];
-  await jurors(api, 'told', numbered(2, 'told-'));
-  await addCase(api, 'told', { id: 'told-case', body: 'about a shoe' });
+  const streams = [await openStream(api, 'juror=heard-0'), await openStream(api, 'juror=heard-1')];
+  await jurors(api, 'heard', numbered(2, 'heard-'));
+  await addCase(api, 'heard', { id: 'heard-case', body: 'about a shoe' });
   const tokens = [];
   for (const [n, stream] of streams.entries()) {
     const { data, id } = await stream.first('invited');
-    const invitation = await invitationOf(`told-${n}`);
-    expect(data).toEqual({ kind: 'case', id: 'told-case', court: 'told', expiresAt: invitation.expiresAt });
+    const invitation = await invitationOf(`heard-${n}`);
+    expect(data).toEqual({ kind: 'case', id: 'heard-case', court: 'heard', expiresAt: invitation.expiresAt });
     expect(id).toMatch(/^\d+$/);
     tokens.push(invitation.token);
   }
@@ -115,23 +115,23 @@ test('S2.1 whoever is invited is told by their stream and by the callback of the
   for (const call of receiver.received) {
     const { type, version, juror, case: about, expiresAt, ...more } = opened(call);
     expect({ type, more }).toEqual({ type: 'case.invited', more: {} });
-    expect(about).toMatchObject({ id: 'told-case', court: 'told', state: 'open', body: 'about a shoe' });
+    expect(about).toMatchObject({ id: 'heard-case', court: 'heard', state: 'open', body: 'about a shoe' });
     expect(expiresAt).toBe((await invitationOf(juror)).expiresAt);
     expect(version).toBeLessThanOrEqual(about.version);
     for (const token of tokens) expect(call.body).not.toContain(token);
   }
-  expect(new Set(receiver.received.map((call) => opened(call).juror))).toEqual(new Set(numbered(2, 'told-')));
+  expect(new Set(receiver.received.map((call) => opened(call).juror))).toEqual(new Set(numbered(2, 'heard-')));
   const message = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
   expect(message.size).toBe(2);
-  await eventually(async () => (await deliveries('told-case')).every((d) => d.state === 'delivered'));
+  await eventually(async () => (await deliveries('heard-case')).every((d) => d.state === 'delivered'));
   // the outcome has a delivery of its own, and is delivered beside them
-  for (const token of tokens) await voted(api, 'told-case', token, 'buyer');
+  for (const token of tokens) await voted(api, 'heard-case', token, 'buyer');
   await eventually(async () => receiver.received.length === 3);
   expect(receiver.received.map((call) => opened(call).type).sort()).toEqual([
     ...['case.decided', 'case.invited', 'case.invited'],
   ]);
-  await eventually(async () => (await deliveries('told-case')).every((d) => d.state === 'delivered'));
-  const listed = await deliveries('told-case');
+  await eventually(async () => (await deliveries('heard-case')).every((d) => d.state === 'delivered'));
+  const listed = await deliveries('heard-case');
   expect(new Map(listed.map((d) => [d.n, d.type]))).toEqual(
     new Map([
       [1, 'case.decided'],
@@ -139,7 +139,7 @@ test('S2.1 whoever is invited is told by their stream and by the callback of the
       [3, 'case.invited'],
     ]),
   );
-  const types = (await api.get('/v1/cases/told-case/events?limit=500')).body.items.map((e: Json) => e.type);
+  const types = (await api.get('/v1/cases/heard-case/events?limit=500')).body.items.map((e: Json) => e.type);
   expect(types.filter((t: string) => t === 'delivered')).toHaveLength(1);
 });
 
