@@ -3,12 +3,14 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { CaseItem, Item, ReviewTarget } from '../contract/items.ts';
 import type { Driven, Kind } from '../contract/snapshot.ts';
 import { getCase } from '../db/cases.ts';
+import { getCourt } from '../db/courts.ts';
 import * as deliveries from '../db/deliveries.ts';
 import { getItem } from '../db/items.ts';
 import type { Db } from '../db/pool.ts';
 import { getQueue } from '../db/queues.ts';
 import { getReview } from '../db/reviews.ts';
-import { outcomeMessage } from '../domain/callbacks.ts';
+import { INVITED, outcomeMessage } from '../domain/callbacks.ts';
+import { caseView } from '../domain/cases.ts';
 import { type Change, changeMessage } from '../domain/reviews.ts';
 import { type Answer, type Message, post } from './webhook.ts';
 
@@ -45,19 +47,15 @@ export function deliveryActivities({
   const deliver = async (kind: Driven, id: string, n: number): Promise<void> => {
     const delivery = await deliveries.getDelivery(db, kind, id, n);
     if (delivery?.state !== 'pending') return;
-    // URL and secret of today: a corrected callback is one that works
-    const told = kind === 'review' ? await changeOf(db, id, delivery) : await outcomeOf(db, kind, id, n);
-    if (!told) {
-      await deliveries.setDeliveryFailed(db, kind, id, n);
-      return;
-    }
+    const told = await messageFor(db, delivery);
+    if (!told) return notNeeded(db, delivery);
     const { url } = told;
     const { host } = new URL(url);
     if ((busy.get(host) ?? 0) >= MAX_PER_HOST) throw later(`${host} is busy`, 500 + Math.random() * 1000);
     busy.set(host, (busy.get(host) ?? 0) + 1);
     try {
       const answer = await post(told, allowPrivate).catch((error: Error) => error);
-      await record(kind, id, n, url, answer);
+      await record(delivery, url, answer);
     } finally {
       const left = (busy.get(host) ?? 1) - 1;
       if (left > 0) busy.set(host, left);
@@ -66,7 +64,8 @@ export function deliveryActivities({
   };
 
   /** 2xx is told, 410 is "never again", anything else is tried again. */
-  const record = async (kind: Driven, id: string, n: number, url: string, answer: Answer | Error): Promise<void> => {
+  const record = async (delivery: deliveries.Delivery, url: string, answer: Answer | Error): Promise<void> => {
+    const { kind, item_id: id, n } = delivery;
     const status = answer instanceof Error ? null : answer.status;
     const told = status !== null && status >= 200 && status < 300;
     const state = told ? 'delivered' : status === GONE ? 'failed' : 'pending';
@@ -74,7 +73,8 @@ export function deliveryActivities({
     await db.transaction(async (tx) => {
       await deliveries.attemptDelivery(tx, kind, id, n, { url, status, error, state });
       const event = told ? 'delivered' : 'delivery_failed';
-      if (state !== 'pending' && kind !== 'review') await deliveries.itemTold(tx, kind, id, event, { n, status });
+      if (state !== 'pending' && kind !== 'review' && isOutcome(delivery))
+        await deliveries.itemTold(tx, kind, id, event, { n, status });
     });
     if (state === 'pending') {
       const delay = answer instanceof Error ? null : answer.retryAfterMs;
@@ -99,7 +99,7 @@ export function deliveryActivities({
       const delivery = await deliveries.getDelivery(db, kind, id, n);
       if (delivery?.state !== 'pending') return;
       await deliveries.setDeliveryFailed(db, kind, id, n);
-      if (kind === 'review') return;
+      if (kind === 'review' || !isOutcome(delivery)) return;
       await deliveries.itemTold(db, kind, id, 'delivery_failed', { n, status: delivery.status, error: delivery.error });
     },
   };
@@ -128,6 +128,32 @@ async function changeOf(db: Db, id: string, { n, version, body }: deliveries.Del
   if (!callback) return undefined;
   const message = changeMessage(id, version, body as Change);
   return { ...callback, id: messageId({ kind: 'review', id, version }, n), body: JSON.stringify(message) };
+}
+
+/** What a delivery sends, by the URL and secret of today: a corrected callback is one that works. */
+function messageFor(db: Db, delivery: deliveries.Delivery): Promise<Message | undefined> {
+  const { kind, item_id: id, n } = delivery;
+  if (!isOutcome(delivery)) return invitationOf(db, delivery);
+  return kind === 'review' ? changeOf(db, id, delivery) : outcomeOf(db, kind, id, n);
+}
+
+async function notNeeded(db: Db, delivery: deliveries.Delivery): Promise<void> {
+  const { kind, item_id: id, n } = delivery;
+  if (isOutcome(delivery)) await deliveries.setDeliveryFailed(db, kind, id, n);
+  else await deliveries.endDelivery(db, kind, id, n, 'the invitation has ended');
+}
+
+/** Whether the item waits for this delivery: an invitation's is beside its life. */
+const isOutcome = ({ type }: deliveries.Delivery) => type !== INVITED;
+
+/** An invitation with its case, for the court to pass on; undefined: it has ended, or the court has no such callback. */
+async function invitationOf(db: Db, { item_id: id, n, version }: deliveries.Delivery): Promise<Message | undefined> {
+  const [item, invitation] = [await getCase(db, id), await deliveries.openInvitation(db, id, n)];
+  const callback = item && (await getCourt(db, item.queue))?.invitation_callback;
+  if (!callback || !invitation) return undefined;
+  const { juror, expires_at } = invitation;
+  const message = { type: INVITED, version, juror, case: caseView(item), expiresAt: expires_at.toISOString() };
+  return { ...callback, id: messageId({ kind: 'case', id, version }, n), body: JSON.stringify(message) };
 }
 
 async function callbackOf(db: Db, item: Item): Promise<Item['callback']> {

@@ -3,7 +3,7 @@ import { IdParam, Page, pageOf } from '../contract/common.ts';
 import { Delivery } from '../contract/deliveries.ts';
 import type { Driven } from '../contract/snapshot.ts';
 import { getDelivery, listDeliveries, type Delivery as Row, reopenDelivery } from '../db/deliveries.ts';
-import { refuseUrl } from '../domain/callbacks.ts';
+import { INVITED, refuseUrl } from '../domain/callbacks.ts';
 import { startDelivery } from '../link/deliveries.ts';
 import type { Api } from './context.ts';
 import { endpoint, ok } from './endpoint.ts';
@@ -91,7 +91,7 @@ export function deliveryEndpoints({ kind, tag, base, params: place, idOf, tellin
       const known = await getDelivery(db, kind, id, n);
       if (!known) throw new Problem('not_found', `${kind} ${id} has no delivery ${n}`);
       // its own workflow is still at it; any other one may have been opened by a call that failed half-way
-      if (known.state === 'pending' && underWay) return { status: 202, body: view(known) };
+      if (known.state === 'pending' && underWay && known.type !== INVITED) return { status: 202, body: view(known) };
       const reopened = await reopenDelivery(db, kind, id, n);
       // one that is still there after its outcome was written down has only to end, and would not look again
       await startRedelivery(api, kind, id, n, reopened ? 'TERMINATE_EXISTING' : 'USE_EXISTING');

@@ -62,3 +62,22 @@ export const listDeliveries = (db: Queryable, kind: Driven, id: string, after: n
 
 export const setDeliveryFailed = (db: Queryable, kind: Driven, id: string, n: number) =>
   db.run<Delivery>('fail_delivery', [kind, id, n]);
+
+/** A delivery whose workflow has not been started. */
+export type DeliveryStart = Pick<Delivery, 'kind' | 'item_id' | 'n'>;
+
+/** Oldest first. */
+export const deliveriesToStart = (db: Queryable, limit: number) =>
+  db.run<DeliveryStart>('deliveries_to_start', [limit]);
+
+export const deliveryStarted = (db: Queryable, { kind, item_id, n }: DeliveryStart) =>
+  db.run('delivery_started', [kind, item_id, n]);
+
+/** Undefined: the invitation has ended. */
+export async function openInvitation(db: Queryable, id: string, n: number) {
+  return (await db.run<{ juror: string; expires_at: Date }>('open_invitation', [id, n]))[0];
+}
+
+/** Ends a delivery whose message is not needed any more. */
+export const endDelivery = (db: Queryable, kind: Driven, id: string, n: number, why: string) =>
+  db.run<Delivery>('end_delivery', [kind, id, n, why]);

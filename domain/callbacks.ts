@@ -36,6 +36,9 @@ export function refuseUrl(text: string, allowPrivate: boolean): string | null {
   return null;
 }
 
+/** The type of an invitation's delivery; a case has one for each, beside that of its outcome. */
+export const INVITED = 'case.invited';
+
 /** `{type, version, …item}` of an item's outcome; the item under its own name. */
 export function outcomeMessage(item: Item | CaseItem): { type: string; version: number; [kind: string]: unknown } {
   const type = `${item.kind}.${stateWord(item.kind, item.state)}`;

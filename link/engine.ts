@@ -4,6 +4,7 @@ import { type Db, openDb } from '../db/pool.ts';
 import { Bus, type Hint } from './bus.ts';
 import { Feed } from './feed.ts';
 import { createInbox, type Inbox } from './inbox.ts';
+import { Invitations } from './invitations.ts';
 import { Keeper } from './keeper.ts';
 import { Load } from './load.ts';
 import type { Log } from './log.ts';
@@ -44,6 +45,7 @@ export interface Engine {
   readonly waiters: Waiters;
   readonly notices: Notices;
   readonly feed: Feed;
+  readonly invitations: Invitations;
   readonly after: AfterCommit;
   readonly inbox: Inbox;
   /** Calls being worked on. The relay yields to them. */
@@ -91,13 +93,14 @@ export function createEngine(o: EngineOptions): Engine {
   const arm = (ms: number) => {
     if (o.pacemaker) pacemaker.arm(ms);
   };
-  const after = afterCommit({ relay, waiters, bus, notices, feed, arm });
+  const after = afterCommit({ relay, waiters, bus, notices, feed, arm, invite: () => invitations.look() });
+  const invitations = new Invitations({ db, client, after, log });
   const pacemaker = new Pacemaker({ db, after, log });
-  const keeper = new Keeper({ db, after, node, url, role, retentionDays, relay, bus, log });
   const reconciler = new Reconciler({ db, client, log });
+  const keeper = new Keeper({ db, after, node, url, role, retentionDays, relay, bus, invitations, log });
   let slowPoll: NodeJS.Timeout | undefined;
   return {
-    ...{ db, client, node, log },
+    ...{ db, client, node, log, invitations },
     relay,
     waiters,
     notices,
@@ -125,7 +128,7 @@ export function createEngine(o: EngineOptions): Engine {
       clearInterval(slowPoll);
       notices.stop();
       feed.stop();
-      await Promise.all([pacemaker.stop(), reconciler.stop()]);
+      await Promise.all([pacemaker.stop(), reconciler.stop(), invitations.stop()]);
       await relay.stop();
       await keeper.stop();
       await bus.stop();
@@ -148,9 +151,11 @@ interface Listeners {
   feed: Feed;
   /** Something is due in so many milliseconds. */
   arm(ms: number): void;
+  /** Jurors may have become free, or have been invited. */
+  invite(): void;
 }
 
-function afterCommit({ relay, waiters, bus, notices, feed, arm }: Listeners): AfterCommit {
+function afterCommit({ relay, waiters, bus, notices, feed, arm, invite }: Listeners): AfterCommit {
   return (rows, { toldBy, byTick = false } = {}) => {
     if (rows.length === 0) return;
     feed.look();
@@ -159,6 +164,7 @@ function afterCommit({ relay, waiters, bus, notices, feed, arm }: Listeners): Af
       rows.filter((r) => r.id !== toldBy),
       byTick,
     );
+    if (rows.some((r) => r.kind === 'case' && !QUIET.has(r.last_event))) invite();
     const free = new Map<string, number>();
     let dueInMs = Number.POSITIVE_INFINITY;
     for (const row of rows) {

@@ -3,6 +3,7 @@ import type { Db } from '../db/pool.ts';
 import { refreshQueue, takeRefresh } from '../db/queues.ts';
 import type { Bus } from './bus.ts';
 import { refreshCourt } from './courts.ts';
+import type { Invitations } from './invitations.ts';
 import type { Log } from './log.ts';
 import type { Relay } from './relay.ts';
 import type { AfterCommit } from './told.ts';
@@ -20,6 +21,7 @@ export interface KeeperOptions {
   after: AfterCommit;
   relay: Relay;
   bus: Bus;
+  invitations: Invitations;
   log: Log;
 }
 
@@ -63,7 +65,7 @@ export class Keeper {
   }
 
   async #keep(): Promise<void> {
-    const { db, node, url, role, relay, bus } = this.#o;
+    const { db, node, url, role, relay, bus, invitations } = this.#o;
     await beat(db, node, url, role);
     bus.hasPeers = (await liveNodes(db)).length > 1;
     while (!this.#stopped) {
@@ -71,6 +73,7 @@ export class Keeper {
       relay.tell(orphans);
       if (orphans.length < SWEEP) break;
     }
+    invitations.look();
     // not at once: what a lost answer left behind is rare
     if (this.#rounds++ % EACH_MINUTE === EACH_MINUTE - 1) {
       relay.lookBack();

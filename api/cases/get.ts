@@ -10,17 +10,19 @@ import { eventPage } from '../events.ts';
 import { isCreation, isNumber, page, positionOf } from '../paging.ts';
 import { askWorkflow } from '../workflows.ts';
 import { freshCase, refuse } from './refusing.ts';
+import { viewFor } from './view.ts';
 
 export const getCaseEndpoint = endpoint({
   method: 'get',
   path: '/v1/cases/{id}',
   tag: 'Cases',
-  summary: 'A case in whatever state it is',
+  summary:
+    'A case in whatever state it is; to a reviewer, one that they hold or have voted on, without the votes of others before its end',
   roles: ['producer', 'reviewer', 'agent'],
   params: IdParam,
   answers: { 200: Case },
   problems: ['not_found'],
-  handle: async ({ api, params: { id } }) => ok(caseView(await freshCase(api, id))),
+  handle: async ({ api, caller, params: { id } }) => ok(await viewFor(api, caller, await freshCase(api, id))),
 });
 
 export const listCasesEndpoint = endpoint({

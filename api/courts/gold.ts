@@ -53,7 +53,8 @@ async function replaceGold(tx: Queryable, court: Court, rows: (NewCaseRow & { go
   const closed = await closeCases(
     tx,
     left.map((gold) => gold.id),
-    'no gold any more',
+    // as of any other case: its holders see it
+    'withdrawn',
     actor,
   );
   return [...added, ...(await getCases(tx, closed))];

@@ -32,3 +32,19 @@ select kind, item_id, n, type, version, url, state, attempts, status, error, cre
 -- name: fail_delivery
 update delivery set state = 'failed', updated_at = clock_timestamp()
  where kind = $1 and item_id = $2 and n = $3 and state = 'pending' returning *;
+
+-- name: deliveries_to_start
+select kind, item_id, n from delivery_start order by at limit $1;
+
+-- name: delivery_started
+delete from delivery_start where kind = $1 and item_id = $2 and n = $3;
+
+-- name: open_invitation
+-- What an invitation's delivery is about; no row: it has ended, and its message is not needed any more.
+select l.holder as juror, l.expires_at from delivery d join lease l on l.token = d.body ->> 'token'
+ where d.kind = 'case' and d.item_id = $1 and d.n = $2 and l.ended_at is null and l.expires_at > clock_timestamp();
+
+-- name: end_delivery
+-- Its message is not needed any more.
+update delivery set state = 'failed', error = $4, updated_at = clock_timestamp()
+ where kind = $1 and item_id = $2 and n = $3 and state = 'pending' returning *;

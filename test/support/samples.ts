@@ -202,11 +202,13 @@ export const SAMPLES: Record<string, Sample> = {
     goldShare: { kind: 'share', value: 0.2 },
     fallback: { kind: 'fallback', value: { queue: 'experts' }, nullable: true },
     callback: { kind: 'callback', value: callback, nullable: true },
+    invitationCallback: { kind: 'callback', value: callback, nullable: true },
     dryRun: { kind: 'flag', value: true },
   },
   'put /v1/courts/{court}/jurors': {
     jurors: { kind: 'list', value: [{ id: 'rita', person: 'rita-1', eligible: true, invite: false }], required: true },
     list: { kind: 'name', value: 'today' },
+    first: { kind: 'flag', value: true },
     final: { kind: 'flag', value: false },
   },
   'put /v1/courts/{court}/gold': {
