@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { CaseItem, Item, ReviewTarget } from '../contract/items.ts';
 import type { Driven, Kind } from '../contract/snapshot.ts';
 import { getCase } from '../db/cases.ts';
 import * as deliveries from '../db/deliveries.ts';
+import { completionsOf } from '../db/dispatches.ts';
 import { getItem } from '../db/items.ts';
 import type { Db } from '../db/pool.ts';
 import { getQueue } from '../db/queues.ts';
 import { getReview } from '../db/reviews.ts';
-import { outcomeMessage } from '../domain/callbacks.ts';
+import { outcomeMessage, withoutQuery } from '../domain/callbacks.ts';
 import { type Change, changeMessage } from '../domain/reviews.ts';
+import type { Log } from '../link/log.ts';
+import { Hosts, type Slot } from './hosts.ts';
 import { type Answer, type Message, post } from './webhook.ts';
 
 /** Sending outcomes to those who act on them (S0.10). */
@@ -24,6 +27,7 @@ export interface DeliveryActivities {
 
 export interface DeliveryContext {
   db: Db;
+  log: Log;
   allowPrivate: boolean;
   /** Where the decision of a ticket goes whose callback is a review. */
   leadIntoReview(item: Item, target: ReviewTarget): Promise<void>;
@@ -31,76 +35,97 @@ export interface DeliveryContext {
   escalateHung(item: CaseItem): Promise<void>;
 }
 
-const MAX_PER_HOST = 8;
 const GONE = 410;
+/** What a host answers that cannot serve anything now; any other answer is about the one message. */
+const UNAVAILABLE = new Set([429, 502, 503, 504]);
+const FIRST_RETRY_SECONDS = 2;
+const MAX_RETRY_SECONDS = 3 * 3600;
+const [MIN_ASKED_SECONDS, MAX_ASKED_SECONDS] = [1, 3600];
 
-export function deliveryActivities({
-  db,
-  allowPrivate,
-  leadIntoReview,
-  escalateHung,
-}: DeliveryContext): DeliveryActivities {
-  const busy = new Map<string, number>();
+/** Gives a slot for a URL's host, or throws the failure by which the delivery waits for one. */
+type TakeSlot = (url: string) => Slot;
 
-  const deliver = async (kind: Driven, id: string, n: number): Promise<void> => {
-    const delivery = await deliveries.getDelivery(db, kind, id, n);
-    if (delivery?.state !== 'pending') return;
-    // URL and secret of today: a corrected callback is one that works
-    const told = kind === 'review' ? await changeOf(db, id, delivery) : await outcomeOf(db, kind, id, n);
-    if (!told) {
-      await deliveries.setDeliveryFailed(db, kind, id, n);
-      return;
-    }
-    const { url } = told;
-    const { host } = new URL(url);
-    if ((busy.get(host) ?? 0) >= MAX_PER_HOST) throw later(`${host} is busy`, 500 + Math.random() * 1000);
-    busy.set(host, (busy.get(host) ?? 0) + 1);
+export function deliveryActivities(context: DeliveryContext): DeliveryActivities {
+  const { db, log, allowPrivate, leadIntoReview, escalateHung } = context;
+  const hosts = new Hosts(log);
+
+  /** Runs one attempt. What waited for a host before takes its slot before anything is read from the database. */
+  const attempt = async (kind: Driven, id: string, n: number, work: (take: TakeSlot) => Promise<void>) => {
+    const key = `${kind}/${id}/${n}`;
+    let slot = hosts.resume(key);
     try {
-      const answer = await post(told, allowPrivate).catch((error: Error) => error);
-      await record(kind, id, n, url, answer);
+      await work((url) => {
+        const { host } = new URL(url);
+        if (slot && slot.host !== host) slot.release();
+        slot = slot?.host === host ? slot : hosts.take(key, host);
+        return slot;
+      });
     } finally {
-      const left = (busy.get(host) ?? 1) - 1;
-      if (left > 0) busy.set(host, left);
-      else busy.delete(host);
+      slot?.release();
     }
   };
 
+  const send = async (delivery: deliveries.Delivery, message: Message, take: TakeSlot): Promise<void> => {
+    const slot = take(message.url);
+    const answer = await post(message, allowPrivate).catch((error: Error) => error);
+    slot.report(!(answer instanceof Error || UNAVAILABLE.has(answer.status)));
+    await record(delivery, message.url, answer);
+  };
+
   /** 2xx is told, 410 is "never again", anything else is tried again. */
-  const record = async (kind: Driven, id: string, n: number, url: string, answer: Answer | Error): Promise<void> => {
+  const record = async (delivery: deliveries.Delivery, url: string, answer: Answer | Error): Promise<void> => {
+    const { kind, item_id: id, n } = delivery;
     const status = answer instanceof Error ? null : answer.status;
     const told = status !== null && status >= 200 && status < 300;
     const state = told ? 'delivered' : status === GONE ? 'failed' : 'pending';
     const error = told ? null : answer instanceof Error ? answer.message : `answered ${status}`;
-    await db.transaction(async (tx) => {
-      await deliveries.attemptDelivery(tx, kind, id, n, { url, status, error, state });
+    const delaySeconds = state === 'pending' ? retrySeconds(delivery, answer) : null;
+    const row = await db.transaction(async (tx) => {
+      const updated = await deliveries.attemptDelivery(tx, delivery, { url, status, error, state, delaySeconds });
       const event = told ? 'delivered' : 'delivery_failed';
-      if (state !== 'pending' && kind !== 'review') await deliveries.itemTold(tx, kind, id, event, { n, status });
+      if (updated && state !== 'pending' && kind !== 'review')
+        await deliveries.itemTold(tx, kind, id, event, { n, status });
+      return updated;
     });
-    if (state === 'pending') {
-      const delay = answer instanceof Error ? null : answer.retryAfterMs;
-      throw later(error ?? 'not delivered', delay === null ? undefined : Math.min(Math.max(delay, 1000), 3_600_000));
-    }
+    if (!row) return;
+    const line = { kind, item: id, n, url: withoutQuery(url), status, attempt: row.attempts };
+    if (told) log.info(line, 'delivered');
+    else log.warn({ ...line, error, nextAttemptAt: row.next_attempt_at?.toISOString() ?? null }, 'not delivered');
+    if (delaySeconds !== null) throw later(error ?? 'not delivered', delaySeconds);
   };
 
   return {
-    deliver,
-    async deliverOutcome(kind, id) {
-      const item = await readItem(db, kind, id);
-      if (!item?.telling) return;
-      if ('tally' in item && item.state === 'expired') await escalateHung(item);
-      const callback = await callbackOf(db, item);
-      if (callback && 'review' in callback) await leadIntoReview(item, callback);
-      else if (callback) {
-        const delivery = await deliveries.openDelivery(db, kind, id, outcomeMessage(item).type, callback.url);
-        if (delivery) await deliver(kind, id, delivery.n);
-      } else await nobodyToTell(db, kind, id);
-    },
+    deliver: (kind, id, n) =>
+      attempt(kind, id, n, async (take) => {
+        const delivery = await deliveries.getDelivery(db, kind, id, n);
+        if (delivery?.state !== 'pending') return;
+        // URL and secret of today: a corrected callback is one that works
+        const message = kind === 'review' ? await changeOf(db, id, delivery) : await outcomeOf(db, kind, id, n);
+        if (message) await send(delivery, message, take);
+        else await deliveries.setDeliveryFailed(db, kind, id, n);
+      }),
+    deliverOutcome: (kind, id) =>
+      attempt(kind, id, 1, async (take) => {
+        const item = await readItem(db, kind, id);
+        if (!item?.telling) return;
+        const isHung = 'tally' in item && item.state === 'expired';
+        // once: what comes after a first attempt finds its delivery
+        if (isHung && !(await deliveries.getDelivery(db, kind, id, 1))) await escalateHung(item);
+        const callback = await callbackOf(db, item);
+        if (!callback) return void (await nobodyToTell(db, kind, id));
+        if ('review' in callback) return leadIntoReview(item, callback);
+        const message = await messageOf(db, item, callback, 1);
+        const delivery = await deliveries.openDelivery(db, kind, id, message.type, callback.url);
+        if (delivery?.state === 'pending') await send(delivery, message, take);
+      }),
     async giveUpDelivery(kind, id, n = 1) {
-      const delivery = await deliveries.getDelivery(db, kind, id, n);
-      if (delivery?.state !== 'pending') return;
-      await deliveries.setDeliveryFailed(db, kind, id, n);
-      if (kind === 'review') return;
-      await deliveries.itemTold(db, kind, id, 'delivery_failed', { n, status: delivery.status, error: delivery.error });
+      await db.transaction(async (tx) => {
+        const given = await deliveries.setDeliveryFailed(tx, kind, id, n);
+        if (!given) return;
+        const { url, status, error, attempts } = given;
+        log.warn({ kind, item: id, n, url: withoutQuery(url), status, error, attempts }, 'delivery given up');
+        if (kind !== 'review') await deliveries.itemTold(tx, kind, id, 'delivery_failed', { n, status, error });
+      });
     },
   };
 }
@@ -113,7 +138,13 @@ async function outcomeOf(db: Db, kind: Kind, id: string, n: number): Promise<Mes
   const item = await readItem(db, kind, id);
   const callback = item && (await callbackOf(db, item));
   if (!item || !callback || 'review' in callback) return undefined;
-  return { ...callback, id: messageId(item, n), body: JSON.stringify(outcomeMessage(item)) };
+  return messageOf(db, item, callback, n);
+}
+
+async function messageOf(db: Db, item: Item | CaseItem, callback: { url: string; secret: string }, n: number) {
+  const completions = item.kind === 'task' ? await completionsOf(db, item.id) : [];
+  const outcome = outcomeMessage(item, completions);
+  return { ...callback, type: outcome.type, id: messageId(item, n), body: JSON.stringify(outcome) };
 }
 
 /** Its callback was taken away meanwhile; or it never had one, and only its court wanted to know that it hangs. */
@@ -139,6 +170,18 @@ function messageId(item: { kind: Driven; id: string; version: number }, n: numbe
   return `msg_${createHash('sha256').update(`${item.kind}/${item.id}/${item.version}/${n}`).digest('hex').slice(0, 32)}`;
 }
 
-function later(message: string, delayMs: number | undefined): ApplicationFailure {
-  return ApplicationFailure.create({ message, type: 'not_delivered', nextRetryDelay: delayMs });
+/** What the receiver asks for, or a delay that doubles with each attempt. */
+function retrySeconds({ attempts, attempts_before }: deliveries.Delivery, answer: Answer | Error): number {
+  const asked = answer instanceof Error ? null : answer.retryAfterMs;
+  if (asked !== null) return Math.min(Math.max(asked / 1000, MIN_ASKED_SECONDS), MAX_ASKED_SECONDS);
+  return Math.min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2 ** (attempts - attempts_before));
 }
+
+/** Benign, because it has its own line in the log. The delay is ours: Temporal's would count the time in waiting too. */
+const later = (message: string, seconds: number) =>
+  ApplicationFailure.create({
+    message,
+    type: 'not_delivered',
+    nextRetryDelay: seconds * 1000,
+    category: ApplicationFailureCategory.BENIGN,
+  });

@@ -1,0 +1,95 @@
+import { expect, inject, test } from 'vitest';
+import { startChild } from '../support/child.ts';
+import { type Client, eventually } from '../support/client.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
+import { add, addMany, configure } from '../support/tickets.ts';
+
+const stores = await testStores();
+const { api, sql } = await startTestSystem({}, { role: 'api', stores });
+const worker = await startChild('worker', {
+  DATABASE_URL: stores.databaseUrl,
+  TEMPORAL_ADDRESS: stores.temporalAddress,
+  TEMPORAL_NAMESPACE: stores.namespace,
+  DOCKET_ALLOW_PRIVATE_CALLBACKS: '1',
+  DOCKET_CACHE: inject('cacheDir'),
+  LOG_LEVEL: 'warn',
+});
+/** The bound on a healthy receiver's verdict: two seconds, or ten times what it takes on this machine while idle. */
+const BOUND_MS = 2_000;
+
+const silent = () => startReceiver(() => new Promise<number>(() => {}));
+
+/** Decides `n` tickets of a queue from outside, in bulk. */
+async function resolveMany(client: Client, queue: string, n: number): Promise<void> {
+  const ids = await addMany(
+    client,
+    queue,
+    Array.from({ length: n }, (_, i) => ({ id: `${queue}-${i}` })),
+  );
+  const items = ids.map((id) => ({ id, decision: 'ok' }));
+  const { body } = await client.post('/v1/tickets/resolve', { items, reason: 'elsewhere' });
+  expect(body.results.filter((r: { httpStatus: number }) => r.httpStatus !== 200)).toEqual([]);
+}
+
+/** How long verdicts take to arrive, one after the other, in milliseconds. */
+async function latencies(receiver: Receiver, queue: string, n: number): Promise<number[]> {
+  const found: number[] = [];
+  for (let i = 0; i < n; i++) {
+    const { id } = await add(api, queue);
+    const before = receiver.received.length;
+    const start = performance.now();
+    await api.post(`/v1/tickets/${id}/resolve`, { decision: 'ok', reason: 'elsewhere' });
+    await eventually(async () => receiver.received.length > before, 60_000);
+    found.push((receiver.received.at(-1)?.at ?? 0) - start);
+  }
+  return found;
+}
+
+const warnings = () =>
+  worker
+    .output()
+    .split('\n')
+    .filter((line) => line.includes('"level":40')).length;
+const opened = async (like: string) =>
+  Number((await sql(`select count(*) as n from delivery where item_id like $1`, [like]))[0]?.n);
+
+test('S0.10 a thousand verdicts for a receiver that never answers hold up no other, and cost by attempts, not by waiting', async () => {
+  const [mute, healthy] = [await silent(), await startReceiver()];
+  await configure(api, 'mute', { callback: mute.callback });
+  await configure(api, 'healthy', { callback: healthy.callback });
+  const idle = await latencies(healthy, 'healthy', 5);
+  await resolveMany(api, 'mute', 1_000);
+  await eventually(async () => (await opened('mute-%')) === 1_000, 120_000);
+  const busy = await latencies(healthy, 'healthy', 15);
+  expect(Math.max(...busy)).toBeLessThan(Math.max(BOUND_MS, 10 * Math.max(...idle)));
+  // rows are written when a delivery is opened and after each attempt, never for one that waits
+  const [rows] = await sql(
+    `select (select n_tup_upd from pg_stat_user_tables where relname = 'delivery')::int as updates, sum(attempts)::int as attempts
+       from delivery`,
+  );
+  expect(rows?.updates).toBeLessThanOrEqual(rows?.attempts);
+  expect(mute.received.length).toBeLessThan(40);
+  expect(warnings()).toBeLessThan(60);
+}, 240_000);
+
+test('S0.10 twenty receivers that never answer leave room for one that was never called before', async () => {
+  const mutes = await Promise.all(Array.from({ length: 20 }, silent));
+  const healthy = await startReceiver();
+  for (const [n, { callback }] of mutes.entries()) await configure(api, `mute${n}`, { callback });
+  await configure(api, 'fresh', { callback: healthy.callback });
+  await Promise.all(mutes.map((_, n) => resolveMany(api, `mute${n}`, 20)));
+  await eventually(async () => mutes.every((m) => m.received.length > 0), 60_000);
+  await eventually(async () => (await opened('mute%-%')) === 1_400, 60_000);
+  const found = await latencies(healthy, 'fresh', 10);
+  expect(Math.max(...found)).toBeLessThan(2 * BOUND_MS);
+}, 240_000);
+
+test('S0.10 a receiver that answers again gets all that waited for it, each once', async () => {
+  const waking = await startReceiver((n) => (n <= 2 ? new Promise<number>(() => {}) : 204));
+  await configure(api, 'waking', { callback: waking.callback });
+  await resolveMany(api, 'waking', 60);
+  const delivered = `select count(*)::int as n from delivery where queue = 'waking' and state = 'delivered'`;
+  await eventually(async () => (await sql(delivered))[0]?.n === 60, 120_000);
+  expect(waking.received.length).toBe(62);
+}, 180_000);
