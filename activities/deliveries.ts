@@ -12,7 +12,7 @@ import { getReview } from '../db/reviews.ts';
 import { outcomeMessage, withoutQuery } from '../domain/callbacks.ts';
 import { type Change, changeMessage } from '../domain/reviews.ts';
 import type { Log } from '../link/log.ts';
-import { Hosts, type Slot } from './hosts.ts';
+import { Hosts, type Lane, type Slot } from './hosts.ts';
 import { type Answer, type Message, post } from './webhook.ts';
 
 /** Sending outcomes to those who act on them (S0.10). */
@@ -50,14 +50,13 @@ export function deliveryActivities(context: DeliveryContext): DeliveryActivities
   const hosts = new Hosts(log);
 
   /** Runs one attempt. What waited for a host before takes its slot before anything is read from the database. */
-  const attempt = async (kind: Driven, id: string, n: number, work: (take: TakeSlot) => Promise<void>) => {
-    const key = `${kind}/${id}/${n}`;
-    let slot = hosts.resume(key);
+  const attempt = async (lane: Lane, key: string, work: (take: TakeSlot) => Promise<void>) => {
+    let slot = hosts.resume(key, lane);
     try {
       await work((url) => {
         const { host } = new URL(url);
         if (slot && slot.host !== host) slot.release();
-        slot = slot?.host === host ? slot : hosts.take(key, host);
+        slot = slot?.host === host ? slot : hosts.take(key, lane, host);
         return slot;
       });
     } finally {
@@ -96,7 +95,7 @@ export function deliveryActivities(context: DeliveryContext): DeliveryActivities
 
   return {
     deliver: (kind, id, n) =>
-      attempt(kind, id, n, async (take) => {
+      attempt('other', `${kind}/${id}/${n}`, async (take) => {
         const delivery = await deliveries.getDelivery(db, kind, id, n);
         if (delivery?.state !== 'pending') return;
         // URL and secret of today: a corrected callback is one that works
@@ -105,7 +104,7 @@ export function deliveryActivities(context: DeliveryContext): DeliveryActivities
         else await deliveries.setDeliveryFailed(db, kind, id, n);
       }),
     deliverOutcome: (kind, id) =>
-      attempt(kind, id, 1, async (take) => {
+      attempt('verdict', `${kind}/${id}/1`, async (take) => {
         const item = await readItem(db, kind, id);
         if (!item?.telling) return;
         const isHung = 'tally' in item && item.state === 'expired';

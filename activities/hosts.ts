@@ -6,6 +6,8 @@ export const DELIVERY_SLOTS = 50;
 /** Of those, the slots that only hosts take whose last call was answered. */
 const RESERVED = 10;
 const MAX_PER_HOST = 8;
+/** Of those, the calls that only verdicts make: redeliveries and reviews' changes may come in any number. */
+const KEPT_FOR_VERDICTS = 2;
 /** A host may have this share of the free slots, so that many slow hosts together leave some free. */
 const SHARE_OF_FREE = 0.25;
 const FAILURES_TO_OPEN = 5;
@@ -21,6 +23,8 @@ const SWEEP_MS = 60_000;
 interface Host {
   name: string;
   inFlight: number;
+  /** Of those, all but verdicts. */
+  others: number;
   /** Calls that it may have in flight: doubles with each answer, 1 after a failure. */
   limit: number;
   /** Calls in a row that it did not serve. */
@@ -32,9 +36,12 @@ interface Host {
   quietSince: number;
   /** The circuit is open until then; after that one call at a time is a probe. */
   openUntil: number;
-  /** When the last of the postponed deliveries comes back. */
-  lastTurn: number;
+  /** When the last of the postponed deliveries comes back: of verdicts, and of others. */
+  lastTurn: { verdict: number; other: number };
 }
+
+/** What is sent: an item's outcome, or anything else. */
+export type Lane = 'verdict' | 'other';
 
 /** The right to one call to a host. */
 export interface Slot {
@@ -69,19 +76,21 @@ export class Hosts {
    * A slot for a delivery that was postponed here before; undefined: its host is not known.
    * @throws ApplicationFailure when it has to wait again
    */
-  resume(delivery: string): Slot | undefined {
+  resume(delivery: string, lane: Lane): Slot | undefined {
     const known = this.#postponed.get(delivery);
-    return known && this.take(delivery, known.host);
+    return known && this.take(delivery, lane, known.host);
   }
 
   /** @throws ApplicationFailure when the delivery has to wait */
-  take(delivery: string, name: string): Slot {
+  take(delivery: string, lane: Lane, name: string): Slot {
     const host = this.#hostOf(name);
-    if (!this.#hasSlot(host)) throw this.#postpone(delivery, host);
+    if (!this.#hasSlot(host, lane)) throw this.#postpone(delivery, lane, host);
     this.#postponed.delete(delivery);
+    const other = lane === 'other' ? 1 : 0;
     const began = this.#now();
     if (host.inFlight === 0) host.quietSince = began;
     host.inFlight++;
+    host.others += other;
     this.#inFlight++;
     let held = true;
     return {
@@ -97,22 +106,24 @@ export class Hosts {
         if (!held) return;
         held = false;
         host.inFlight--;
+        host.others -= other;
         this.#inFlight--;
       },
     };
   }
 
-  #hasSlot(host: Host): boolean {
+  #hasSlot(host: Host, lane: Lane): boolean {
     const free = DELIVERY_SLOTS - this.#inFlight;
     if (free <= (host.answered ? 0 : RESERVED)) return false;
     if (host.failures >= FAILURES_TO_OPEN) return host.inFlight === 0 && this.#now() >= host.openUntil;
+    if (lane === 'other' && host.others >= Math.max(1, host.limit - KEPT_FOR_VERDICTS)) return false;
     return host.inFlight < Math.min(host.limit, Math.max(1, Math.floor(free * SHARE_OF_FREE)));
   }
 
   #served(host: Host): void {
     if (host.failures >= FAILURES_TO_OPEN) this.#log.info({ host: host.name }, 'a receiver answers again');
     // those who waited for a failing host come back at its new rate
-    if (host.failures > 0) host.lastTurn = 0;
+    if (host.failures > 0) host.lastTurn = { verdict: 0, other: 0 };
     host.failures = 0;
     host.answered = true;
     host.limit = Math.min(MAX_PER_HOST, host.limit * 2);
@@ -128,12 +139,13 @@ export class Hosts {
       this.#log.warn({ host: host.name, failures: host.failures }, 'a receiver does not answer, its deliveries wait');
   }
 
-  #postpone(delivery: string, host: Host): ApplicationFailure {
+  #postpone(delivery: string, lane: Lane, host: Host): ApplicationFailure {
     const now = this.#now();
     this.#sweep(now);
-    host.lastTurn = Math.max(host.lastTurn, now + MIN_DELAY_MS, host.openUntil) + spacing(host, now);
+    const turn = Math.max(host.lastTurn[lane], now + MIN_DELAY_MS, host.openUntil) + spacing(host, now);
+    host.lastTurn[lane] = turn;
     const most = MAX_DELAY_MS * (0.5 + 0.5 * Math.random());
-    const delay = Math.min(host.lastTurn - now, most);
+    const delay = Math.min(turn - now, most);
     this.#postponed.set(delivery, { host: host.name, due: now + delay });
     return ApplicationFailure.create({
       message: `${host.name} takes no more calls now`,
@@ -146,8 +158,9 @@ export class Hosts {
   #hostOf(name: string): Host {
     const known = this.#hosts.get(name);
     if (known) return known;
-    const calls = { inFlight: 0, limit: 1, callMs: FIRST_GUESS_MS, quietSince: 0 };
-    const host: Host = { name, ...calls, failures: 0, answered: false, openUntil: 0, lastTurn: 0 };
+    const calls = { inFlight: 0, others: 0, limit: 1, callMs: FIRST_GUESS_MS, quietSince: 0 };
+    const circuit = { failures: 0, answered: false, openUntil: 0 };
+    const host: Host = { name, ...calls, ...circuit, lastTurn: { verdict: 0, other: 0 } };
     this.#hosts.set(name, host);
     return host;
   }
@@ -158,7 +171,8 @@ export class Hosts {
     this.#sweptAt = now;
     for (const [delivery, { due }] of this.#postponed) if (due + SWEEP_MS < now) this.#postponed.delete(delivery);
     for (const [name, host] of this.#hosts)
-      if (host.inFlight === 0 && host.failures === 0 && host.lastTurn < now) this.#hosts.delete(name);
+      if (host.inFlight === 0 && host.failures === 0 && Math.max(...Object.values(host.lastTurn)) < now)
+        this.#hosts.delete(name);
   }
 }
 

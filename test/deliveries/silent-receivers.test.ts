@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, test } from 'vitest';
 import { startChild } from '../support/child.ts';
 import { type Client, eventually } from '../support/client.ts';
@@ -37,11 +38,13 @@ async function latencies(receiver: Receiver, queue: string, n: number): Promise<
   const found: number[] = [];
   for (let i = 0; i < n; i++) {
     const { id } = await add(api, queue);
-    const before = receiver.received.length;
     const start = performance.now();
     await api.post(`/v1/tickets/${id}/resolve`, { decision: 'ok', reason: 'elsewhere' });
-    await eventually(async () => receiver.received.length > before, 60_000);
-    found.push((receiver.received.at(-1)?.at ?? 0) - start);
+    const { at } = await eventually(
+      async () => receiver.received.find((r) => JSON.parse(r.body).ticket.id === id),
+      60_000,
+    );
+    found.push(at - start);
   }
   return found;
 }
@@ -92,4 +95,24 @@ test('S0.10 a receiver that answers again gets all that waited for it, each once
   const delivered = `select count(*)::int as n from delivery where queue = 'waking' and state = 'delivered'`;
   await eventually(async () => (await sql(delivered))[0]?.n === 60, 120_000);
   expect(waking.received.length).toBe(62);
+}, 180_000);
+
+test('S0.10 a verdict does not wait behind a hundred redeliveries to the same slow receiver', async () => {
+  let slow = false;
+  const receiver = await startReceiver(async () => {
+    if (!slow) return 410;
+    await sleep(1_000);
+    return 204;
+  });
+  await configure(api, 'slow', { callback: receiver.callback });
+  await resolveMany(api, 'slow', 100);
+  const failed = async () => (await api.get('/v1/deliveries?queue=slow&state=failed&limit=500')).body.items;
+  await eventually(async () => (await failed()).length === 100, 60_000);
+  slow = true;
+  for (const { itemId } of await failed())
+    expect((await api.post(`/v1/deliveries/ticket/${itemId}/1/redeliver`)).status).toBe(202);
+  const [latency] = await latencies(receiver, 'slow', 1);
+  const { items } = (await api.get('/v1/deliveries?queue=slow&state=pending&limit=500')).body;
+  expect(items.length).toBeGreaterThan(20);
+  expect(latency).toBeLessThan(2 * BOUND_MS);
 }, 180_000);
