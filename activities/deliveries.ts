@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { CaseItem, Item, ReviewTarget } from '../contract/items.ts';
 import type { Driven, Kind } from '../contract/snapshot.ts';
 import { getCase } from '../db/cases.ts';
@@ -11,9 +10,8 @@ import { getQueue } from '../db/queues.ts';
 import { getReview } from '../db/reviews.ts';
 import { outcomeMessage, withoutQuery } from '../domain/callbacks.ts';
 import { type Change, changeMessage } from '../domain/reviews.ts';
-import type { Log } from '../link/log.ts';
-import { Hosts, type Lane, type Slot } from './hosts.ts';
-import { type Answer, type Message, post } from './webhook.ts';
+import { createSender, type SenderContext } from './sender.ts';
+import type { Message } from './webhook.ts';
 
 /** Sending outcomes to those who act on them (S0.10). */
 export interface DeliveryActivities {
@@ -25,73 +23,16 @@ export interface DeliveryActivities {
   giveUpDelivery(kind: Driven, id: string, n?: number): Promise<void>;
 }
 
-export interface DeliveryContext {
-  db: Db;
-  log: Log;
-  allowPrivate: boolean;
+export interface DeliveryContext extends SenderContext {
   /** Where the decision of a ticket goes whose callback is a review. */
   leadIntoReview(item: Item, target: ReviewTarget): Promise<void>;
   /** What a court does with a case that hangs. */
   escalateHung(item: CaseItem): Promise<void>;
 }
 
-const GONE = 410;
-/** What a host answers that cannot serve anything now; any other answer is about the one message. */
-const UNAVAILABLE = new Set([429, 502, 503, 504]);
-const FIRST_RETRY_SECONDS = 2;
-const MAX_RETRY_SECONDS = 3 * 3600;
-const [MIN_ASKED_SECONDS, MAX_ASKED_SECONDS] = [1, 3600];
-
-/** Gives a slot for a URL's host, or throws the failure by which the delivery waits for one. */
-type TakeSlot = (url: string) => Slot;
-
 export function deliveryActivities(context: DeliveryContext): DeliveryActivities {
-  const { db, log, allowPrivate, leadIntoReview, escalateHung } = context;
-  const hosts = new Hosts(log);
-
-  /** Runs one attempt. What waited for a host before takes its slot before anything is read from the database. */
-  const attempt = async (lane: Lane, key: string, work: (take: TakeSlot) => Promise<void>) => {
-    let slot = hosts.resume(key, lane);
-    try {
-      await work((url) => {
-        const { host } = new URL(url);
-        if (slot && slot.host !== host) slot.release();
-        slot = slot?.host === host ? slot : hosts.take(key, lane, host);
-        return slot;
-      });
-    } finally {
-      slot?.release();
-    }
-  };
-
-  const send = async (delivery: deliveries.Delivery, message: Message, take: TakeSlot): Promise<void> => {
-    const slot = take(message.url);
-    const answer = await post(message, allowPrivate).catch((error: Error) => error);
-    slot.report(!(answer instanceof Error || UNAVAILABLE.has(answer.status)));
-    await record(delivery, message.url, answer);
-  };
-
-  /** 2xx is told, 410 is "never again", anything else is tried again. */
-  const record = async (delivery: deliveries.Delivery, url: string, answer: Answer | Error): Promise<void> => {
-    const { kind, item_id: id, n } = delivery;
-    const status = answer instanceof Error ? null : answer.status;
-    const told = status !== null && status >= 200 && status < 300;
-    const state = told ? 'delivered' : status === GONE ? 'failed' : 'pending';
-    const error = told ? null : answer instanceof Error ? answer.message : `answered ${status}`;
-    const delaySeconds = state === 'pending' ? retrySeconds(delivery, answer) : null;
-    const row = await db.transaction(async (tx) => {
-      const updated = await deliveries.attemptDelivery(tx, delivery, { url, status, error, state, delaySeconds });
-      const event = told ? 'delivered' : 'delivery_failed';
-      if (updated && state !== 'pending' && kind !== 'review')
-        await deliveries.itemTold(tx, kind, id, event, { n, status });
-      return updated;
-    });
-    if (!row) return;
-    const line = { kind, item: id, n, url: withoutQuery(url), status, attempt: row.attempts };
-    if (told) log.info(line, 'delivered');
-    else log.warn({ ...line, error, nextAttemptAt: row.next_attempt_at?.toISOString() ?? null }, 'not delivered');
-    if (delaySeconds !== null) throw later(error ?? 'not delivered', delaySeconds);
-  };
+  const { db, log, leadIntoReview, escalateHung } = context;
+  const { attempt, send } = createSender(context);
 
   return {
     deliver: (kind, id, n) =>
@@ -168,19 +109,3 @@ async function callbackOf(db: Db, item: Item): Promise<Item['callback']> {
 function messageId(item: { kind: Driven; id: string; version: number }, n: number): string {
   return `msg_${createHash('sha256').update(`${item.kind}/${item.id}/${item.version}/${n}`).digest('hex').slice(0, 32)}`;
 }
-
-/** What the receiver asks for, or a delay that doubles with each attempt. */
-function retrySeconds({ attempts, attempts_before }: deliveries.Delivery, answer: Answer | Error): number {
-  const asked = answer instanceof Error ? null : answer.retryAfterMs;
-  if (asked !== null) return Math.min(Math.max(asked / 1000, MIN_ASKED_SECONDS), MAX_ASKED_SECONDS);
-  return Math.min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2 ** (attempts - attempts_before));
-}
-
-/** Benign, because it has its own line in the log. The delay is ours: Temporal's would count the time in waiting too. */
-const later = (message: string, seconds: number) =>
-  ApplicationFailure.create({
-    message,
-    type: 'not_delivered',
-    nextRetryDelay: seconds * 1000,
-    category: ApplicationFailureCategory.BENIGN,
-  });

@@ -3,13 +3,16 @@ import type { Log } from '../link/log.ts';
 
 /** Calls to receivers that a process has in flight at once; also the activity slots of its delivery worker. */
 export const DELIVERY_SLOTS = 50;
-/** Of those, the slots that only hosts take whose last call was answered. */
-const RESERVED = 10;
+/** Of those, what is left to others: by hosts whose last call failed, and by hosts that were never called. */
+const LEFT_BY_FAILING = 20;
+const LEFT_BY_UNKNOWN = 5;
+/** What hosts that have a call in flight leave to those that have none. */
+const LEFT_FOR_FIRST = 10;
 const MAX_PER_HOST = 8;
 /** Of those, the calls that only verdicts make: redeliveries and reviews' changes may come in any number. */
 const KEPT_FOR_VERDICTS = 2;
-/** A host may have this share of the free slots, so that many slow hosts together leave some free. */
-const SHARE_OF_FREE = 0.25;
+/** A host may have this share of the rest, so that many slow hosts together leave some free. */
+const SHARE = 0.25;
 const FAILURES_TO_OPEN = 5;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
@@ -114,10 +117,10 @@ export class Hosts {
 
   #hasSlot(host: Host, lane: Lane): boolean {
     const free = DELIVERY_SLOTS - this.#inFlight;
-    if (free <= (host.answered ? 0 : RESERVED)) return false;
+    if (free <= leftBy(host)) return false;
     if (host.failures >= FAILURES_TO_OPEN) return host.inFlight === 0 && this.#now() >= host.openUntil;
     if (lane === 'other' && host.others >= Math.max(1, host.limit - KEPT_FOR_VERDICTS)) return false;
-    return host.inFlight < Math.min(host.limit, Math.max(1, Math.floor(free * SHARE_OF_FREE)));
+    return host.inFlight < Math.min(host.limit, Math.max(1, Math.floor((free - LEFT_FOR_FIRST) * SHARE)));
   }
 
   #served(host: Host): void {
@@ -175,6 +178,9 @@ export class Hosts {
         this.#hosts.delete(name);
   }
 }
+
+const leftBy = ({ failures, answered }: Host): number =>
+  failures > 0 ? LEFT_BY_FAILING : answered ? 0 : LEFT_BY_UNKNOWN;
 
 /**
  * How far apart a host's postponed deliveries come back, in milliseconds: as far as it takes calls, by those that have
