@@ -85,7 +85,9 @@ test.each([
     let hanging = false;
     const answer = () => (hanging ? new Promise<number>(() => {}) : 204);
     const mutes = await Promise.all(Array.from({ length: 20 }, () => startReceiver(answer)));
-    const healthy = await startReceiver();
+    const [usual, healthy] = [await startReceiver(), await startReceiver()];
+    await configure(api, `usual-${name}`, { callback: usual.callback });
+    const idle = await latencies(usual, `usual-${name}`, 5);
     for (const [n, { callback }] of mutes.entries())
       for (const when of ['before', 'after']) await configure(api, `${name}-${when}-${n}`, { callback });
     await configure(api, `fresh-${name}`, { callback: healthy.callback });
@@ -96,7 +98,8 @@ test.each([
     await eventually(async () => mutes.every((m) => m.received.length > before), 60_000);
     await eventually(async () => (await opened(`${name}-after-%`)) === 400, 60_000);
     const found = await latencies(healthy, `fresh-${name}`, 10);
-    expect(Math.max(...found)).toBeLessThan(2 * BOUND_MS);
+    // a slot that a hanging call has comes free after ten seconds
+    expect(Math.max(...found)).toBeLessThan(Math.min(8_000, Math.max(2 * BOUND_MS, 10 * Math.max(...idle))));
   },
   240_000,
 );
