@@ -17,6 +17,7 @@ import { putGoldEndpoint } from './courts/gold.ts';
 import { putJurorsEndpoint } from './courts/jurors.ts';
 import { getCourtEndpoint, listCourtsEndpoint, putCourtEndpoint } from './courts/settings.ts';
 import { courtStatsEndpoint } from './courts/stats.ts';
+import { listDeliveriesEndpoint, redeliverEndpoint } from './deliveries/all.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { feedEndpoint } from './feed/feed.ts';
 import { jobCommand } from './jobs/command.ts';
@@ -167,6 +168,8 @@ export const endpoints = [
   nextTaskEndpoint,
   completeTaskEndpoint,
   dispatchLogEndpoint,
+  listDeliveriesEndpoint,
+  redeliverEndpoint,
   feedEndpoint,
   streamEndpoint,
   streamTicketEndpoint,

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { deliveryCounts, oldestPendingSeconds } from '../db/deliveries.ts';
 import { outboxLag, parkedCount } from '../db/link.ts';
 import { resyncCount } from '../db/reconcile.ts';
 import type { Engine } from '../link/engine.ts';
@@ -23,6 +24,7 @@ export function createMetrics(engine: Engine): Metrics {
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
   addGauges(engine, registers);
+  addDeliveries(engine, registers);
   return {
     registry,
     calls: new Histogram({
@@ -113,6 +115,42 @@ function addGauges(engine: Engine, registers: Registry[]): void {
     registers,
     collect() {
       this.set(engine.waiters.size);
+    },
+  });
+}
+
+const ATTEMPT = 'attempt_';
+
+/** Of the whole system, not of this process: workers that make attempts may have no `/metrics` of their own. */
+function addDeliveries({ db }: Engine, registers: Registry[]): void {
+  new Gauge({
+    name: 'docket_deliveries',
+    help: 'Deliveries of all processes by kind and state: pending, failed, delivered',
+    labelNames: ['kind', 'state'],
+    registers,
+    async collect() {
+      this.reset();
+      for (const { kind, what, n } of await deliveryCounts(db))
+        if (!what.startsWith(ATTEMPT)) this.set({ kind, state: what }, n);
+    },
+  });
+  new Counter({
+    name: 'docket_delivery_attempts_total',
+    help: 'Attempts of all processes by kind and the state in which they left the delivery',
+    labelNames: ['kind', 'outcome'],
+    registers,
+    async collect() {
+      this.reset();
+      for (const { kind, what, n } of await deliveryCounts(db))
+        if (what.startsWith(ATTEMPT)) this.inc({ kind, outcome: what.slice(ATTEMPT.length) }, n);
+    },
+  });
+  new Gauge({
+    name: 'docket_delivery_oldest_pending_seconds',
+    help: 'Age of the oldest delivery that is pending',
+    registers,
+    async collect() {
+      this.set(await oldestPendingSeconds(db));
     },
   });
 }

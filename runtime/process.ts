@@ -36,6 +36,9 @@ export interface RunningProcess {
 type Role = 'api' | 'worker' | 'all';
 
 const DRAIN_MS = 8_000;
+/** Longer than a proxy keeps an idle connection (60 s is usual), so that the proxy ends it and no call meets a closed one. */
+const KEEP_ALIVE_MS = 75_000;
+const HEADERS_MS = KEEP_ALIVE_MS + 5_000;
 
 /** Runs the API, the worker, or both, on stores that are there already. */
 export async function startProcess(role: Role, config: Config, stores: Stores): Promise<RunningProcess> {
@@ -61,12 +64,14 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
     await beanstalkd?.open(api);
   }
   const worker = role === 'api' ? null : await workerOf(engine, config, temporal);
+  log.info({ node, url, beanstalkd: beanstalkd?.address ?? null }, 'started');
   return {
     url,
     beanstalkd,
     engine,
     done: worker?.done ?? new Promise(() => {}),
     async stop() {
+      log.info({ node }, 'stopping');
       await beanstalkd?.stop();
       engine.waiters.close();
       for (const stream of [...openStreams]) stream.close();
@@ -74,6 +79,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
       await worker?.stop();
       await engine.stop();
       await connection.close();
+      log.info({ node }, 'stopped');
     },
   };
 }
@@ -120,6 +126,7 @@ function reservePort(config: Config) {
       fetch: (request: Request, env: object) => fetch(request, env),
       port: config.port,
       hostname: config.host,
+      serverOptions: { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS },
     };
     const open = (f: Fetch) => {
       fetch = f;

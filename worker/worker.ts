@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { escalateHung } from '../activities/cases.ts';
 import { deliveryActivities } from '../activities/deliveries.ts';
+import { DELIVERY_SLOTS } from '../activities/hosts.ts';
 import { itemActivities } from '../activities/items.ts';
 import { leadIntoReview, reviewActivities } from '../activities/reviews.ts';
 import { scheduleActivities } from '../activities/schedules.ts';
@@ -38,6 +39,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   const items = itemActivities({ db: engine.db, after: engine.after, pacemaker: o.pacemaker });
   const deliveries = deliveryActivities({
     db: engine.db,
+    log: engine.log,
     allowPrivate: o.allowPrivateCallbacks,
     leadIntoReview: (item, target) => leadIntoReview(engine, item, target),
     escalateHung: (item) => escalateHung(engine, item),
@@ -72,7 +74,8 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
       deliverOutcome: deliveries.deliverOutcome,
       deliverChange: reviews.deliverChange,
     },
-    maxConcurrentActivityTaskExecutions: 50,
+    // beside the calls in flight, those that are being postponed or prepared
+    maxConcurrentActivityTaskExecutions: DELIVERY_SLOTS + 10,
     shutdownGraceTime: '12s',
     shutdownForceTime: '15s',
   });

@@ -48,8 +48,8 @@ begin
     from lease l where l.token = any (p_tokens);
   if c.invitation_callback is null then return; end if;
   with added as (
-    insert into delivery (kind, item_id, n, type, version, url, state, body)
-    select 'case', p_id, last.n + row_number() over (order by l.token), 'case.invited', v_version, c.invitation_callback ->> 'url',
+    insert into delivery (kind, item_id, n, type, version, queue, url, state, body)
+    select 'case', p_id, last.n + row_number() over (order by l.token), 'case.invited', v_version, c.name, c.invitation_callback ->> 'url',
            'pending', json_build_object('token', l.token)
       from lease l, (select coalesce(max(d.n), 1) as n from delivery d where d.kind = 'case' and d.item_id = p_id) last
      where l.token = any (p_tokens)

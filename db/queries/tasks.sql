@@ -112,5 +112,13 @@ select e.item_id, e.seq, e.type, e.at, (extract(epoch from e.at) * 1000000)::big
    and ($3::bigint is null or (e.at, e.item_id, e.seq) > (timestamptz 'epoch' + $3::bigint * interval '1 microsecond', $4, $5::integer))
  order by e.at, e.item_id, e.seq limit $6;
 
+-- name: completions_of
+-- The newest completions of an occurrence, oldest first; only the last one with its result, so that a message is bounded.
+select e.data ->> 'uid' as uid, e.data ->> 'logId' as "logId", iso_time(e.at) as "completedAt",
+       case when e.newest = 1 then e.data -> 'result' end as result
+  from (select c.*, row_number() over (order by c.seq desc) as newest from event c
+         where c.kind = 'task' and c.item_id = $1 and c.type = 'completed' order by c.seq desc limit $2) e
+ order by e.seq;
+
 -- name: forget_tasks
 select forget_tasks(clock_timestamp() - make_interval(days => $1), 1000) as n;
