@@ -15,6 +15,7 @@ import { type Beanstalkd, listenBeanstalkd } from '../beanstalkd/server.ts';
 import { createEngine, type Engine } from '../link/engine.ts';
 import { installRuntime, startWorker } from '../worker/worker.ts';
 import type { Config } from './config.ts';
+import { keepRunning } from './supervisor.ts';
 
 export interface Stores {
   databaseUrl: string;
@@ -28,14 +29,14 @@ export interface RunningProcess {
   /** Where beanstalkd's protocol is spoken; null where it isn't. */
   beanstalkd: Pick<Beanstalkd, 'address' | 'port' | 'drain'> | null;
   engine: Engine;
-  /** Fails when the process cannot go on. */
-  done: Promise<void>;
   stop(): Promise<void>;
 }
 
 type Role = 'api' | 'worker' | 'all';
 
 const DRAIN_MS = 8_000;
+/** gRPC's own limit is two minutes, for which callbacks would wait after Temporal is back. */
+const RECONNECT = { 'grpc.max_reconnect_backoff_ms': 5_000 };
 
 /** Runs the API, the worker, or both, on stores that are there already. */
 export async function startProcess(role: Role, config: Config, stores: Stores): Promise<RunningProcess> {
@@ -43,7 +44,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   if (role !== 'api') installRuntime(log);
   const temporal = temporalOptions(config, stores);
   // no retries below ours: they would go on after the connection is closed
-  const connection = Connection.lazy({ ...temporal.connection, interceptors: [] });
+  const connection = Connection.lazy({ ...temporal.connection, interceptors: [], channelArgs: RECONNECT });
   const client = new Client({ connection, namespace: temporal.namespace });
   const node = `${hostname()
     .replaceAll(/[^A-Za-z0-9.-]/g, '-')
@@ -65,7 +66,6 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
     url,
     beanstalkd,
     engine,
-    done: worker?.done ?? new Promise(() => {}),
     async stop() {
       await beanstalkd?.stop();
       engine.waiters.close();
@@ -87,16 +87,25 @@ function temporalOptions(config: Config, stores: Stores) {
   };
 }
 
+/** A worker that dies, because Temporal was away or did not know its namespace, is started again. */
 async function workerOf(engine: Engine, config: Config, temporal: ReturnType<typeof temporalOptions>) {
-  const connection = await NativeConnection.connect(temporal.connection);
-  const worker = await startWorker({ ...config, engine, connection, namespace: temporal.namespace });
-  return {
-    done: worker.done,
-    async stop() {
-      await worker.stop();
-      await connection.close();
-    },
+  const start = async () => {
+    const connection = await NativeConnection.connect(temporal.connection);
+    const closing = (error: Error) => connection.close().then(() => Promise.reject(error));
+    const options = { ...config, engine, connection, namespace: temporal.namespace };
+    const worker = await startWorker(options).catch(closing);
+    return {
+      ended: worker.done.then(
+        () => 'stopped',
+        (error: Error) => error.message,
+      ),
+      async stop() {
+        await worker.stop();
+        await connection.close();
+      },
+    };
   };
+  return keepRunning('the worker', start, { say: (line) => engine.log.error({}, line) });
 }
 
 function openApi(engine: Engine, config: Config, stores: Stores, temporalNamespace: string): Api {

@@ -79,7 +79,8 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   const pusher = new Pusher(engine, o.allowPrivateCallbacks);
   pusher.start();
   const workers = [...workflowWorkers, outside];
-  const done = Promise.all(workers.map((w) => w.run())).then(() => {});
+  const running = workers.map((w) => w.run());
+  const done = Promise.all(running).then(() => {});
   // a worker that dies while nobody looks must not be an unhandled rejection
   done.catch(() => {});
   return {
@@ -87,7 +88,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     async stop() {
       await pusher.stop();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await done.catch(() => {});
+      await Promise.allSettled(running);
     },
   };
 }
