@@ -5,7 +5,7 @@ const POLL_MS = 300;
 
 /**
  * Resolves when npm, if this process was started by it (`npm start`), has ended. npm passes SIGTERM on to its shell
- * only, which ends without its children; without this they would run on with nobody to stop them.
+ * only, which ends without its children, so Docket would go on without a parent.
  */
 export async function npmEnded(): Promise<void> {
   const parent = process.ppid;

@@ -38,7 +38,7 @@ export async function keepRunning<P extends Part>(
         say(`${name} runs again`);
         return part;
       } catch (error) {
-        if (!stopping.signal.aborted) say(`${name} could not be started again: ${(error as Error).message}`);
+        if (!stopping.signal.aborted) say(`${name} could not be restarted: ${(error as Error).message}`);
       }
     }
     return undefined;
@@ -50,8 +50,8 @@ export async function keepRunning<P extends Part>(
       const began = performance.now();
       const why = await Promise.race([part.ended, stopped]);
       if (why === undefined) return part.stop();
-      say(`${name} ended unexpectedly (${why}); it is started again`);
-      // what is left of it, where it consists of several
+      say(`${name} ended unexpectedly (${why}); restarting it`);
+      // a part may consist of several, of which the others still run
       await part.stop().catch((error: Error) => say(`${name} did not stop cleanly: ${error.message}`));
       if (performance.now() - began > STEADY_MS) delayMs = FIRST_DELAY_MS;
       part = await startAgain();

@@ -66,9 +66,10 @@ const defaultsOf = (service: Service | undefined) =>
     ]),
   );
 
-/** Of servers that `npm start` runs itself, of commands, and what listening on all addresses decides. */
-const ELSEWHERE = ['DOCKET_DATA', 'DOCKET_CACHE', 'TEMPORAL_CLI', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'];
-const OTHERS = [...ELSEWHERE, 'DOCKET_KEY', 'DOCKET_AUTH'];
+/** Settings of the servers that `npm start` runs itself. */
+const NPM_START = ['DOCKET_DATA', 'DOCKET_CACHE', 'TEMPORAL_CLI', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'];
+/** DOCKET_KEY is for commands; a server that listens on all addresses always asks for keys. */
+const OTHERS = [...NPM_START, 'DOCKET_KEY', 'DOCKET_AUTH'];
 const LISTENING = ['HOST', 'PORT', 'BEANSTALKD_HOST', 'BEANSTALKD_PORT', 'BEANSTALKD_OPEN'];
 
 test('every setting of runtime/config.ts reaches the API and the worker, and no other', () => {
