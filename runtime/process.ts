@@ -101,7 +101,10 @@ async function workerOf(engine: Engine, config: Config, temporal: ReturnType<typ
       ),
       async stop() {
         await worker.stop();
-        await connection.close();
+        // a worker that failed may keep its reference to the connection
+        await connection
+          .close()
+          .catch((error: Error) => engine.log.warn({ err: error.message }, 'a connection stays open'));
       },
     };
   };

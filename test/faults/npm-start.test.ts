@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -112,6 +112,17 @@ describe('a start that does not succeed', () => {
       `port ${port} is taken`,
     );
     expect(processesWith(fresh)).toEqual([]);
+  }, 60_000);
+
+  test('S0.9 leaves nothing running when Temporal fails while PostgreSQL is coming up, or is up', async () => {
+    const fresh = join(dir, 'late');
+    const cli = join(dir, 'temporal-that-fails');
+    for (const seconds of [2, 12]) {
+      writeFileSync(cli, `#!/bin/sh\nsleep ${seconds}\necho no such option\nexit 1\n`, { mode: 0o755 });
+      const start = startChild('start', { ...env, DOCKET_DATA: fresh, TEMPORAL_CLI: cli });
+      await expect(start).rejects.toThrow('Temporal did not start:\nno such option');
+      expect(processesWith(fresh)).toEqual([]);
+    }
   }, 60_000);
 
   test.each(['SIGTERM', 'SIGKILL'] as const)(
