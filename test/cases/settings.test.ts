@@ -44,7 +44,7 @@ test('S2.8 new settings of a court with 8,000 open cases are answered soon, and 
   });
   expect(Date.parse(last.deadlineAt) - Date.parse(last.createdAt)).toBe(86_400_000);
   expect((await claim(api, 'large', 'j2')).case).toMatchObject({ id: 'l0', votesLeft: 2, holds: 1 });
-});
+}, 180_000);
 
 test('S2.8 settings put twice within a second: nothing is decided by the withdrawn ones', async () => {
   const rules = { votesToWin: 3, strategy: { pick: 'oldest' } };
@@ -64,7 +64,7 @@ test('S2.8 settings put twice within a second: nothing is decided by the withdra
   expect(decided.filter((at: string) => at > updatedAt)).toEqual([]);
   const open = await walk(api, '/v1/cases?court=twice&state=open', 100);
   for (const one of open) expect(one).toMatchObject({ tally: { buyer: 1 }, votesLeft: 2 });
-});
+}, 180_000);
 
 test('S2.8 a vote that comes together with new settings goes by the old ones before they are replaced, or by the new ones', async () => {
   const rules = (votesToWin: number) => ({ votesToWin, strategy: { pick: 'oldest' }, overbook: 10 });
