@@ -100,14 +100,13 @@ export function createEngine(o: EngineOptions): Engine {
   const keeper = new Keeper({ db, after, node, url, role, retentionDays, relay, bus, invitations, log });
   let slowPoll: NodeJS.Timeout | undefined;
   return {
-    ...{ db, client, node, log, invitations },
+    ...{ db, client, node, log, load, invitations },
     relay,
     waiters,
     notices,
     feed,
     after,
     inbox: createInbox(db, relay, o.auditSkewSeconds),
-    load,
     rearm() {
       arm(0);
       bus.hint({ dueInMs: 0 });
