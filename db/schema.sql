@@ -66,6 +66,7 @@ create table court (
   bar_after            integer,
   bar_newcomers        boolean not null,
   list                 bigint default 0 not null,
+  invitation_callback  jsonb,
   constraint court_pkey PRIMARY KEY (name),
   constraint court_answer_seconds_check CHECK ((answer_seconds > (0)::double precision)),
   constraint court_assign_jurors_check CHECK ((assign_jurors > 0)),
@@ -97,10 +98,31 @@ create table delivery (
   created_at           timestamp with time zone default clock_timestamp() not null,
   updated_at           timestamp with time zone default clock_timestamp() not null,
   body                 json,
+  seq                  bigint generated always as identity not null,
+  queue                text collate "C" default ''::text not null,
+  host                 text collate "C" generated always as (url_host(url)) stored,
+  next_attempt_at      timestamp with time zone default clock_timestamp(),
+  attempts_before      integer default 0 not null,
   constraint delivery_pkey PRIMARY KEY (kind, item_id, n),
   constraint delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
 );
+CREATE INDEX delivery_host ON public.delivery USING btree (host, state, kind, seq);
 CREATE INDEX delivery_pending ON public.delivery USING btree (kind, item_id, n) WHERE (state = 'pending'::text);
+CREATE INDEX delivery_queue ON public.delivery USING btree (queue, kind, state, seq);
+CREATE INDEX delivery_state ON public.delivery USING btree (state, kind, seq);
+CREATE TRIGGER delivery_deleted AFTER DELETE ON public.delivery REFERENCING OLD TABLE AS old_delivery FOR EACH STATEMENT EXECUTE FUNCTION log_delivery();
+CREATE TRIGGER delivery_inserted AFTER INSERT ON public.delivery REFERENCING NEW TABLE AS new_delivery FOR EACH STATEMENT EXECUTE FUNCTION log_delivery();
+CREATE TRIGGER delivery_updated AFTER UPDATE ON public.delivery REFERENCING OLD TABLE AS old_delivery NEW TABLE AS new_delivery FOR EACH STATEMENT EXECUTE FUNCTION log_delivery();
+
+create table delivery_start (
+  kind                 text not null,
+  item_id              text not null,
+  n                    integer not null,
+  at                   timestamp with time zone default clock_timestamp() not null,
+  constraint delivery_start_pkey PRIMARY KEY (kind, item_id, n)
+)
+with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
+CREATE INDEX delivery_start_at ON public.delivery_start USING btree (at);
 
 create table event (
   kind                 text not null,
@@ -151,6 +173,17 @@ create table feed_state (
   constraint feed_state_pkey PRIMARY KEY (one),
   constraint feed_state_one_check CHECK (one)
 );
+
+create table freed_juror (
+  seq                  bigint generated always as identity not null,
+  court                text collate "C" not null,
+  person               text collate "C",
+  taken_at             timestamp with time zone,
+  constraint freed_juror_pkey PRIMARY KEY (seq)
+)
+with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
+comment on column freed_juror.person is 'null: any juror of the court, because its list or its settings have changed';
+comment on column freed_juror.taken_at is 'when a process began to invite for the whole court';
 
 create table item (
   kind                 text not null,
@@ -220,13 +253,17 @@ create table item (
 with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.1, autovacuum_vacuum_cost_delay=1);
 CREATE INDEX item_buried_order ON public.item USING btree (queue, kind, buried_seq) WHERE (state = 'buried'::text);
 CREATE INDEX item_created ON public.item USING btree (queue, kind, created_at, seq);
+CREATE INDEX item_decided_by ON public.item USING btree (queue, ended_by, created_at, seq) WHERE ((kind = 'ticket'::text) AND (state = 'settled'::text));
 CREATE INDEX item_delayed ON public.item USING btree (queue, kind, available_at) WHERE (state = 'delayed'::text);
 CREATE INDEX item_holder ON public.item USING btree (queue, kind, holder) WHERE (state = 'held'::text);
+CREATE INDEX item_inviting ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND inviting);
 CREATE UNIQUE INDEX item_job_number ON public.item USING btree (seq) WHERE (kind = 'job'::text);
 CREATE INDEX item_oldest ON public.item USING btree (queue, kind, first_available_at) WHERE (state = 'ready'::text);
 CREATE INDEX item_ready ON public.item USING btree (queue, kind, requires_key, rank, seq) WHERE (state = 'ready'::text);
 CREATE INDEX item_room ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND (state = 'ready'::text) AND (room > 0));
+CREATE INDEX item_state ON public.item USING btree (queue, kind, state, created_at, seq) WHERE (state <> 'held'::text);
 CREATE INDEX item_stock ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'task'::text) AND (state = 'ready'::text) AND (room > 0));
+CREATE INDEX item_telling ON public.item USING btree (kind, id) WHERE telling;
 CREATE INDEX item_wake ON public.item USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE TRIGGER item_inserted AFTER INSERT ON public.item REFERENCING NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_insert();
 CREATE TRIGGER item_updated AFTER UPDATE ON public.item REFERENCING OLD TABLE AS old_item NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_update();
@@ -308,6 +345,7 @@ CREATE INDEX lease_of_task ON public.lease USING btree (item_id, slot) WHERE (ki
 CREATE UNIQUE INDEX lease_one_case ON public.lease USING btree (queue, slot) WHERE ((kind = 'case'::text) AND (ended_at IS NULL));
 CREATE UNIQUE INDEX lease_one_task ON public.lease USING btree (slot) WHERE ((kind = 'task'::text) AND (ended_at IS NULL));
 CREATE INDEX lease_refused ON public.lease USING btree (queue, refused_at) WHERE ((kind = 'case'::text) AND (refused_at IS NOT NULL));
+CREATE TRIGGER case_lease_ended AFTER UPDATE OF ended_at ON public.lease FOR EACH ROW WHEN (((new.kind = 'case'::text) AND (new.ended_at IS NOT NULL) AND (old.ended_at IS NULL))) EXECUTE FUNCTION note_freed_juror();
 comment on column lease.expires_at is 'items with capacity; an exclusive item carries it itself';
 comment on column lease.given is 'what the holder was given, where the item may change under it';
 
@@ -338,7 +376,7 @@ create table notice (
   type                 text not null,
   data                 json not null,
   constraint notice_pkey PRIMARY KEY (seq),
-  constraint notice_type_check CHECK ((type = ANY (ARRAY['lease_lost'::text, 'changed'::text])))
+  constraint notice_type_check CHECK ((type = ANY (ARRAY['lease_lost'::text, 'changed'::text, 'invited'::text])))
 );
 CREATE INDEX notice_at ON public.notice USING btree (at);
 
@@ -391,6 +429,7 @@ create table queue (
   paused_until         timestamp with time zone,
   pause_seconds        double precision default 0 not null,
   push                 jsonb,
+  deleted_at           timestamp with time zone,
   constraint queue_pkey PRIMARY KEY (kind, name),
   constraint queue_deadline_seconds_check CHECK ((deadline_seconds >= (0)::double precision)),
   constraint queue_kind_check CHECK ((kind = ANY (ARRAY['ticket'::text, 'job'::text, 'case'::text, 'task'::text]))),
@@ -401,6 +440,31 @@ create table queue (
 );
 CREATE UNIQUE INDEX queue_newest ON public.queue USING btree (kind, seq);
 comment on column queue.level_seconds is 'ageing: seconds of waiting worth one priority level; null = strict priority';
+
+create table reconciliation (
+  one                  boolean default true not null,
+  store                text not null,
+  stage                text,
+  after_kind           text default ''::text not null,
+  after_id             text default ''::text not null,
+  after_n              integer default 0 not null,
+  started_at           timestamp with time zone default clock_timestamp() not null,
+  finished_at          timestamp with time zone,
+  constraint reconciliation_pkey PRIMARY KEY (one),
+  constraint reconciliation_one_check CHECK (one)
+);
+
+create table resync (
+  id                   bigint generated always as identity not null,
+  what                 text not null,
+  parent               text not null,
+  name                 text not null,
+  n                    integer default 0 not null,
+  at                   timestamp with time zone default clock_timestamp() not null,
+  constraint resync_pkey PRIMARY KEY (id),
+  constraint resync_what_check CHECK ((what = ANY (ARRAY['schedule'::text, 'delivery'::text])))
+);
+CREATE INDEX resync_at ON public.resync USING btree (at);
 
 create table review (
   id                   text collate "C" not null,
@@ -486,6 +550,14 @@ create table schedule (
   constraint schedule_one_rhythm CHECK (((every_seconds IS NULL) <> (cron IS NULL)))
 );
 
+create table schema_edition (
+  one                  boolean default true not null,
+  edition              integer not null,
+  min_compatible       integer not null,
+  constraint schema_edition_pkey PRIMARY KEY (one),
+  constraint schema_edition_one_check CHECK (one)
+);
+
 create table schema_step (
   name                 text not null,
   hash                 text not null,
@@ -563,6 +635,7 @@ create table task_group (
   given_as             text not null,
   created_at           timestamp with time zone default clock_timestamp() not null,
   updated_at           timestamp with time zone default clock_timestamp() not null,
+  size                 integer default 0 not null,
   constraint task_group_pkey PRIMARY KEY (id),
   constraint task_group_seq_key UNIQUE (seq)
 );
@@ -637,6 +710,8 @@ declare
   v_now timestamptz;
 begin
   if t.type = 'rotate' then perform lock_rotations(t.queue); end if;
+  perform 1 from task_template where id = t.template_id for key share;
+  if not found then return query select 'no_template', null::item; return; end if;
   v_now := clock_timestamp();
   if t.type = 'rotate' and too_many_rotations(t.queue, t.id, p_limit) and not exists (select from task where id = t.id) then
     return query select 'limit', null::item; return;
@@ -669,6 +744,7 @@ declare
   f case_file;
   c court;
   v_jurors json;
+  v_deadline timestamptz;
   v_now timestamptz;
 begin
   for i in select * from item where kind = 'case' and id = any (p_ids) and ended_at is null order by id for update loop
@@ -676,6 +752,12 @@ begin
     continue when i.wake_at is null or i.wake_at > v_now;
     select * into f from case_file where id = i.id;
     select * into c from court where name = f.court;
+    -- by the settings of now, also while a change of them is still being applied to all cases
+    v_deadline := i.deadline_at;
+    i.deadline_at := case_deadline(i, f);
+    if i.deadline_at is distinct from v_deadline then
+      update item set deadline_at = i.deadline_at where kind = 'case' and id = i.id;
+    end if;
     if i.deadline_at <= v_now and not f.extended and c.fallback ? 'extendSeconds' then
       update case_file set extended = true where id = i.id;
       update item set deadline_at = v_now + make_interval(secs => (c.fallback ->> 'extendSeconds')::double precision)
@@ -691,7 +773,9 @@ begin
         insert into notice (kind, item_id, queue, person, type, data)
         select 'case', i.id, queue, holder, 'lease_lost', json_build_object('reason', 'expired', 'by', 'system') from ended
       ) select json_agg(holder) into v_jurors from ended;
-      perform keep_case(i.id, 'reclaimed', 'system', json_build_object('jurors', v_jurors), v_now);
+      if v_jurors is null then perform keep_case(i.id, 'changed', 'system', json_build_object('deadlineAt', i.deadline_at), v_now);
+      else perform keep_case(i.id, 'reclaimed', 'system', json_build_object('jurors', v_jurors), v_now);
+      end if;
     end if;
     return query select * from item where kind = 'case' and id = i.id;
   end loop;
@@ -757,10 +841,10 @@ begin
          last_event = case when n.act = 'stepped' then i.last_event else n.act end,
          last_actor = case when n.act = 'stepped' then i.last_actor else 'system' end, updated_at = n.now,
          last_data  = case n.act when 'stepped' then i.last_data
-           when 'reclaimed' then json_build_object('reviewer', i.holder, 'expiredAt', i.expires_at)
+           when 'reclaimed' then json_build_object('reviewer', i.holder, 'expiredAt', iso_time(i.expires_at))
            when 'dead'      then json_build_object('reviewer', i.holder, 'attempts', i.attempts)
            when 'buried'    then json_build_object('reason', 'attempts', 'attempts', i.attempts)
-           when 'expired'   then json_build_object('deadlineAt', i.deadline_at, 'reviewer', i.holder)
+           when 'expired'   then json_build_object('deadlineAt', iso_time(i.deadline_at), 'reviewer', i.holder)
            when 'escalated' then json_build_object('from', i.priority, 'to', n.priority) end
     from next n
    where i.kind = n.kind and i.id = n.id
@@ -957,6 +1041,16 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.case_deadline(i item, f case_file)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select case when i.own_deadline or f.extended or f.gold is not null then i.deadline_at
+              else i.created_at + make_interval(secs => q.deadline_seconds) end
+    from queue q where q.kind = 'case' and q.name = f.court
+$function$;
+
 CREATE OR REPLACE FUNCTION public.case_invites(f case_file, c court)
  RETURNS boolean
  LANGUAGE sql
@@ -1006,6 +1100,24 @@ AS $function$
   select case when f.gold is null then f.votes_left + c.overbook - f.holds else 1 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.cases_for(c court, j juror_seen)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+begin
+  return array(
+    select i.id from item i join case_file f on f.id = i.id
+     where i.kind = 'case' and i.queue = c.name and i.inviting and not j.person = any (i.skipped)
+       and not f.party_ids && j.ids and not j.person = any (f.party_persons)
+       and not exists (select from lease l where l.kind = 'case' and l.item_id = i.id and l.slot = j.person)
+       and not exists (select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids)))
+     order by i.rank, i.seq limit 8);
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.cast_vote(p_id text, p_token text, p_option text, p_comment text, p_subject text, p_votes integer, p_settings bigint, p_verdict jsonb)
  RETURNS TABLE(outcome text, counted boolean)
  LANGUAGE plpgsql
@@ -1046,16 +1158,13 @@ begin
   if l.token is null or v_vote.token is not null then return query select 'lease_lost', false; return; end if;
 
   j := juror_seen(c, l.holder, l.slot);
-  v_bar := case when not j.admitted then 'forbidden' else case_bar(f, j) end;
+  v_bar := vote_bar(f, j);
   if v_bar is not null then
-    if l.ended_at is null then
-      update lease set ended_at = greatest(v_now, granted_at), why = 'revoked', ended_by = 'system' where token = p_token;
-      perform keep_case(p_id, 'refused', l.holder, json_build_object('attempt', 'vote', 'reason', v_bar), v_now);
-    end if;
+    perform revoke_hold(l, v_bar, 'vote', v_now);
     return query select v_bar, false; return;
   end if;
   if l.ended_at is not null then return query select 'lease_lost', false; return; end if;
-  if f.gold is null and (f.votes <> p_votes or p_settings <> (select settings_version from queue where kind = 'case' and name = f.court)) then
+  if f.gold is null and (f.votes <> p_votes or p_settings <> hold_settings(f.court)) then
     return query select 'again', false; return;
   end if;
 
@@ -1071,8 +1180,6 @@ begin
     update item set priority = (p_verdict ->> 'priority')::bigint where kind = 'case' and id = p_id and priority <> (p_verdict ->> 'priority')::bigint;
     insert into tally (kind, queue, what, n) values ('case', f.court, 'votes', 1);
   else
-    -- it shows its juror his vote, as any other case would, and the next one no more than that
-    update case_file set tally = jsonb_build_object(p_option, 1), votes_left = greatest((p_verdict ->> 'votesLeft')::integer, 1) where id = p_id;
     insert into juror_record as r (court, person, judged, agreed) values (f.court, j.person, 1, (p_option = f.gold)::integer)
     on conflict (court, person) do update set judged = r.judged + 1, agreed = r.agreed + excluded.agreed;
   end if;
@@ -1106,6 +1213,8 @@ begin
   if t.type = 'rotate' and t.queue <> o.queue and too_many_rotations(t.queue, p_id, p_limit) then
     return query select 'limit', null::item; return;
   end if;
+  perform 1 from task_template where id = t.template_id for key share;
+  if not found then return query select 'no_template', null::item; return; end if;
   v_now := clock_timestamp();
   update task
      set executor = t.executor, queue = t.queue, start_time = t.start_time, every_minutes = t.every_minutes, daily_time = t.daily_time,
@@ -1113,7 +1222,8 @@ begin
          dispatch_times = t.dispatch_times, dispatch = t.dispatch, catch_up = t.catch_up, lookback_seconds = t.lookback_seconds,
          answer_seconds = t.answer_seconds, end_time = t.end_time, callback = t.callback, made_until = '-infinity', revision = o.revision + 1, updated_at = v_now
    where id = p_id returning * into t;
-  select json_object_agg(api_name(n.key), n.value) into v_changed
+  select json_object_agg(api_name(n.key), case when n.key like '%\_time' and n.key <> 'daily_time'
+                                             then to_jsonb(iso_time((n.value #>> '{}')::timestamptz)) else n.value end) into v_changed
     from jsonb_each(to_jsonb(t) - '{queue,made_until,revision,updated_at,callback}'::text[]) n
    where n.value is distinct from to_jsonb(o) -> n.key;
 
@@ -1142,7 +1252,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.claim_case(p_court text, p_juror text, p_token text)
- RETURNS TABLE(outcome text, id text, token text, expires_at timestamp with time zone)
+ RETURNS TABLE(outcome text, id text, token text, expires_at timestamp with time zone, changed text[])
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
  SET enable_hashjoin TO 'off'
@@ -1158,39 +1268,35 @@ declare
   v_free integer;
   v_until timestamptz;
   v_id text;
+  v_changed text[];
 begin
   select * into c from court where name = p_court;
   perform pg_advisory_xact_lock(person_key('case', p_court, person)) from juror_seen(c, p_juror, p_juror);
   j := juror_seen(c, p_juror, p_juror);
+  v_changed := end_lost_holds(c, j);
   v_now := clock_timestamp();
   -- also what an account held on its own, before the list found it to be this person's
   select * into l from lease where kind = 'case' and queue = p_court and slot = any (j.ids || j.person) and ended_at is null
    order by expires_at desc limit 1;
-  if found and l.expires_at > v_now then
-    return query select 'resumed', l.item_id, l.token, l.expires_at; return;
-  elsif found then
-    -- run out, and no clock has come by yet
-    perform advance_cases(array(
-      select item_id from lease where kind = 'case' and queue = p_court and slot = any (j.ids || j.person) and ended_at is null));
+  if found then
+    return query select 'resumed', l.item_id, l.token, l.expires_at, v_changed; return;
   end if;
-  if not j.admitted then return query select 'notEligible', null::text, null::text, null::timestamptz; return; end if;
-  if is_tired(c, j.person, 0, v_now) then return query select 'fatigue', null::text, null::text, null::timestamptz; return; end if;
+  outcome := case when not (j.admitted or j.newcomer) then 'notEligible' when is_tired(c, j.person, 0, v_now) then 'fatigue' end;
+  if outcome is not null then return query select outcome, id, token, expires_at, v_changed; return; end if;
 
   select coalesce(array_agg(case_id), '{}') into v_shown from exposure
    where court = p_court and person = j.person and shown_at > v_now - make_interval(secs => c.window_seconds);
   v_free := c.window_cases - cardinality(v_shown);
   if c.mode <> 'assign' then v_id := pick_case(c, j, v_shown, v_free, v_now); end if;
-  if v_id = '' then return query select 'busy', null::text, null::text, null::timestamptz; return; end if;
-  if v_id is null then
-    if v_free <= 0 then insert into tally (kind, queue, what, n) values ('case', p_court, 'window_hits', 1); end if;
-    return query select case when v_free <= 0 then 'windowFull' else 'none' end, null::text, null::text, null::timestamptz;
-    return;
-  end if;
+  if v_id is null and v_free <= 0 then insert into tally (kind, queue, what, n) values ('case', p_court, 'window_hits', 1); end if;
+  outcome := case when v_id = '' then 'busy' when v_id is not null then 'held' when v_free <= 0 then 'windowFull'
+                  when not j.admitted then 'notEligible' else 'none' end;
+  if outcome <> 'held' then return query select outcome, id, token, expires_at, v_changed; return; end if;
 
   v_now := clock_timestamp();
   select v_now + make_interval(secs => q.lease_seconds) into v_until from queue q where q.kind = 'case' and q.name = p_court;
   perform hold_case(c, v_id, p_token, p_juror, j.person, v_until, false, v_now);
-  return query select 'held', v_id, p_token, v_until;
+  return query select 'held', v_id, p_token, v_until, v_changed;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.claim_items(p_kind text, p_queue text, p_persons text[], p_tokens text[], p_count integer, p_skills text[], p_resume boolean, p_follows text)
@@ -1370,6 +1476,23 @@ begin
   end loop;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.delete_queue(p_kind text, p_name text)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  q queue;
+begin
+  select * into q from queue where kind = p_kind and name = p_name for update;
+  if not found or not is_there(q) then return 'not_found'; end if;
+  if exists (select from item i where i.queue = p_name and i.kind = p_kind)
+     or p_kind = 'job' and exists (select from schedule s where s.topic = p_name) then return 'used'; end if;
+  -- made anew, so that no setting is left of it
+  delete from queue where kind = p_kind and name = p_name;
+  insert into queue (kind, name, deleted_at) values (p_kind, p_name, clock_timestamp());
+  return 'deleted';
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.delete_task(p_id text, p_reason text, p_actor text)
  RETURNS TABLE(outcome text, item item)
  LANGUAGE plpgsql
@@ -1393,6 +1516,18 @@ begin
      where i.kind = 'rotation' and i.id = p_id and i.ended_at is null returning 'deleted', i;
   return query select 'deleted', v from void_occurrences(t, '{}', null, coalesce(p_reason, 'deleted'), p_actor, v_now) v;
   return query select 'deleted', null::item;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.delete_template(p_id text)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform 1 from task_template where id = p_id for update;
+  if not found then return 'not_found'; end if;
+  if exists (select from task where template_id = p_id and state = 'active') then return 'used'; end if;
+  delete from task_template where id = p_id;
+  return 'deleted';
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.dispatch_task(i item, p_person text, p_uid text, p_token text)
@@ -1455,6 +1590,39 @@ begin
   insert into juror_record as r (court, person, judged, agreed)
   select f.court, person, 1, (option = p_winner)::integer from vote where case_id = p_id and counted order by person
   on conflict (court, person) do update set judged = r.judged + 1, agreed = r.agreed + excluded.agreed;
+  -- some of them may have reached the threshold of the court by this
+  if (select bar_agreement from court where name = f.court) is not null then
+    perform free_jurors(f.court, array(select person from vote where case_id = p_id and counted));
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.end_lost_holds(c court, j juror_seen)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  l lease;
+  f case_file;
+  v_bar text;
+  v_now timestamptz;
+  v_ended text[] := '{}';
+begin
+  for l in select * from lease where kind = 'case' and queue = c.name and slot = any (j.ids || j.person) and ended_at is null
+            order by item_id loop
+    select * into f from case_file where id = l.item_id;
+    v_bar := case when l.expires_at <= clock_timestamp() then 'expired' else vote_bar(f, j) end;
+    continue when v_bar is null;
+    perform from item where kind = 'case' and id = l.item_id for update;
+    v_ended := v_ended || l.item_id;
+    if v_bar = 'expired' then
+      perform advance_cases(array[l.item_id]);
+      continue;
+    end if;
+    v_now := clock_timestamp();
+    perform revoke_hold(l, v_bar, 'claim', v_now);
+  end loop;
+  return v_ended;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.executors_of(p_person text)
@@ -1546,6 +1714,30 @@ begin
   return coalesce(cardinality(v_ids), 0);
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.free_jurors(p_court text, p_persons text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if not exists (select from court where name = p_court and mode <> 'claim') then return; end if;
+  if not exists (select from item where kind = 'case' and queue = p_court and inviting) then return; end if;
+  insert into freed_juror (court, person) select p_court, person from unnest(coalesce(p_persons, array[null])) as person;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.free_number(p_kind text, p_queue text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_number bigint;
+begin
+  loop
+    v_number := nextval('item_seq_seq');
+    if not exists (select from item where kind = p_kind and id = p_queue || ':' || v_number) then return v_number; end if;
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.grant_items(q queue, p_ids text[], p_persons text[], p_tokens text[], p_follows text, p_now timestamp with time zone)
  RETURNS SETOF item
  LANGUAGE plpgsql
@@ -1593,6 +1785,15 @@ begin
                     case when p_invited then json_build_object('juror', p_juror) end, p_now, not p_invited);
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.hold_settings(p_court text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_advisory_xact_lock_shared(person_key('court settings', p_court, ''));
+  return (select settings_version from queue where kind = 'case' and name = p_court);
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.ids_of(p_kind text, p_kinds text[], p_ids text[])
  RETURNS text[]
  LANGUAGE sql
@@ -1620,8 +1821,51 @@ begin
     return false;
   end if;
   j := juror_seen(c, p_juror, p_person);
-  return j.admitted and case_bar(f, j) is null
+  return may_judge(f, j) and case_bar(f, j) is null
      and not exists (select from lease where kind = 'case' and queue = c.name and slot = any (j.ids) and ended_at is null);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.invite_freed(p_seq bigint, p_token text)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+declare
+  r freed_juror;
+  i item;
+  f case_file;
+  c court;
+  j juror_seen;
+  v_juror text;
+  v_id text;
+  v_result text;
+begin
+  select * into r from freed_juror where seq = p_seq for update skip locked;
+  if not found then return null; end if;
+  select * into c from court where name = r.court;
+  select id into v_juror from juror
+   where court = c.name and list = c.list and person = r.person and eligible and invite order by random() limit 1;
+  if found then
+    perform pg_advisory_xact_lock(person_key('case', c.name, r.person));
+    j := juror_seen(c, v_juror, r.person);
+    foreach v_id in array case when j.newcomer then next_gold(c, j, '{}') else cases_for(c, j) end
+    loop
+      select * into i from item where kind = 'case' and id = v_id for update skip locked;
+      if not found then
+        v_result := '';
+        continue;
+      end if;
+      select * into f from case_file where id = v_id;
+      continue when not (i.inviting or j.newcomer) or not invite_juror(c, f, i.skipped, v_juror, p_token);
+      perform publish_invitations(c, v_id, array[p_token]);
+      v_result := v_id;
+      exit;
+    end loop;
+  end if;
+  if v_result is distinct from '' then delete from freed_juror where seq = p_seq; end if;
+  return v_result;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.invite_juror(c court, f case_file, p_skipped text[], p_juror text, p_token text)
@@ -1634,13 +1878,13 @@ declare
 begin
   select person into v_person from juror where court = c.name and list = c.list and id = p_juror;
   if not pg_try_advisory_xact_lock(person_key('case', c.name, v_person)) then return false; end if;
-  -- looked at once more, now that nobody else can change it
+  -- checked again under the lock
   if not invitable(c, f, p_skipped, p_juror, v_person) then return false; end if;
   v_now := clock_timestamp();
   perform hold_case(c, f.id, p_token, p_juror, v_person, v_now + make_interval(secs => c.answer_seconds), true, v_now);
   insert into juror_day as d (court, person, day, invited) values (c.name, v_person, (v_now at time zone 'UTC')::date, 1)
   on conflict (court, person, day) do update set invited = d.invited + 1;
-  -- thrown again, so that nobody is asked more often for the gap before him
+  -- re-randomised, so that a gap in front of a juror does not bias the selection
   update juror set dice = random() where court = c.name and list = c.list and id = p_juror;
   return true;
 end $function$;
@@ -1669,7 +1913,11 @@ begin
     exit when v_juror is null;
     if invite_juror(c, f, i.skipped, v_juror, p_tokens[v_invited + 1]) then v_invited := v_invited + 1; end if;
   end loop;
-  if v_invited > 0 then update item set version = nextval('item_version') where kind = 'case' and id = p_id; end if;
+  if v_invited > 0 then perform publish_invitations(c, p_id, p_tokens); end if;
+  -- too few proven jurors: as many newcomers are invited to gold, and may have proven themselves by the next round
+  if v_invited < v_missing and not c.bar_newcomers then
+    perform free_jurors(c.name, some_newcomers(c, random(), v_missing - v_invited));
+  end if;
   return v_invited;
 end $function$;
 
@@ -1679,6 +1927,14 @@ CREATE OR REPLACE FUNCTION public.is_excluded(p_item text, p_exclude text[])
  IMMUTABLE PARALLEL SAFE
 AS $function$
   select p_item = any (p_exclude) or task_of(p_item) = any (p_exclude)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.is_there(q queue)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select q.deleted_at is null or exists (select from item i where i.queue = q.name and i.kind = q.kind)
 $function$;
 
 CREATE OR REPLACE FUNCTION public.is_tired(c court, p_person text, p_held integer, p_now timestamp with time zone)
@@ -1740,18 +1996,20 @@ AS $function$
 declare
   v_person text;
   v_eligible boolean;
+  v_newcomer boolean := false;
   r juror_record;
 begin
   select person, eligible into v_person, v_eligible from juror where court = c.name and list = c.list and id = p_juror;
   v_person := coalesce(v_person, p_person);
   if v_eligible and c.bar_agreement is not null then
     select * into r from juror_record where court = c.name and person = v_person;
+    v_newcomer := coalesce(r.judged, 0) < c.bar_after and not c.bar_newcomers;
     v_eligible := case when coalesce(r.judged, 0) < c.bar_after then c.bar_newcomers
                        else r.agreed >= c.bar_agreement * r.judged end;
   end if;
   return row(v_person,
              array(select id from juror where court = c.name and list = c.list and person = v_person) || p_juror,
-             coalesce(v_eligible, false))::juror_seen;
+             coalesce(v_eligible, false), v_newcomer)::juror_seen;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.keep_case(p_id text, p_type text, p_actor text, p_data json, p_now timestamp with time zone, p_versioned boolean DEFAULT true, p_done text DEFAULT NULL::text)
@@ -1911,6 +2169,29 @@ AS $function$
   select pg_advisory_xact_lock(hashtextextended('rotations' || chr(31) || p_queue, 0))
 $function$;
 
+CREATE OR REPLACE FUNCTION public.log_delivery()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    insert into tally (kind, queue, what, n)
+    select 'delivery', kind, state, count(*) from new_delivery group by kind, state;
+  elsif tg_op = 'DELETE' then
+    insert into tally (kind, queue, what, n)
+    select 'delivery', kind, state, -count(*) from old_delivery group by kind, state;
+  else
+    insert into tally (kind, queue, what, n)
+    select 'delivery', kind, what, sum(n) from (
+      select kind, state as what, 1 as n from new_delivery
+      union all select kind, state, -1 from old_delivery
+      union all select n.kind, 'attempt_' || n.state, n.attempts - o.attempts
+                  from new_delivery n full join old_delivery o on o.kind = n.kind and o.item_id = n.item_id and o.n = n.n) d
+     group by kind, what having sum(n) <> 0;
+  end if;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.log_item_insert()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2022,6 +2303,14 @@ begin
   end if;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.may_judge(f case_file, j juror_seen)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select j.admitted or j.newcomer and f.gold is not null
+$function$;
+
 CREATE OR REPLACE FUNCTION public.next_cases(c court, j juror_seen, p_shown text[], p_now timestamp with time zone)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -2085,7 +2374,7 @@ CREATE OR REPLACE FUNCTION public.next_gold(c court, j juror_seen, p_shown text[
 AS $function$
 begin
   -- most courts have none: nothing else is read then
-  if c.gold_share = 0 or not exists (select from case_file where court = c.name and gold is not null) then return '{}'; end if;
+  if c.gold_share = 0 and j.admitted or not exists (select from case_file where court = c.name and gold is not null) then return '{}'; end if;
   return array(
     select i.id from case_file f join item i on i.kind = 'case' and i.id = f.id
      where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)
@@ -2147,6 +2436,15 @@ CREATE OR REPLACE FUNCTION public.next_time(t task, p_after timestamp with time 
 AS $function$
   select task_times(t, p_after, greatest(p_after, t.start_time) + 2 * task_step(t), 1)
 $function$;
+
+CREATE OR REPLACE FUNCTION public.note_freed_juror()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform free_jurors(new.queue, array[new.slot]);
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.number_events(p_limit integer)
  RETURNS TABLE(numbered integer, newest bigint)
@@ -2262,7 +2560,7 @@ begin
     select i.id from unnest(p_shown) as x (id) join item i on i.kind = 'case' and i.id = x.id
       join case_file f on f.id = i.id
      where i.state = 'ready' and i.room > 0 and (i.deadline_at is null or i.deadline_at > p_now)
-       and not j.person = any (i.skipped) and case_bar(f, j) is null
+       and not j.person = any (i.skipped) and may_judge(f, j) and case_bar(f, j) is null
     union all select null from generate_series(1, p_free)) s;
   for n in 1 .. coalesce(cardinality(v_places), 0) loop
     v_id := case when v_places[n] is null then pick_new(c, j, p_shown, p_now) else lock_first(v_places[n:n]) end;
@@ -2277,11 +2575,11 @@ CREATE OR REPLACE FUNCTION public.pick_new(c court, j juror_seen, p_shown text[]
  LANGUAGE plpgsql
 AS $function$
 declare
-  v_gold boolean := random() < c.gold_share;
+  v_gold boolean := not j.admitted or random() < c.gold_share;
   v_id text;
   v_found text;
 begin
-  for n in 0 .. 1 loop
+  for n in 0 .. j.admitted::integer loop
     v_id := lock_first(case when v_gold = (n = 0) then next_gold(c, j, p_shown) else next_cases(c, j, p_shown, p_now) end);
     if v_id <> '' then return v_id; end if;
     v_found := coalesce(v_id, v_found);
@@ -2430,6 +2728,143 @@ begin
   if v_room <= 0 then return; end if;
   return query select * from pop_jobs(
     array[p_topic], p_tokens[1:v_room], array_fill('push'::text, array[v_room]), null);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.publish_invitations(c court, p_id text, p_tokens text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  v_version bigint := nextval('item_version');
+begin
+  update item set version = v_version where kind = 'case' and id = p_id;
+  insert into notice (kind, item_id, queue, person, type, data)
+  select 'case', p_id, c.name, l.holder, 'invited', json_build_object('court', c.name, 'expiresAt', iso_time(l.expires_at))
+    from lease l where l.token = any (p_tokens);
+  if c.invitation_callback is null then return; end if;
+  with added as (
+    insert into delivery (kind, item_id, n, type, version, queue, url, state, body)
+    select 'case', p_id, last.n + row_number() over (order by l.token), 'case.invited', v_version, c.name, c.invitation_callback ->> 'url',
+           'pending', json_build_object('token', l.token)
+      from lease l, (select coalesce(max(d.n), 1) as n from delivery d where d.kind = 'case' and d.item_id = p_id) last
+     where l.token = any (p_tokens)
+    returning kind, item_id, n)
+  insert into delivery_start (kind, item_id, n) select kind, item_id, n from added;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.put_back_deliveries(r reconciliation, p_limit integer, OUT put integer, OUT read integer, OUT after_kind text, OUT after_id text, OUT after_n integer)
+ RETURNS record
+ LANGUAGE sql
+AS $function$
+  with found as materialized (
+    select kind, item_id, n from delivery
+     where state = 'pending' and (kind, item_id, n) > (r.after_kind, r.after_id, r.after_n)
+     order by kind, item_id, n limit p_limit
+  ), reviews as (
+    insert into outbox (version, kind, item_id, node)
+    select distinct v.version, 'review', v.id, 'reconcile' from found f join review v on v.id = f.item_id where f.kind = 'review'
+    on conflict do nothing
+  ), again as (
+    insert into resync (what, parent, name, n, at)
+    select 'delivery', i.kind, i.id, f.n, '-infinity'
+      from found f join item i on i.kind = f.kind and i.id = f.item_id and (f.n > 1 or not i.telling)
+  ), last as (select kind, item_id, n from found order by kind desc, item_id desc, n desc limit 1)
+  select count(*)::integer, count(*)::integer, (select kind from last), (select item_id from last), (select n from last) from found
+$function$;
+
+CREATE OR REPLACE FUNCTION public.put_back_open(r reconciliation, p_limit integer, OUT put integer, OUT read integer, OUT after_kind text, OUT after_id text)
+ RETURNS record
+ LANGUAGE sql
+AS $function$
+  with found as materialized (
+    select kind, id, version, ended_at is null and (wake_at is not null or coalesce(inviting, false)) = (r.stage = 'due') as wanted
+      from item where (kind, id) > (r.after_kind, r.after_id) order by kind, id limit p_limit
+  ), kept as (
+    insert into outbox (version, kind, item_id, node)
+    select version, kind, id, 'reconcile' from found where wanted on conflict do nothing
+  ), last as (select kind, id from found order by kind desc, id desc limit 1)
+  select count(*) filter (where wanted)::integer, count(*)::integer, (select kind from last), (select id from last) from found
+$function$;
+
+CREATE OR REPLACE FUNCTION public.put_back_outcomes(r reconciliation, p_limit integer, OUT put integer, OUT read integer, OUT after_kind text, OUT after_id text)
+ RETURNS record
+ LANGUAGE sql
+AS $function$
+  with found as materialized (
+    select kind, id, version from item where telling and (kind, id) > (r.after_kind, r.after_id) order by kind, id limit p_limit
+  ), kept as (
+    insert into outbox (version, kind, item_id, node) select version, kind, id, 'reconcile' from found on conflict do nothing
+  ), last as (select kind, id from found order by kind desc, id desc limit 1)
+  select count(*)::integer, count(*)::integer, (select kind from last), (select id from last) from found
+$function$;
+
+CREATE OR REPLACE FUNCTION public.put_back_reviews(r reconciliation, p_limit integer, OUT put integer, OUT read integer, OUT after_id text)
+ RETURNS record
+ LANGUAGE sql
+AS $function$
+  with found as materialized (
+    select distinct review_id from review_callback
+     where outcome = 'pending' and review_id > r.after_id collate "C" order by review_id limit p_limit
+  ), kept as (
+    insert into outbox (version, kind, item_id, node)
+    select v.version, 'review', v.id, 'reconcile' from found f join review v on v.id = f.review_id on conflict do nothing
+  )
+  select count(*)::integer, count(*)::integer, max(review_id) from found
+$function$;
+
+CREATE OR REPLACE FUNCTION public.put_back_schedules(r reconciliation, p_limit integer, OUT put integer, OUT read integer, OUT after_kind text, OUT after_id text)
+ RETURNS record
+ LANGUAGE sql
+AS $function$
+  with found as materialized (
+    select topic, name from schedule where (topic, name) > (r.after_kind, r.after_id) order by topic, name limit p_limit
+  ), kept as (
+    insert into resync (what, parent, name, at) select 'schedule', topic, name, '-infinity' from found
+  ), last as (select topic, name from found order by topic desc, name desc limit 1)
+  select count(*)::integer, count(*)::integer, (select topic from last), (select name from last) from found
+$function$;
+
+CREATE OR REPLACE FUNCTION public.put_back(p_limit integer, p_most integer)
+ RETURNS TABLE(stage text, put integer)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  r reconciliation;
+  v_stages text[] := array['schedules', 'deliveries', 'reviews', 'outcomes', 'due', 'open'];
+  v_put integer;
+  v_read integer;
+begin
+  select * into r from reconciliation c where c.stage is not null for update skip locked;
+  if not found then return; end if;
+  if r.stage in ('due', 'open') and (select count(*) from (select from outbox limit p_most) o) >= p_most then
+    return query select r.stage, null::integer;
+    return;
+  end if;
+  case r.stage
+    when 'schedules' then
+      select * into v_put, v_read, r.after_kind, r.after_id from put_back_schedules(r, p_limit);
+    when 'deliveries' then
+      select * into v_put, v_read, r.after_kind, r.after_id, r.after_n from put_back_deliveries(r, p_limit);
+    when 'reviews' then
+      select * into v_put, v_read, r.after_id from put_back_reviews(r, p_limit);
+    when 'outcomes' then
+      select * into v_put, v_read, r.after_kind, r.after_id from put_back_outcomes(r, p_limit);
+    else
+      select * into v_put, v_read, r.after_kind, r.after_id from put_back_open(r, p_limit);
+  end case;
+  stage := r.stage;
+  put := v_put;
+  if v_read < p_limit then
+    r.stage := v_stages[array_position(v_stages, r.stage) + 1];
+    r.after_kind := ''; r.after_id := ''; r.after_n := 0;
+  end if;
+  update reconciliation c
+     set stage = r.stage, after_kind = coalesce(r.after_kind, ''), after_id = coalesce(r.after_id, ''), after_n = coalesce(r.after_n, 0),
+         finished_at = case when r.stage is null then clock_timestamp() end;
+  return next;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.put_occurrences(t task, p_times timestamp with time zone[], p_now timestamp with time zone)
@@ -2597,42 +3032,64 @@ begin
   end loop;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.rejudge_cases(p_court text, p_found jsonb)
+CREATE OR REPLACE FUNCTION public.rejudge_cases(p_court text, p_found jsonb, p_settings bigint)
  RETURNS SETOF text
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
-  c court;
-  f case_file;
   v record;
+  v_now timestamptz;
 begin
-  select * into c from court where name = p_court;
+  perform from item where kind = 'case' and id = any (array(select s.id from jsonb_to_recordset(p_found) as s (id text)))
+    and ended_at is null order by id for update;
+  if hold_settings(p_court) <> p_settings then
+    return next null; return;
+  end if;
+  v_now := clock_timestamp();
+  update case_file f
+     set votes_left = (s.verdict ->> 'votesLeft')::integer, stage = (s.verdict ->> 'stage')::integer,
+         tally = case when f.gold is null then f.tally else '{}' end
+    from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
+   where f.id = s.id and f.votes = s.votes and exists (select from item i where i.kind = 'case' and i.id = s.id and i.ended_at is null);
+
   for v in
-    select i.id, i.room, i.inviting, i.priority, i.rank, i.first_available_at, i.deadline_at, s.votes, s.verdict,
-           case when i.own_deadline then i.deadline_at else i.created_at + make_interval(secs => q.deadline_seconds) end as due_at
-      from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
-      join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
-      join queue q on q.kind = 'case' and q.name = i.queue
-     order by i.id for update of i
+    select s.id, s.verdict from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
+      join case_file f on f.id = s.id and f.votes = s.votes join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
+     where s.verdict ->> 'winner' is not null or (s.verdict ->> 'hung')::boolean order by s.id
   loop
-    select * into f from case_file where id = v.id;
-    continue when f.votes <> v.votes;
-    update case_file set votes_left = (v.verdict ->> 'votesLeft')::integer, stage = (v.verdict ->> 'stage')::integer,
-           tally = case when gold is null then tally else '{}' end
-     where id = v.id returning * into f;
-    v.due_at := case when f.extended or f.gold is not null then v.deadline_at else v.due_at end;
-    update item set priority = (v.verdict ->> 'priority')::bigint, deadline_at = v.due_at where kind = 'case' and id = v.id;
-    perform apply_verdict(v.id, v.verdict, clock_timestamp());
-    if v.verdict ->> 'winner' is not null or (v.verdict ->> 'hung')::boolean then
-      return next v.id;
-    elsif (v.room, v.inviting, v.priority, v.deadline_at)
-          is distinct from (case_room(f, c), case_invites(f, c), (v.verdict ->> 'priority')::bigint, v.due_at)
-       -- it has a place by its age where the dice are to be thrown, or the other way round
-       or (v.rank = item_rank('case', (v.verdict ->> 'priority')::bigint, v.first_available_at, null, false)) = c.around then
-      perform keep_case(v.id, 'changed', 'system', json_build_object('votesLeft', f.votes_left), clock_timestamp());
-      return next v.id;
-    end if;
+    perform apply_verdict(v.id, v.verdict, v_now);
+    return next v.id;
   end loop;
+
+  return query
+  with found as materialized (
+    select i.id, n.*, n.deadline_at is distinct from i.deadline_at or n.inviting <> i.inviting as told,
+           n.deadline_at is distinct from i.deadline_at as other_deadline, c as court,
+           -- it has a place by its age where the place is to be random, or the other way round
+           (i.rank = item_rank('case', n.priority, i.first_available_at, null, false)) = c.around as moves
+      from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
+      join case_file f on f.id = s.id and f.votes = s.votes join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
+      join court c on c.name = p_court
+     cross join lateral (select (s.verdict ->> 'priority')::bigint as priority, case_deadline(i, f) as deadline_at,
+                                case_room(f, c) as room, case_invites(f, c) as inviting) n
+  ), changed as (
+    update item i
+       set room = n.room, inviting = n.inviting, priority = n.priority, deadline_at = n.deadline_at, updated_at = v_now,
+           rank = case when n.moves then case_rank(n.court, n.priority, i.first_available_at) else i.rank end,
+           wake_at = case when n.other_deadline then least(n.deadline_at, (
+                       select min(l.expires_at) from lease l where l.kind = 'case' and l.item_id = i.id and l.ended_at is null))
+                          else i.wake_at end,
+           version = case when n.told then nextval('item_version') else i.version end,
+           event_seq = i.event_seq + n.told::integer,
+           last_event = case when n.told then 'changed' else i.last_event end,
+           last_actor = case when n.told then 'system' else i.last_actor end,
+           last_data = case when n.told then json_build_object('deadlineAt', n.deadline_at, 'inviting', n.inviting) else i.last_data end
+      from found n
+     where i.kind = 'case' and i.id = n.id
+       and (n.moves or n.told or (n.room, n.priority) is distinct from (i.room, i.priority))
+    returning i.id, n.told)
+  select id from changed where told;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.renew_hold(p_id text, p_token text, p_subject text)
@@ -2692,6 +3149,18 @@ begin
   end loop;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.revoke_hold(l lease, p_bar text, p_attempt text, p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update lease set ended_at = greatest(p_now, granted_at), why = 'revoked', ended_by = 'system'
+   where token = l.token and ended_at is null;
+  if found then
+    perform keep_case(l.item_id, 'refused', l.holder, json_build_object('attempt', p_attempt, 'reason', p_bar), p_now);
+  end if;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.set_rotation(p_id text, p_next timestamp with time zone, p_now timestamp with time zone)
  RETURNS SETOF item
  LANGUAGE plpgsql
@@ -2706,6 +3175,44 @@ begin
     return query update item set available_at = p_next, wake_at = p_next, updated_at = p_now
      where kind = 'rotation' and id = p_id and ended_at is null returning *;
   end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.settle_idle(p_kinds text[], p_ids text[], p_began timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  update item i set wake_at = item_wake(i.state, i.available_at, i.expires_at, i.deadline_at,
+                                        next_escalation(q.escalations, i.first_available_at, i.escalated_seconds))
+    from unnest(p_kinds, p_ids) as p (kind, id), queue q
+   where i.kind = p.kind and i.id = p.id and i.kind not in ('case', 'task', 'rotation')
+     and i.ended_at is null and i.wake_at <= p_began and i.updated_at < p_began
+     and q.kind = i.kind and q.name = i.queue;
+  perform park_item(i.kind, i.id, 'it is due, and there is nothing to do')
+     from unnest(p_kinds, p_ids) as p (kind, id)
+     join item i on i.kind = p.kind and i.id = p.id
+    where i.wake_at <= p_began and i.updated_at < p_began;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.some_newcomers(c court, p_from double precision, p_limit integer)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ STABLE
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_sort TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+begin
+  return array(
+    select j.person from (
+      (select id, person from juror where court = c.name and list = c.list and eligible and invite and dice >= p_from order by dice limit 100)
+      union all
+      (select id, person from juror where court = c.name and list = c.list and eligible and invite and dice < p_from order by dice limit 100)) j
+     where not exists (select from lease l where l.kind = 'case' and l.queue = c.name and l.slot = j.person and l.ended_at is null)
+       and (juror_seen(c, j.id, j.person)).newcomer
+     limit p_limit);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.speaks_for(c court, p_subject text, l lease)
@@ -2810,6 +3317,8 @@ AS $function$
 declare
   v_kinds text[];
   v_ids text[];
+  v_began timestamptz := clock_timestamp();
+  v_moved integer;
 begin
   -- the scalar subquery bounds the index scan; a bare volatile call would read the whole index
   select array_agg(kind), array_agg(id) into v_kinds, v_ids from (
@@ -2820,6 +3329,8 @@ begin
   if v_ids is null then return; end if;
   begin
     return query select * from advance(v_kinds, v_ids);
+    get diagnostics v_moved = row_count;
+    if v_moved < cardinality(v_ids) then perform settle_idle(v_kinds, v_ids, v_began); end if;
   exception when others then
     for n in 1 .. cardinality(v_ids) loop
       begin
@@ -2841,6 +3352,12 @@ AS $function$
   select count(*) >= p_limit from item where queue = p_queue and kind = 'rotation' and state = 'delayed' and id <> p_but
 $function$;
 
+CREATE OR REPLACE FUNCTION public.url_host(url text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN regexp_replace(lower("substring"(url, '^[A-Za-z]+://([^/?#\\]*)'::text)), CASE WHEN (url ~~* 'https:%'::text) THEN ':443$'::text ELSE ':80$'::text END, ''::text);
+
 CREATE OR REPLACE FUNCTION public.void_occurrences(t task, p_kept text[], p_before timestamp with time zone, p_reason text, p_actor text, p_now timestamp with time zone)
  RETURNS SETOF item
  LANGUAGE plpgsql
@@ -2859,3 +3376,11 @@ begin
     return query select * from item where kind = 'task' and id = v_id;
   end loop;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.vote_bar(f case_file, j juror_seen)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select case when not may_judge(f, j) then 'forbidden' else case_bar(f, j) end
+$function$;

@@ -95,7 +95,7 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody: {
+            requestBody?: {
                 content: {
                     "application/json": components["schemas"]["QueueSettings"];
                 };
@@ -108,6 +108,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Queue"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -167,7 +176,88 @@ export interface paths {
             };
         };
         post?: never;
-        delete?: never;
+        /**
+         * Delete a queue that has no tickets, neither open nor final
+         * @description Roles: admin.
+         */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    queue: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            deleted: boolean;
+                        };
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description not_found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description id_conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
         options?: never;
         head?: never;
         patch?: never;
@@ -540,6 +630,15 @@ export interface paths {
                         "application/json": components["schemas"]["Ticket"];
                     };
                 };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unauthenticated */
                 401: {
                     headers: {
@@ -648,6 +747,15 @@ export interface paths {
                         "application/json": components["schemas"]["BatchResults"];
                     };
                 };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unauthenticated */
                 401: {
                     headers: {
@@ -732,7 +840,7 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody: {
+            requestBody?: {
                 content: {
                     "application/json": components["schemas"]["Claim"];
                 };
@@ -745,6 +853,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["ClaimAnswer"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -844,6 +961,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["DecideAnswer"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -965,6 +1091,15 @@ export interface paths {
                         };
                     };
                 };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unauthenticated */
                 401: {
                     headers: {
@@ -1067,7 +1202,7 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody: {
+            requestBody?: {
                 content: {
                     "application/json": components["schemas"]["Release"];
                 };
@@ -1080,6 +1215,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Ticket"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -1199,6 +1343,15 @@ export interface paths {
                         "application/json": components["schemas"]["Ticket"];
                     };
                 };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unauthenticated */
                 401: {
                     headers: {
@@ -1314,6 +1467,15 @@ export interface paths {
                         "application/json": components["schemas"]["BatchResults"];
                     };
                 };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unauthenticated */
                 401: {
                     headers: {
@@ -1411,6 +1573,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Ticket"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -1528,6 +1699,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Ticket"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -1648,6 +1828,15 @@ export interface paths {
                             invalidated: number;
                             skipped: number;
                         };
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -1821,6 +2010,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Ticket"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -2171,7 +2369,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was sent to the callback, and with what outcome
+         * What was sent to the callback, and with what outcome; newest first
          * @description Roles: producer, agent, admin.
          */
         get: {
@@ -2364,7 +2562,7 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody: {
+            requestBody?: {
                 content: {
                     "application/json": components["schemas"]["Explain"];
                 };
@@ -2377,6 +2575,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["ExplainAnswer"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -2478,6 +2685,15 @@ export interface paths {
             responses: {
                 /** @description Done */
                 200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["JobAnswer"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -2823,7 +3039,7 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody: {
+            requestBody?: {
                 content: {
                     "application/json": components["schemas"]["TopicSettings"];
                 };
@@ -2836,6 +3052,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Topic"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -2895,7 +3120,88 @@ export interface paths {
             };
         };
         post?: never;
-        delete?: never;
+        /**
+         * Delete a topic that has no jobs, neither open nor final, and no schedules
+         * @description Roles: admin.
+         */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    topic: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            deleted: boolean;
+                        };
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description not_found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description id_conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
         options?: never;
         head?: never;
         patch?: never;
@@ -3232,7 +3538,7 @@ export interface paths {
             };
         };
         /**
-         * A periodic job: every so many seconds, or by cron in a time zone
+         * A periodic job: every so many seconds, or by cron in a time zone; while Temporal is down, 503 and no change
          * @description Roles: producer, admin.
          */
         put: {
@@ -3258,6 +3564,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Schedule"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -3318,7 +3633,7 @@ export interface paths {
         };
         post?: never;
         /**
-         * No further firings; jobs that were added stay
+         * No further firings; jobs that were added stay. While Temporal is down, 503 and no change
          * @description Roles: producer, admin.
          */
         delete: {
@@ -3585,6 +3900,15 @@ export interface paths {
                         "application/json": components["schemas"]["Review"];
                     };
                 };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unauthenticated */
                 401: {
                     headers: {
@@ -3703,6 +4027,15 @@ export interface paths {
                         "application/json": components["schemas"]["CallbackAnswer"];
                     };
                 };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unauthenticated */
                 401: {
                     headers: {
@@ -3818,6 +4151,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["CallbackAnswer"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -4244,7 +4586,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was sent to the callback, and with what outcome
+         * What was sent to the callback, and with what outcome; newest first
          * @description Roles: producer, agent, admin.
          */
         get: {
@@ -4506,7 +4848,7 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody: {
+            requestBody?: {
                 content: {
                     "application/json": components["schemas"]["PutCourt"];
                 };
@@ -4519,6 +4861,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Court"] | components["schemas"]["CourtDryRun"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -4701,6 +5052,15 @@ export interface paths {
                         "application/json": components["schemas"]["JurorsTotal"];
                     };
                 };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unauthenticated */
                 401: {
                     headers: {
@@ -4809,6 +5169,15 @@ export interface paths {
                         "application/json": {
                             total: number;
                         };
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -5024,6 +5393,15 @@ export interface paths {
                         "application/json": components["schemas"]["Case"];
                     };
                 };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unauthenticated */
                 401: {
                     headers: {
@@ -5141,6 +5519,15 @@ export interface paths {
                         "application/json": components["schemas"]["BatchResults"];
                     };
                 };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unauthenticated */
                 401: {
                     headers: {
@@ -5234,7 +5621,7 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody: {
+            requestBody?: {
                 content: {
                     "application/json": components["schemas"]["ClaimCase"];
                 };
@@ -5247,6 +5634,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["ClaimCaseAnswer"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -5328,7 +5724,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Its votes in their order; those that came too late and were kept do not count
+         * Its votes, newest first; those that came too late and were kept do not count
          * @description Roles: producer, agent, admin.
          */
         get: {
@@ -5431,6 +5827,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["CastVoteAnswer"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -5552,6 +5957,15 @@ export interface paths {
                         };
                     };
                 };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unauthenticated */
                 401: {
                     headers: {
@@ -5667,6 +6081,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Case"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -5786,6 +6209,15 @@ export interface paths {
                         "application/json": components["schemas"]["Case"];
                     };
                 };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unauthenticated */
                 401: {
                     headers: {
@@ -5903,6 +6335,15 @@ export interface paths {
                         "application/json": components["schemas"]["Case"];
                     };
                 };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unauthenticated */
                 401: {
                     headers: {
@@ -5991,7 +6432,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A case in whatever state it is
+         * A case in whatever state it is; to a reviewer, one that they hold or have voted on, without the votes of others before its end
          * @description Roles: producer, reviewer, agent, admin.
          */
         get: {
@@ -6338,7 +6779,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was sent to the callback, and with what outcome
+         * What was sent to the callback, and with what outcome; newest first
          * @description Roles: producer, agent, admin.
          */
         get: {
@@ -6698,6 +7139,15 @@ export interface paths {
                         "application/json": components["schemas"]["Template"];
                     };
                 };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unauthenticated */
                 401: {
                     headers: {
@@ -6849,7 +7299,88 @@ export interface paths {
         };
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a template that no active task uses
+         * @description Roles: producer, admin.
+         */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            deleted: boolean;
+                        };
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description not_found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description id_conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
         options?: never;
         head?: never;
         patch?: never;
@@ -6946,7 +7477,7 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody: {
+            requestBody?: {
                 content: {
                     "application/json": components["schemas"]["PutGroup"];
                 };
@@ -6959,6 +7490,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Group"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -7046,7 +7586,7 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody: {
+            requestBody?: {
                 content: {
                     "application/json": components["schemas"]["ChangeMembers"];
                 };
@@ -7059,6 +7599,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Group"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -7140,7 +7689,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Groups, newest first
+         * Groups without their members, newest first
          * @description Roles: producer, agent, admin.
          */
         get: {
@@ -7162,7 +7711,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            items: components["schemas"]["Group"][];
+                            items: components["schemas"]["GroupSummary"][];
                             nextCursor: string | null;
                         };
                     };
@@ -7325,6 +7874,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Task"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -7564,7 +8122,7 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody: {
+            requestBody?: {
                 content: {
                     "application/json": components["schemas"]["PatchTask"];
                 };
@@ -7577,6 +8135,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Task"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -7843,7 +8410,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was sent to the callback, and with what outcome
+         * What was sent to the callback, and with what outcome; newest first
          * @description Roles: producer, agent, admin.
          */
         get: {
@@ -8038,7 +8605,7 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody: {
+            requestBody?: {
                 content: {
                     "application/json": components["schemas"]["NextTask"];
                 };
@@ -8051,6 +8618,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["NextTaskAnswer"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -8150,6 +8726,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["CompleteTaskAnswer"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description unauthenticated */
@@ -8301,6 +8886,180 @@ export interface paths {
         };
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Deliveries of all items, newest first: what is pending, what has failed, and why
+         * @description Roles: producer, agent, admin.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    cursor?: string;
+                    state?: "pending" | "delivered" | "failed";
+                    kind?: "ticket" | "job" | "case" | "task" | "review";
+                    queue?: string;
+                    /** @description Of the URL, with its port unless that is the protocol's own */
+                    host?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            items: components["schemas"]["ListedDelivery"][];
+                            nextCursor: string | null;
+                        };
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deliveries/{kind}/{itemId}/{n}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send one again, with the same message id
+         * @description Roles: producer, admin.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    kind: "ticket" | "job" | "case" | "task" | "review";
+                    itemId: string;
+                    n: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Delivery"];
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description not_found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
         delete?: never;
         options?: never;
         head?: never;
@@ -8649,11 +9408,11 @@ export interface paths {
                             /** @enum {string} */
                             status: "ok" | "degraded";
                             /** @enum {string} */
-                            postgres: "ok" | "unreachable" | "outdated" | "unknown";
+                            postgres: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
                             /** @enum {string} */
-                            schema: "ok" | "unreachable" | "outdated" | "unknown";
+                            schema: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
                             /** @enum {string} */
-                            temporal: "ok" | "unreachable" | "outdated" | "unknown";
+                            temporal: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
                         };
                     };
                 };
@@ -8726,7 +9485,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": string;
+                        "text/plain; version=0.0.4; charset=utf-8": string;
                     };
                 };
                 /** @description unauthenticated */
@@ -8978,6 +9737,8 @@ export interface components {
             decision: Record<string, unknown> | unknown[] | string | number | boolean | null;
             decidedBy: string | null;
             decidedAt: string | null;
+            /** @description Why it was decided from outside; else null */
+            reason: string | null;
             invalidation: {
                 reason: string;
                 by: string;
@@ -9191,7 +9952,7 @@ export interface components {
             command: "add";
             /** @example orderclose */
             topic: string;
-            /** @example reports */
+            /** @example order/2024#1 */
             id: string;
             /** @default 0 */
             delay?: number;
@@ -9217,7 +9978,7 @@ export interface components {
         JobFinish: {
             /** @enum {string} */
             command: "finish";
-            /** @example reports */
+            /** @example order/2024#1 */
             id: string;
             token?: string;
         };
@@ -9225,7 +9986,7 @@ export interface components {
             /** @enum {string} */
             command: "finish";
             jobs: {
-                /** @example reports */
+                /** @example order/2024#1 */
                 id: string;
                 token?: string;
             }[];
@@ -9233,20 +9994,20 @@ export interface components {
         JobDelete: {
             /** @enum {string} */
             command: "delete";
-            /** @example reports */
+            /** @example order/2024#1 */
             id: string;
         };
         JobTouch: {
             /** @enum {string} */
             command: "touch";
-            /** @example reports */
+            /** @example order/2024#1 */
             id: string;
             token: string;
         };
         JobRelease: {
             /** @enum {string} */
             command: "release";
-            /** @example reports */
+            /** @example order/2024#1 */
             id: string;
             token: string;
             /** @default 0 */
@@ -9256,7 +10017,7 @@ export interface components {
         JobBury: {
             /** @enum {string} */
             command: "bury";
-            /** @example reports */
+            /** @example order/2024#1 */
             id: string;
             token: string;
             priority?: number;
@@ -9272,13 +10033,13 @@ export interface components {
         JobKickOne: {
             /** @enum {string} */
             command: "kick";
-            /** @example reports */
+            /** @example order/2024#1 */
             id: string;
         };
         JobPeek: {
             /** @enum {string} */
             command: "peek";
-            /** @example reports */
+            /** @example order/2024#1 */
             id?: string;
             /** @example orderclose */
             topic?: string;
@@ -9563,6 +10324,14 @@ export interface components {
                 queue: string;
             } | null;
             callback?: components["schemas"]["Callback"];
+            /**
+             * @description Receives `case.invited` for each invitation: {juror, case, expiresAt}, without the token
+             * @default null
+             */
+            invitationCallback?: {
+                url: string;
+                secret: string;
+            } | null;
             createdAt: string;
             updatedAt: string;
         };
@@ -9655,6 +10424,14 @@ export interface components {
                 queue: string;
             } | null;
             callback?: components["schemas"]["Callback"];
+            /**
+             * @description Receives `case.invited` for each invitation: {juror, case, expiresAt}, without the token
+             * @default null
+             */
+            invitationCallback?: {
+                url: string;
+                secret: string;
+            } | null;
         };
         JurorsTotal: {
             total: number;
@@ -9675,6 +10452,11 @@ export interface components {
             }[];
             /** @example reports */
             list?: string;
+            /**
+             * @description Begins the upload of the list again; without it, chunks more than an hour apart are of two uploads
+             * @default false
+             */
+            first?: boolean;
             /** @default false */
             final?: boolean;
         };
@@ -9832,9 +10614,11 @@ export interface components {
         };
         Group: {
             id: string;
-            members: string[];
+            /** @description How many members it has */
+            size: number;
             createdAt: string;
             updatedAt: string;
+            members: string[];
         };
         PutGroup: {
             /** @default [] */
@@ -9845,6 +10629,13 @@ export interface components {
             add?: string[];
             /** @default [] */
             remove?: string[];
+        };
+        GroupSummary: {
+            id: string;
+            /** @description How many members it has */
+            size: number;
+            createdAt: string;
+            updatedAt: string;
         };
         Task: {
             id: string;
@@ -10012,6 +10803,18 @@ export interface components {
             type: "dispatched" | "completed" | "returned";
             at: string;
             result: Record<string, unknown> | unknown[] | string | number | boolean | null;
+        };
+        ListedDelivery: components["schemas"]["Delivery"] & {
+            /** @description Without its query */
+            url?: string;
+            /** @enum {string} */
+            kind: "ticket" | "job" | "case" | "task" | "review";
+            /** @description `<task>/<occurrence>` for tasks; percent-encoded where it stands in a path */
+            itemId: string;
+            /** @description Of its item; null for reviews */
+            queue: string | null;
+            /** @description While pending: not before then; in the past: as soon as its host takes a call. Otherwise null */
+            nextAttemptAt: string | null;
         };
         FeedEvent: {
             /** @description The feed's own position: 1, 2, 3, …, with gaps only where events were cleared with their items */
