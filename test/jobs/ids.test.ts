@@ -86,6 +86,14 @@ describe('S3.2 the business decides how ids and topics look', () => {
     await eventually(async () => (await workflow()).status === 'completed');
   });
 
+  test.each(['每日/账单 #1', '🦉'.repeat(200)])('S3.2 S3.7 topic %s has periodic jobs', async (topic) => {
+    const path = `/v1/topics/${at(topic)}/schedules/daily`;
+    expect((await api.put(path, { everySeconds: 1, body: 'due' })).body).toMatchObject({ topic, name: 'daily' });
+    expect(await eventually(async () => (await job('pop', { topic, wait: 10 })).value)).toBe('due');
+    expect((await api.get(`/v1/topics/${at(topic)}/schedules`)).body.items).toMatchObject([{ topic, name: 'daily' }]);
+    expect((await api.raw('DELETE', path)).body).toEqual({ deleted: true });
+  });
+
   test('S3.2 ids compare by code points: no normalization', async () => {
     const [composed, decomposed] = ['caf\u00e9', 'cafe\u0301'];
     expect(await job('add', { topic: 'nfc', id: composed, body: 1 })).toMatchObject({ success: true });
