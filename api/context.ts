@@ -1,9 +1,11 @@
 import type { Item } from '../contract/items.ts';
 import type { Kind } from '../contract/snapshot.ts';
 import * as items from '../db/items.ts';
+import type { Queryable } from '../db/pool.ts';
 import { claimItems, ensureQueue } from '../db/queues.ts';
 import type { NewCallback, Received } from '../db/reviews.ts';
 import type { Engine } from '../link/engine.ts';
+import { settleDue } from '../link/queues.ts';
 import { newToken } from '../link/tokens.ts';
 import type { Authenticator } from './auth.ts';
 import { type CaseService, caseService } from './cases/service.ts';
@@ -131,7 +133,10 @@ function sharedAdd({ db, after }: Engine) {
     (inputs) =>
       byKind(inputs, async (kind, group) => {
         const added = group.map((g) => g.item);
-        const rows = await items.addItems(db, kind, added);
+        const add = async (tx: Queryable) => settleDue(tx, kind, await items.addItems(tx, kind, added));
+        // one that comes with its age may have escalations behind it, and stands where they put it from the first
+        const aged = added.some((item) => item.createdAt !== null);
+        const rows = await (aged ? db.transaction(add) : add(db));
         after(rows);
         return added.map((item) => rows.find((r) => isSame(r, item)));
       }),

@@ -25,6 +25,9 @@ export const tick = (db: Queryable, limit: number) => db.run<Item>('tick', [limi
 /** What is due for one item; see db/functions/tick.sql. */
 export const tickItem = (db: Queryable, kind: Kind, id: string) => db.run<Item>('tick_item', [kind, id]);
 
+/** What is due for these items, one transition each; see db/functions/tick.sql. */
+export const tickItems = (db: Queryable, kind: Kind, ids: string[]) => db.run<Item>('tick_items', [kind, ids]);
+
 /** An item with the database's time of reading it. */
 export async function readItem(db: Queryable, kind: Kind, id: string): Promise<(Item & { now: Date }) | undefined> {
   return (await db.run<Item & { now: Date }>('read_item', [kind, id]))[0];

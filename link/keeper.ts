@@ -1,9 +1,10 @@
 import { adoptOutbox, beat, forgetTasks, leave, liveNodes, tidy } from '../db/link.ts';
 import type { Db } from '../db/pool.ts';
-import { refreshQueue, takeRefresh } from '../db/queues.ts';
+import { takeRefresh } from '../db/queues.ts';
 import type { Bus } from './bus.ts';
 import { refreshCourt } from './courts.ts';
 import type { Log } from './log.ts';
+import { refreshQueue } from './queues.ts';
 import type { Relay } from './relay.ts';
 import type { AfterCommit } from './told.ts';
 
@@ -88,7 +89,7 @@ export class Keeper {
     try {
       for (const queue of await takeRefresh(db)) {
         if (queue.kind === 'case') await refreshCourt(db, after, queue.name);
-        else await refreshQueue(db, queue.kind, queue.name);
+        else await refreshQueue(db, after, queue.kind, queue.name);
         relay.lookBack();
       }
     } catch (error) {

@@ -1,6 +1,7 @@
 import { Page, pageOf, QueueParam } from '../../contract/common.ts';
 import { Queue, QueueSettings } from '../../contract/queues.ts';
-import { getQueue, listQueues, pauseQueue, putQueue, type Queue as Row, refreshQueue } from '../../db/queues.ts';
+import { getQueue, listQueues, pauseQueue, putQueue, type Queue as Row } from '../../db/queues.ts';
+import { refreshQueue } from '../../link/queues.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { isNumber, page, positionOf } from '../paging.ts';
@@ -43,7 +44,7 @@ export const putQueueEndpoint = endpoint({
   async handle({ api, params: { queue: name }, body }) {
     checkUrl(api, 'callback.url', body.callback?.url);
     if (body.form) checkForm(body.form);
-    const { db } = api.engine;
+    const { db, after } = api.engine;
     const queue = await putQueue(db, 'ticket', name, {
       lease_seconds: body.leaseSeconds,
       level_seconds: body.ageing?.secondsPerLevel ?? null,
@@ -56,7 +57,7 @@ export const putQueueEndpoint = endpoint({
       form: body.form,
     });
     if (queue.refresh_pending) {
-      await refreshQueue(db, 'ticket', name);
+      await refreshQueue(db, after, 'ticket', name);
       api.engine.rearm();
       api.engine.relay.lookBack();
     }

@@ -3,6 +3,7 @@ import { IdParam } from '../../contract/common.ts';
 import { Release, Renew, Ticket, Transfer } from '../../contract/tickets.ts';
 import { releaseItem, transferItem } from '../../db/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
+import { settleDue } from '../../link/queues.ts';
 import { boundTo, type Caller } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { Problem } from '../problems.ts';
@@ -85,7 +86,9 @@ export const transferTicket = endpoint({
       await api.ensureQueue('ticket', body.queue);
       const actor = token === null ? caller.actor : (held.holder ?? caller.actor);
       const transfer = { id, token, subject, queue: body.queue, reason: body.reason ?? null, actor };
-      const [item] = await transferItem(api.engine.db, 'ticket', transfer);
+      const [item] = await api.engine.db.transaction(async (tx) =>
+        settleDue(tx, 'ticket', await transferItem(tx, 'ticket', transfer)),
+      );
       if (item) {
         api.engine.after([item]);
         return ok(ticketView(item));

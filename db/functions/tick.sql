@@ -82,8 +82,7 @@ create or replace function ids_of(p_kind text, p_kinds text[], p_ids text[]) ret
   select array(select p.id from unnest(p_kinds, p_ids) as p (kind, id) where p.kind = p_kind)
 $$;
 
--- One batch of what is due, in all queues. Rows another process is at are skipped. An item whose
--- transition fails is parked for a minute and the rest goes on.
+-- One batch of what is due, in all queues. Rows another process is at are skipped.
 create or replace function tick(p_limit integer) returns setof item language plpgsql as $$
 declare
   v_kinds text[];
@@ -96,19 +95,32 @@ begin
        and not exists (select 1 from parked p where p.kind = i.kind and p.item_id = i.id and p.until > clock_timestamp())
      order by i.wake_at limit p_limit for update skip locked) due;
   if v_ids is null then return; end if;
+  return query select * from advance_apart(v_kinds, v_ids);
+end $$;
+
+-- All at once, or one by one where one of them fails: that one is parked for a minute.
+create or replace function advance_apart(p_kinds text[], p_ids text[]) returns setof item language plpgsql as $$
+begin
   begin
-    return query select * from advance(v_kinds, v_ids);
+    return query select * from advance(p_kinds, p_ids);
   exception when others then
-    for n in 1 .. cardinality(v_ids) loop
+    for n in 1 .. cardinality(p_ids) loop
       begin
-        return query select * from advance(v_kinds[n:n], v_ids[n:n]);
+        return query select * from advance(p_kinds[n:n], p_ids[n:n]);
       exception
         -- others were at it: it is due still, and the next beat does it
         when deadlock_detected or serialization_failure then null;
-        when others then perform park_item(v_kinds[n], v_ids[n], sqlerrm);
+        when others then perform park_item(p_kinds[n], p_ids[n], sqlerrm);
       end;
     end loop;
   end;
+end $$;
+
+-- What is due for these items, for callers who must not answer before it is done.
+create or replace function tick_items(p_kind text, p_ids text[]) returns setof item language plpgsql as $$
+begin
+  perform 1 from item where kind = p_kind and id = any (p_ids) order by id for update;
+  return query select * from advance_apart(array_fill(p_kind, array[cardinality(p_ids)]), p_ids);
 end $$;
 
 -- The same for one item: what its own workflow does when its durable timer fires.

@@ -6,6 +6,9 @@ select * from tick($1);
 -- name: tick_item
 select * from tick_item($1, $2);
 
+-- name: tick_items
+select * from tick_items($1, $2);
+
 -- name: refresh_statistics
 select * from refresh_statistics();
 

@@ -41,7 +41,8 @@ returning kind, name;
 -- name: refresh_items
 -- One batch of open items of a queue reckoned anew after its settings changed: place, deadline and
 -- wake time; steps already reached apply again as `greatest(current, step)`. Walks in the order of
--- creation from ($3, $4); the answer is the last row of the batch, or no row at the end.
+-- creation from ($3, $4); the answer is the last row of the batch with the ids for which something is
+-- due at once (an escalation that they have reached), or no row at the end.
 with batch as materialized (
   select i.kind, i.id, i.created_at, i.seq from item i
    where i.kind = $1 and i.queue = $2 and (i.created_at, i.seq) > ($3::timestamptz, $4::bigint)
@@ -70,7 +71,9 @@ with batch as materialized (
    where i.kind = r.kind and i.id = r.id
      and (i.rank, i.deadline_at, i.wake_at, i.escalated_seconds) is distinct from (r.rank, r.deadline_at, r.wake_at, -1)
 )
-select created_at::text as created_at, seq from batch order by batch.created_at desc, batch.seq desc limit 1;
+select created_at::text as created_at, seq,
+       array(select id from reckoned where wake_at <= (select clock_timestamp())) as due
+  from batch order by batch.created_at desc, batch.seq desc limit 1;
 
 -- name: refresh_done
 -- Only if the settings are still those that were applied, and old enough for every add that was
