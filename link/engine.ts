@@ -10,6 +10,7 @@ import type { Log } from './log.ts';
 import { Notices } from './notices.ts';
 import { Pacemaker } from './pacemaker.ts';
 import { Relay } from './relay.ts';
+import { Schemas } from './schemas/schemas.ts';
 import type { AfterCommit } from './told.ts';
 import { POLL_STEPS, Waiters } from './waiters.ts';
 
@@ -45,6 +46,7 @@ export interface Engine {
   readonly feed: Feed;
   readonly after: AfterCommit;
   readonly inbox: Inbox;
+  readonly schemas: Schemas;
   /** Calls being worked on. The relay yields to them. */
   readonly load: Load;
   /** Something may be due earlier than the pacemaker knows. */
@@ -70,6 +72,7 @@ export function createEngine(o: EngineOptions): Engine {
   const waiters = new Waiters();
   const notices = new Notices(db, log);
   const feed = new Feed(db, log);
+  const schemas = new Schemas();
   const relay = new Relay({ db, client, node, log, ...ratesOf(o), busy: () => load.busy });
 
   const onHint = (hint: Hint) => {
@@ -103,6 +106,7 @@ export function createEngine(o: EngineOptions): Engine {
     after,
     inbox: createInbox(db, relay, o.auditSkewSeconds),
     load,
+    schemas,
     rearm() {
       arm(0);
       bus.hint({ dueInMs: 0 });
@@ -122,6 +126,7 @@ export function createEngine(o: EngineOptions): Engine {
       clearInterval(slowPoll);
       notices.stop();
       feed.stop();
+      await schemas.close();
       await pacemaker.stop();
       await relay.stop();
       await keeper.stop();

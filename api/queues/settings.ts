@@ -43,7 +43,7 @@ export const putQueueEndpoint = endpoint({
   answers: { 200: Queue },
   async handle({ api, params: { queue: name }, body }) {
     checkUrl(api, 'callback.url', body.callback?.url);
-    if (body.form) checkForm(body.form);
+    if (body.form) await checkForm(api, body.form);
     const { db, after } = api.engine;
     const queue = await putQueue(db, 'ticket', name, {
       lease_seconds: body.leaseSeconds,

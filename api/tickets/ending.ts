@@ -66,7 +66,7 @@ async function misfits(api: Api, items: Wanted['items']): Promise<Map<string, Pr
     const queue = queues.get(item.queue);
     try {
       checkStatus(item, decisions.get(item.id));
-      if (queue) checkDecision(queue, decisions.get(item.id));
+      if (queue) await checkDecision(api, queue, decisions.get(item.id));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       found.set(item.id, error);
