@@ -128,7 +128,7 @@ export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metric
 const isSame = (row: Item, item: items.NewItem) =>
   item.id === null ? Buffer.from(row.content_hash).toString('hex') === item.hash : row.id === item.id;
 
-function sharedAdd({ db, after }: Engine) {
+function sharedAdd({ db, settled }: Engine) {
   return share<{ kind: Kind; item: items.NewItem }, Item | undefined>(
     (inputs) =>
       byKind(inputs, async (kind, group) => {
@@ -137,8 +137,8 @@ function sharedAdd({ db, after }: Engine) {
         // one that comes with its age may have escalations behind it, and stands where they put it from the first
         const aged = added.some((item) => item.createdAt !== null);
         const rows = await (aged ? db.transaction(add) : add(db));
-        after(rows);
-        return added.map((item) => rows.find((r) => isSame(r, item)));
+        const now = await settled(rows);
+        return added.map((item) => now.find((r) => isSame(r, item)));
       }),
     { keys: ({ kind, item }) => [`${kind}/${item.id ?? item.hash}`] },
   );

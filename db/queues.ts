@@ -1,3 +1,4 @@
+import type { Rule } from '../contract/queues.ts';
 import type { Item, Kind } from './items.ts';
 import type { Queryable } from './pool.ts';
 
@@ -20,6 +21,7 @@ export interface Queue {
   deadline_seconds: number | null;
   callback: { url: string; secret: string } | null;
   form: object | null;
+  rules: Rule[];
   push: { url: string; secret: string; concurrency: number } | null;
   settings_version: number;
   refresh_pending: boolean;
@@ -40,6 +42,7 @@ export type QueueSettings = Pick<
   | 'deadline_seconds'
   | 'callback'
   | 'form'
+  | 'rules'
 >;
 
 export interface QueueStats {
@@ -106,6 +109,7 @@ export async function putQueue(db: Queryable, kind: Kind, name: string, s: Queue
     s.deadline_seconds,
     s.callback && JSON.stringify(s.callback),
     s.form && JSON.stringify(s.form),
+    JSON.stringify(s.rules),
   ]);
   if (!queue) throw new Error('put_queue returned no row');
   return queue;
@@ -156,6 +160,8 @@ export interface RefreshedBatch {
   seq: number;
   /** Items for which something is due at once. */
   due: string[];
+  /** Those whose rules are to be evaluated. */
+  ruled: string[];
 }
 
 /** One batch of a queue's open items under its present settings; undefined at the end of the walk. */

@@ -10,8 +10,9 @@ import type { Log } from './log.ts';
 import { Notices } from './notices.ts';
 import { Pacemaker } from './pacemaker.ts';
 import { Relay } from './relay.ts';
+import { isMarked, Rules } from './rules.ts';
 import { Schemas } from './schemas/schemas.ts';
-import type { AfterCommit } from './told.ts';
+import { type AfterCommit, newest } from './told.ts';
 import { POLL_STEPS, Waiters } from './waiters.ts';
 
 export interface EngineOptions {
@@ -47,6 +48,9 @@ export interface Engine {
   readonly after: AfterCommit;
   readonly inbox: Inbox;
   readonly schemas: Schemas;
+  readonly rules: Rules;
+  /** `after` for rows whose queue may have rules; returns them as they are once those are evaluated. */
+  settled(rows: Item[]): Promise<Item[]>;
   /** Calls being worked on. The relay yields to them. */
   readonly load: Load;
   /** Something may be due earlier than the pacemaker knows. */
@@ -73,6 +77,7 @@ export function createEngine(o: EngineOptions): Engine {
   const notices = new Notices(db, log);
   const feed = new Feed(db, log);
   const schemas = new Schemas();
+  const rules = new Rules(db, schemas, log);
   const relay = new Relay({ db, client, node, log, ...ratesOf(o), busy: () => load.busy });
 
   const onHint = (hint: Hint) => {
@@ -93,9 +98,9 @@ export function createEngine(o: EngineOptions): Engine {
   const arm = (ms: number) => {
     if (o.pacemaker) pacemaker.arm(ms);
   };
-  const after = afterCommit({ relay, waiters, bus, notices, feed, arm });
+  const after = afterCommit({ relay, waiters, bus, notices, feed, rules, log, arm });
   const pacemaker = new Pacemaker({ db, after, log });
-  const keeper = new Keeper({ db, after, node, url, role, retentionDays, relay, bus, log });
+  const keeper = new Keeper({ db, after, node, url, role, retentionDays, relay, bus, rules, log });
   let slowPoll: NodeJS.Timeout | undefined;
   return {
     ...{ db, client, node, log },
@@ -107,6 +112,16 @@ export function createEngine(o: EngineOptions): Engine {
     inbox: createInbox(db, relay, o.auditSkewSeconds),
     load,
     schemas,
+    rules,
+    async settled(rows) {
+      const all = [...rows];
+      try {
+        all.push(...(await rules.settle(rows)));
+      } finally {
+        after(all);
+      }
+      return newest(all);
+    },
     rearm() {
       arm(0);
       bus.hint({ dueInMs: 0 });
@@ -148,12 +163,14 @@ interface Listeners {
   bus: Bus;
   notices: Notices;
   feed: Feed;
+  rules: Rules;
+  log: Log;
   /** Something is due in so many milliseconds. */
   arm(ms: number): void;
 }
 
-function afterCommit({ relay, waiters, bus, notices, feed, arm }: Listeners): AfterCommit {
-  return (rows, { toldBy, byTick = false } = {}) => {
+function afterCommit({ relay, waiters, bus, notices, feed, rules, log, arm }: Listeners): AfterCommit {
+  const after: AfterCommit = (rows, { toldBy, byTick = false } = {}) => {
     if (rows.length === 0) return;
     feed.look();
     relay.settle(rows.filter((r) => r.id === toldBy));
@@ -180,12 +197,18 @@ function afterCommit({ relay, waiters, bus, notices, feed, arm }: Listeners): Af
       notices.look();
       bus.hint({ notices: true });
     }
+    if (newest(rows).some(isMarked))
+      rules.settle(rows).then(after, (error: Error) => {
+        log.warn({ err: error.message }, 'rules could not be evaluated, trying again');
+      });
   };
+  return after;
 }
 
 /** How many of those who wait may find something here now. */
-function freed({ state, kind, last_event, room }: Item): number {
-  if (state !== 'ready') return 0;
+function freed(row: Item): number {
+  const { state, kind, last_event, room } = row;
+  if (state !== 'ready' || isMarked(row)) return 0;
   if (kind !== 'task') return 1;
   return HANDED.has(last_event) ? 0 : (room ?? 0);
 }

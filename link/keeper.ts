@@ -6,6 +6,7 @@ import { refreshCourt } from './courts.ts';
 import type { Log } from './log.ts';
 import { refreshQueue } from './queues.ts';
 import type { Relay } from './relay.ts';
+import type { Rules } from './rules.ts';
 import type { AfterCommit } from './told.ts';
 
 const BEAT_MS = 5_000;
@@ -21,6 +22,7 @@ export interface KeeperOptions {
   after: AfterCommit;
   relay: Relay;
   bus: Bus;
+  rules: Rules;
   log: Log;
 }
 
@@ -64,7 +66,7 @@ export class Keeper {
   }
 
   async #keep(): Promise<void> {
-    const { db, node, url, role, relay, bus } = this.#o;
+    const { db, node, url, role, after, relay, bus, rules } = this.#o;
     await beat(db, node, url, role);
     bus.hasPeers = (await liveNodes(db)).length > 1;
     while (!this.#stopped) {
@@ -72,6 +74,7 @@ export class Keeper {
       relay.tell(orphans);
       if (orphans.length < SWEEP) break;
     }
+    after(await rules.sweep());
     // not at once: what a lost answer left behind is rare
     if (this.#rounds++ % EACH_MINUTE === EACH_MINUTE - 1) {
       relay.lookBack();
@@ -89,7 +92,7 @@ export class Keeper {
     try {
       for (const queue of await takeRefresh(db)) {
         if (queue.kind === 'case') await refreshCourt(db, after, queue.name);
-        else await refreshQueue(db, after, queue.kind, queue.name);
+        else await refreshQueue(this.#o, queue.kind, queue.name);
         relay.lookBack();
       }
     } catch (error) {

@@ -3,6 +3,7 @@ import type { Kind } from '../contract/snapshot.ts';
 import { tickItems } from '../db/link.ts';
 import type { Queryable } from '../db/pool.ts';
 import { getQueue, refreshDone, refreshItems } from '../db/queues.ts';
+import type { Rules } from './rules.ts';
 import type { AfterCommit } from './told.ts';
 
 /** Transitions of one item that can be due at once: its lease, its delay, an escalation. */
@@ -12,17 +13,17 @@ const isDue = ({ wake_at, updated_at }: Item) => wake_at !== null && wake_at <= 
 
 /**
  * Does what is due for these rows now, so that the answer and the next claim go by it (S0.2).
- * @returns the rows as they are then
+ * @returns the rows, followed by each later state of theirs
  */
 export async function settleDue(db: Queryable, kind: Kind, rows: Item[]): Promise<Item[]> {
-  const latest = new Map(rows.map((row) => [row.id, row]));
-  for (const row of await tickThrough(
-    db,
-    kind,
-    rows.filter(isDue).map((r) => r.id),
-  ))
-    latest.set(row.id, row);
-  return [...latest.values()];
+  return [
+    ...rows,
+    ...(await tickThrough(
+      db,
+      kind,
+      rows.filter(isDue).map((row) => row.id),
+    )),
+  ];
 }
 
 /** @returns every row that moved, once for each of its transitions */
@@ -37,12 +38,18 @@ async function tickThrough(db: Queryable, kind: Kind, ids: string[]): Promise<It
   return all;
 }
 
+interface Refreshing {
+  db: Queryable;
+  after: AfterCommit;
+  rules: Rules;
+}
+
 /**
  * Applies a queue's changed settings to everything open in it, in batches that each commit: place, deadline,
- * and the escalations already reached. Safe to repeat and to run twice at once; a crash in between leaves
+ * the escalations already reached, rules. Safe to repeat and to run twice at once; a crash in between leaves
  * `refresh_pending` true.
  */
-export async function refreshQueue(db: Queryable, after: AfterCommit, kind: Kind, name: string): Promise<void> {
+export async function refreshQueue({ db, after, rules }: Refreshing, kind: Kind, name: string): Promise<void> {
   const queue = await getQueue(db, kind, name);
   if (!queue?.refresh_pending) return;
   let last = { created_at: '-infinity', seq: 0 };
@@ -50,6 +57,7 @@ export async function refreshQueue(db: Queryable, after: AfterCommit, kind: Kind
     const batch = await refreshItems(db, kind, name, last);
     if (!batch) break;
     after(await tickThrough(db, kind, batch.due), { byTick: true });
+    after(await rules.evaluateIds(batch.ruled), { byTick: true });
     last = batch;
   }
   await refreshDone(db, queue);

@@ -1,4 +1,5 @@
 import type { Item } from '../../contract/items.ts';
+import type { Rule } from '../../contract/queues.ts';
 import type { Queue } from '../../db/queues.ts';
 import { statusOf } from '../../domain/reviews.ts';
 import { SchemaError } from '../../link/schemas/schemas.ts';
@@ -12,6 +13,21 @@ export async function checkForm(api: Api, form: object): Promise<void> {
   } catch (error) {
     if (error instanceof SchemaError) throw invalid('form', `is not a JSON Schema that can be used: ${error.message}`);
     throw error;
+  }
+}
+
+/** @throws Problem 422 when a rule's JSON Schema is wrong, or takes too long */
+export async function checkRules(api: Api, rules: Rule[]): Promise<void> {
+  if (rules.length === 0) return;
+  try {
+    await api.engine.schemas.check(
+      rules.map((rule) => rule.when),
+      [null],
+    );
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    const path = error.index === undefined ? 'rules' : `rules.${error.index}.when`;
+    throw invalid(path, `is not a JSON Schema that can be used: ${error.message}`);
   }
 }
 

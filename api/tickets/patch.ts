@@ -16,9 +16,9 @@ export const patchTicket = endpoint({
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open'],
   async handle({ api, caller, params: { id }, body }) {
-    const [item] = await changeItem(api.engine.db, 'ticket', id, body, caller.actor);
+    const rows = await changeItem(api.engine.db, 'ticket', id, body, caller.actor);
+    const [item] = await api.engine.settled(rows);
     if (!item) throw await refuse(api, await lookInto(api, id, null, null), null, 'change');
-    api.engine.after([item]);
     return ok(ticketView(item));
   },
 });

@@ -6,7 +6,7 @@ create or replace function advance_items(p_kinds text[], p_ids text[]) returns s
 language plpgsql set enable_seqscan = off as $$
 begin
   return query with due as materialized (
-    select i.kind, i.id, q.reclaimed_first, q.level_seconds, q.escalations,
+    select i.kind, i.id, q.reclaimed_first, q.level_seconds, q.escalations, q.rules,
            coalesce(i.callback, q.callback) is not null as tell, t.now, step.priority, step.seconds,
            case when i.deadline_at <= t.now then 'expired'
                 when i.state = 'held' and i.expires_at <= t.now then
@@ -34,7 +34,7 @@ begin
            case when d.act = 'reclaimed' then d.reclaimed_first else i.front end as front,
            d.act in ('expired', 'dead') as final,
            d.act in ('expired', 'dead', 'buried', 'reclaimed') and i.state = 'held' as ends_lease,
-           d.level_seconds, d.escalations
+           d.level_seconds, d.escalations, d.rules
       from due d join item i on i.kind = d.kind and i.id = d.id
      where d.act is not null
   )
@@ -42,6 +42,7 @@ begin
      set state = n.state, priority = n.priority, escalated_seconds = n.escalated_seconds, front = n.front,
          rank = case when n.act in ('reclaimed', 'escalated')
                      then item_rank(i.kind, n.priority, i.first_available_at, n.level_seconds, n.front) else i.rank end,
+         rules_due_at = case when n.act = 'reclaimed' and n.rules <> '[]' then n.now else i.rules_due_at end,
          wake_at = case when n.final then null else item_wake(
            n.state, i.available_at, i.expires_at, i.deadline_at,
            next_escalation(n.escalations, i.first_available_at, n.escalated_seconds)) end,

@@ -99,6 +99,8 @@ export const SAMPLES: Record<string, Sample> = {
     deadlineSeconds: { kind: 'seconds', value: 86_400, nullable: true },
     callback: { kind: 'callback', value: callback, nullable: true },
     form: { kind: 'form', value: { type: 'object' }, nullable: true },
+    rules: { kind: 'list', value: [{ when: { properties: { body: { type: 'object' } } }, add: 5, requires: ['de'] }] },
+    dryRun: { kind: 'flag', value: false },
   },
   'post /v1/queues/{queue}/tickets': {
     id: { kind: 'name', value: 'sample-1' },
