@@ -1,5 +1,13 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { addKey, addStreamTicket, getKey, getStreamTicket, type KeyRow, type Role } from '../db/keys.ts';
+import {
+  addKey,
+  addStreamTicket,
+  getKey,
+  getStreamTicket,
+  type KeyRow,
+  keepStreamTicket,
+  type Role,
+} from '../db/keys.ts';
 import type { Db } from '../db/pool.ts';
 import { invalid, Problem } from './problems.ts';
 
@@ -11,11 +19,16 @@ export interface Caller {
   actor: string;
   role: Role;
   subject: string | null;
+  /** The stream ticket that stands for the key, hashed. */
+  ticket?: Buffer;
 }
 
 const PREFIX = 'docket';
 const CACHE_MS = 1_000;
 const STREAM_TICKET_SECONDS = 60;
+/** As long as notices are kept: whoever comes back within this time misses none. */
+const KEPT_SECONDS = 600;
+const KEEP_MS = 60_000;
 const OPEN: Caller = { id: 'open', actor: 'anonymous', role: 'admin', subject: null };
 
 /** Makes a key `docket_<id>_<secret>`. Only its SHA-256 is kept: with 32 random bytes a slow hash gains nothing. */
@@ -36,6 +49,7 @@ export async function createKey(
 export class Authenticator {
   readonly #db: Db;
   readonly #open: boolean;
+  readonly #kept = new Map<string, number>();
   readonly #cache = new Map<string, { row: KeyRow | undefined; at: number }>();
 
   constructor(db: Db, open: boolean) {
@@ -54,7 +68,7 @@ export class Authenticator {
     return { id: row.id, actor: row.subject ?? row.name, role: row.role, subject: row.subject };
   }
 
-  /** A ticket that stands for the caller's key in the URL of an event stream, for 60 s. */
+  /** A ticket that stands for the caller's key in the URL of an event stream; to be used within 60 s. */
   async streamTicket(caller: Caller): Promise<{ ticket: string; expiresAt: Date }> {
     const ticket = `st_${randomBytes(32).toString('base64url')}`;
     const { id, actor, role, subject } = caller;
@@ -69,14 +83,26 @@ export class Authenticator {
 
   /** @throws Problem `unauthenticated` */
   async ticketCaller(ticket: string): Promise<Caller> {
-    const row = await getStreamTicket(this.#db, digest(ticket));
+    const hash = digest(ticket);
+    const row = await getStreamTicket(this.#db, hash);
     if (!row) throw new Problem('unauthenticated', 'this stream ticket is unknown or has run out');
-    return { id: row.key_id, actor: row.actor, role: row.role, subject: row.subject };
+    await this.#keep(hash);
+    return { id: row.key_id, actor: row.actor, role: row.role, subject: row.subject, ticket: hash };
   }
 
   /** Whether the caller's key still counts: what stays open for long asks again. */
-  async isLive({ id }: Caller): Promise<boolean> {
+  async isLive({ id, ticket }: Caller): Promise<boolean> {
+    if (ticket) await this.#keep(ticket);
     return id === OPEN.id || (await this.#find(id)) !== undefined;
+  }
+
+  /** A stream ticket that is in use lasts for as long as its stream, and some time longer. */
+  async #keep(ticket: Buffer): Promise<void> {
+    const name = ticket.toString('base64');
+    if (Date.now() - (this.#kept.get(name) ?? 0) < KEEP_MS) return;
+    if (this.#kept.size > 10_000) this.#kept.clear();
+    this.#kept.set(name, Date.now());
+    await keepStreamTicket(this.#db, ticket, KEPT_SECONDS);
   }
 
   async #find(id: string): Promise<KeyRow | undefined> {

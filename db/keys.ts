@@ -40,6 +40,9 @@ export async function addStreamTicket(db: Queryable, hash: Buffer, t: StreamTick
   return row.expires_at;
 }
 
+export const keepStreamTicket = (db: Queryable, hash: Buffer, seconds: number) =>
+  db.run('keep_stream_ticket', [hash, seconds]);
+
 export async function getStreamTicket(db: Queryable, hash: Buffer): Promise<StreamTicket | undefined> {
   return (await db.run<StreamTicket>('get_stream_ticket', [hash]))[0];
 }

@@ -20,5 +20,10 @@ values ($1, $2, $3, $4, $5, clock_timestamp() + make_interval(secs => $6)) retur
 select * from stream_ticket t where hash = $1 and expires_at > clock_timestamp()
    and exists (select 1 from api_key k where k.id = t.key_id and k.revoked_at is null);
 
+-- name: keep_stream_ticket
+-- Its stream is open: a browser that is cut off comes back with the same one.
+update stream_ticket set expires_at = greatest(expires_at, clock_timestamp() + make_interval(secs => $2))
+ where hash = $1 and expires_at > clock_timestamp();
+
 -- name: forget_stream_tickets
 delete from stream_ticket where expires_at < clock_timestamp();
