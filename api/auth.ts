@@ -4,6 +4,7 @@ import {
   addStreamTicket,
   getKey,
   getStreamTicket,
+  type KeyLine,
   type KeyRow,
   keepStreamTicket,
   type Role,
@@ -19,6 +20,8 @@ export interface Caller {
   actor: string;
   role: Role;
   subject: string | null;
+  /** Where it may act and read (api/scopes.ts); null: everywhere. */
+  queues: string[] | null;
   /** The stream ticket that stands for the key, hashed. */
   ticket?: Buffer;
 }
@@ -29,17 +32,26 @@ const STREAM_TICKET_SECONDS = 60;
 /** As long as notices are kept: whoever comes back within this time misses none. */
 const KEPT_SECONDS = 600;
 const KEEP_MS = 60_000;
-const OPEN: Caller = { id: 'open', actor: 'anonymous', role: 'admin', subject: null };
+const OPEN: Caller = { id: 'open', actor: 'anonymous', role: 'admin', subject: null, queues: null };
+
+interface Wanted {
+  name: string;
+  role: Role;
+  subject: string | null;
+  queues?: string[] | null;
+  /** ISO 8601. */
+  expiresAt?: string | null;
+}
 
 /** Makes a key `docket_<id>_<secret>`. Only its SHA-256 is kept: with 32 random bytes a slow hash gains nothing. */
 export async function createKey(
   db: Db,
-  { name, role, subject }: { name: string; role: Role; subject: string | null },
-): Promise<{ id: string; key: string }> {
+  { name, role, subject, queues = null, expiresAt = null }: Wanted,
+): Promise<{ id: string; key: string; row: KeyLine }> {
   const id = randomBytes(6).toString('hex');
   const key = `${PREFIX}_${id}_${randomBytes(32).toString('base64url')}`;
-  await addKey(db, { id, name, role, subject, hash: digest(key) });
-  return { id, key };
+  const row = await addKey(db, { id, name, role, subject, queues, expiresAt, hash: digest(key) });
+  return { id, key, row };
 }
 
 /**
@@ -65,7 +77,8 @@ export class Authenticator {
     const row = id ? await this.#find(id) : undefined;
     if (!key || !row || !timingSafeEqual(digest(key), row.hash))
       throw new Problem('unauthenticated', 'send Authorization: Bearer with a valid key');
-    return { id: row.id, actor: row.subject ?? row.name, role: row.role, subject: row.subject };
+    const { role, subject, queues } = row;
+    return { id: row.id, actor: subject ?? row.name, role, subject, queues };
   }
 
   /** A ticket that stands for the caller's key in the URL of an event stream; to be used within 60 s. */
@@ -87,7 +100,8 @@ export class Authenticator {
     const row = await getStreamTicket(this.#db, hash);
     if (!row) throw new Problem('unauthenticated', 'this stream ticket is unknown or has run out');
     await this.#keep(hash);
-    return { id: row.key_id, actor: row.actor, role: row.role, subject: row.subject, ticket: hash };
+    const { key_id: id, actor, role, subject, queues } = row;
+    return { id, actor, role, subject, queues, ticket: hash };
   }
 
   /** Whether the caller's key still counts: what stays open for long asks again. */

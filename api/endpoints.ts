@@ -28,6 +28,7 @@ import {
   putScheduleEndpoint,
 } from './jobs/schedules.ts';
 import { listTopics, putTopicEndpoint, topicStatsEndpoint } from './jobs/topics.ts';
+import { addKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from './keys/keys.ts';
 import {
   getQueueEndpoint,
   listQueuesEndpoint,
@@ -161,6 +162,9 @@ export const endpoints = [
   feedEndpoint,
   streamEndpoint,
   streamTicketEndpoint,
+  addKeyEndpoint,
+  listKeysEndpoint,
+  revokeKeyEndpoint,
   livez,
   readyz,
   metricsEndpoint,

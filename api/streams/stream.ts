@@ -6,6 +6,7 @@ import type { Api } from '../context.ts';
 import { endpoint } from '../endpoint.ts';
 import { invalid, Problem } from '../problems.ts';
 import { statsOf } from '../queues/stats.ts';
+import { inScope } from '../scopes.ts';
 import { follow } from './following.ts';
 import { eventStream } from './sse.ts';
 
@@ -37,7 +38,7 @@ export const streamEndpoint = endpoint({
     if (query.queue !== undefined) return queueStream(api, caller, query.queue, lastSeen, signal);
     const reviewer = personOf(caller, query.reviewer ?? query.juror);
     return eventStream(signal, allowed(api, caller), async (stream) => {
-      const wanted = (n: Notice) => n.person === reviewer;
+      const wanted = (n: Notice) => n.person === reviewer && inScope(caller, n.queue);
       return (await follow(api.engine.notices, stream, { of: { person: reviewer }, wanted, lastSeen })).stop;
     });
   },

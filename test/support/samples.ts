@@ -102,6 +102,13 @@ export const SAMPLES: Record<string, Sample> = {
     rules: { kind: 'list', value: [{ when: { properties: { body: { type: 'object' } } }, add: 5, requires: ['de'] }] },
     dryRun: { kind: 'flag', value: false },
   },
+  'post /v1/keys': {
+    name: { kind: 'name', value: 'desk-1' },
+    role: { kind: 'name', value: 'reviewer', required: true },
+    subject: { kind: 'name', value: 'anna' },
+    queues: { kind: 'list', value: ['reports', 'urgent-*'], nullable: true },
+    expiresAt: { kind: 'time', value: '2099-01-02T03:04:05.678Z', nullable: true },
+  },
   'post /v1/queues/{queue}/tickets': {
     id: { kind: 'name', value: 'sample-1' },
     priority: { kind: 'priority', value: 3 },
