@@ -103,9 +103,7 @@ export const SAMPLES: Record<string, Sample> = {
     dryRun: { kind: 'flag', value: false },
   },
   'post /v1/keys': {
-    name: { kind: 'name', value: 'desk-1' },
-    role: { kind: 'name', value: 'reviewer', required: true },
-    subject: { kind: 'name', value: 'anna' },
+    ...{ role: { kind: 'name', value: 'reviewer', required: true }, subject: { kind: 'name', value: 'anna' } },
     queues: { kind: 'list', value: ['reports', 'urgent-*'], nullable: true },
     expiresAt: { kind: 'time', value: '2099-01-02T03:04:05.678Z', nullable: true },
   },
