@@ -104,24 +104,9 @@ export function createEngine(o: EngineOptions): Engine {
   let slowPoll: NodeJS.Timeout | undefined;
   return {
     ...{ db, client, node, log },
-    relay,
-    waiters,
-    notices,
-    feed,
-    after,
+    ...{ relay, waiters, notices, feed, after, load, schemas, rules },
     inbox: createInbox(db, relay, o.auditSkewSeconds),
-    load,
-    schemas,
-    rules,
-    async settled(rows) {
-      const all = [...rows];
-      try {
-        all.push(...(await rules.settle(rows)));
-      } finally {
-        after(all);
-      }
-      return newest(all);
-    },
+    settled: (rows) => settleRules(rules, after, rows),
     rearm() {
       arm(0);
       bus.hint({ dueInMs: 0 });
@@ -141,14 +126,24 @@ export function createEngine(o: EngineOptions): Engine {
       clearInterval(slowPoll);
       notices.stop();
       feed.stop();
-      await schemas.close();
       await pacemaker.stop();
       await relay.stop();
       await keeper.stop();
+      await schemas.close();
       await bus.stop();
       await db.end();
     },
   };
+}
+
+async function settleRules(rules: Rules, after: AfterCommit, rows: Item[]): Promise<Item[]> {
+  const all = [...rows];
+  try {
+    all.push(...(await rules.settle(rows)));
+  } finally {
+    after(all);
+  }
+  return newest(all);
 }
 
 const ratesOf = (o: EngineOptions) => ({

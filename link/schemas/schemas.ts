@@ -6,6 +6,7 @@ import type { Check, Checked, Misfit } from './thread.ts';
 export type { Misfit };
 
 const DEADLINE_MS = 2_000;
+const CLOSING = 'the process is about to end';
 const HEAP_MB = 256;
 /** An answer that came while this thread was busy is read first. */
 const GRACE_MS = 100;
@@ -52,7 +53,7 @@ export class Schemas {
   }
 
   async #run(job: Check): Promise<Checked> {
-    if (this.#closed) throw new SchemaError('the process is about to end');
+    if (this.#closed) throw new Error(CLOSING);
     const thread = await this.#started();
     const over = new AbortController();
     const { signal } = over;
@@ -71,17 +72,24 @@ export class Schemas {
       over.abort();
     }
     await this.#end();
+    // not the schema's fault: nobody may take it for a value that doesn't fit
+    if (this.#closed) throw new Error(CLOSING);
     throw new SchemaError('takes too much time or memory');
   }
 
   async #started(): Promise<Worker> {
-    this.#thread ??= startThread();
+    const starting = this.#thread ?? startThread(() => this.#ended(starting));
+    this.#thread = starting;
     try {
-      return await this.#thread;
+      return await starting;
     } catch (error) {
       this.#thread = undefined;
       throw error;
     }
+  }
+
+  #ended(thread: Promise<Worker>): void {
+    if (this.#thread === thread) this.#thread = undefined;
   }
 
   async #end(): Promise<void> {
@@ -91,12 +99,13 @@ export class Schemas {
   }
 }
 
-async function startThread(): Promise<Worker> {
+async function startThread(onExit: () => void): Promise<Worker> {
   const thread = new Worker(new URL('./thread.mjs', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   });
   // without a listener it would end the process
   thread.on('error', () => {});
+  thread.on('exit', onExit);
   thread.unref();
   await once(thread, 'message');
   return thread;
