@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
-import { ApplicationFailure } from '@temporalio/common';
 import type { CaseItem, Item, ReviewTarget } from '../contract/items.ts';
 import type { Driven, Kind } from '../contract/snapshot.ts';
 import { getCase } from '../db/cases.ts';
+import { getCourt } from '../db/courts.ts';
 import * as deliveries from '../db/deliveries.ts';
+import { completionsOf } from '../db/dispatches.ts';
 import { getItem } from '../db/items.ts';
 import type { Db } from '../db/pool.ts';
 import { getQueue } from '../db/queues.ts';
 import { getReview } from '../db/reviews.ts';
-import { outcomeMessage } from '../domain/callbacks.ts';
+import { INVITED, isInvitation, outcomeMessage, withoutQuery } from '../domain/callbacks.ts';
+import { caseView } from '../domain/cases.ts';
 import { type Change, changeMessage } from '../domain/reviews.ts';
-import { type Answer, type Message, post } from './webhook.ts';
+import { createSender, type SenderContext } from './sender.ts';
+import type { Message } from './webhook.ts';
 
 /** Sending outcomes to those who act on them (S0.10). */
 export interface DeliveryActivities {
@@ -22,85 +25,49 @@ export interface DeliveryActivities {
   giveUpDelivery(kind: Driven, id: string, n?: number): Promise<void>;
 }
 
-export interface DeliveryContext {
-  db: Db;
-  allowPrivate: boolean;
+export interface DeliveryContext extends SenderContext {
   /** Where the decision of a ticket goes whose callback is a review. */
   leadIntoReview(item: Item, target: ReviewTarget): Promise<void>;
   /** What a court does with a case that hangs. */
   escalateHung(item: CaseItem): Promise<void>;
 }
 
-const MAX_PER_HOST = 8;
-const GONE = 410;
-
-export function deliveryActivities({
-  db,
-  allowPrivate,
-  leadIntoReview,
-  escalateHung,
-}: DeliveryContext): DeliveryActivities {
-  const busy = new Map<string, number>();
-
-  const deliver = async (kind: Driven, id: string, n: number): Promise<void> => {
-    const delivery = await deliveries.getDelivery(db, kind, id, n);
-    if (delivery?.state !== 'pending') return;
-    // URL and secret of today: a corrected callback is one that works
-    const told = kind === 'review' ? await changeOf(db, id, delivery) : await outcomeOf(db, kind, id, n);
-    if (!told) {
-      await deliveries.setDeliveryFailed(db, kind, id, n);
-      return;
-    }
-    const { url } = told;
-    const { host } = new URL(url);
-    if ((busy.get(host) ?? 0) >= MAX_PER_HOST) throw later(`${host} is busy`, 500 + Math.random() * 1000);
-    busy.set(host, (busy.get(host) ?? 0) + 1);
-    try {
-      const answer = await post(told, allowPrivate).catch((error: Error) => error);
-      await record(kind, id, n, url, answer);
-    } finally {
-      const left = (busy.get(host) ?? 1) - 1;
-      if (left > 0) busy.set(host, left);
-      else busy.delete(host);
-    }
-  };
-
-  /** 2xx is told, 410 is "never again", anything else is tried again. */
-  const record = async (kind: Driven, id: string, n: number, url: string, answer: Answer | Error): Promise<void> => {
-    const status = answer instanceof Error ? null : answer.status;
-    const told = status !== null && status >= 200 && status < 300;
-    const state = told ? 'delivered' : status === GONE ? 'failed' : 'pending';
-    const error = told ? null : answer instanceof Error ? answer.message : `answered ${status}`;
-    await db.transaction(async (tx) => {
-      await deliveries.attemptDelivery(tx, kind, id, n, { url, status, error, state });
-      const event = told ? 'delivered' : 'delivery_failed';
-      if (state !== 'pending' && kind !== 'review') await deliveries.itemTold(tx, kind, id, event, { n, status });
-    });
-    if (state === 'pending') {
-      const delay = answer instanceof Error ? null : answer.retryAfterMs;
-      throw later(error ?? 'not delivered', delay === null ? undefined : Math.min(Math.max(delay, 1000), 3_600_000));
-    }
-  };
+export function deliveryActivities(context: DeliveryContext): DeliveryActivities {
+  const { db, log, leadIntoReview, escalateHung } = context;
+  const { attempt, send } = createSender(context);
 
   return {
-    deliver,
-    async deliverOutcome(kind, id) {
-      const item = await readItem(db, kind, id);
-      if (!item?.telling) return;
-      if ('tally' in item && item.state === 'expired') await escalateHung(item);
-      const callback = await callbackOf(db, item);
-      if (callback && 'review' in callback) await leadIntoReview(item, callback);
-      else if (callback) {
-        const delivery = await deliveries.openDelivery(db, kind, id, outcomeMessage(item).type, callback.url);
-        if (delivery) await deliver(kind, id, delivery.n);
-      } else await nobodyToTell(db, kind, id);
-    },
+    deliver: (kind, id, n) =>
+      attempt('other', `${kind}/${id}/${n}`, async (take) => {
+        const delivery = await deliveries.getDelivery(db, kind, id, n);
+        if (delivery?.state !== 'pending') return;
+        const message = await messageFor(db, delivery);
+        if (message) await send(delivery, message, take);
+        else await notNeeded(db, delivery);
+      }),
+    deliverOutcome: (kind, id) =>
+      attempt('verdict', `${kind}/${id}/1`, async (take) => {
+        const item = await readItem(db, kind, id);
+        if (!item?.telling) return;
+        const isHung = 'tally' in item && item.state === 'expired';
+        // once: what comes after a first attempt finds its delivery
+        if (isHung && !(await deliveries.getDelivery(db, kind, id, 1))) await escalateHung(item);
+        const callback = await callbackOf(db, item);
+        if (!callback) return void (await nobodyToTell(db, kind, id));
+        if ('review' in callback) return leadIntoReview(item, callback);
+        const message = await messageOf(db, item, callback, 1);
+        const delivery = await deliveries.openDelivery(db, kind, id, message.type, callback.url);
+        if (delivery?.state === 'pending') await send(delivery, message, take);
+      }),
     async giveUpDelivery(kind, id, n = 1) {
-      const delivery = await deliveries.getDelivery(db, kind, id, n);
-      if (delivery?.state !== 'pending') return;
-      await deliveries.setDeliveryFailed(db, kind, id, n);
-      if (kind === 'review') return;
-      await deliveries.itemTold(db, kind, id, 'delivery_failed', { n, status: delivery.status, error: delivery.error });
+      await db.transaction(async (tx) => {
+        const given = await deliveries.setDeliveryFailed(tx, kind, id, n);
+        if (!given) return;
+        const { url, status, error, attempts } = given;
+        log.warn({ kind, item: id, n, url: withoutQuery(url), status, error, attempts }, 'delivery given up');
+        if (kind !== 'review' && !isInvitation(given))
+          await deliveries.itemTold(tx, kind, id, 'delivery_failed', { n, status, error });
+      });
     },
   };
 }
@@ -113,7 +80,13 @@ async function outcomeOf(db: Db, kind: Kind, id: string, n: number): Promise<Mes
   const item = await readItem(db, kind, id);
   const callback = item && (await callbackOf(db, item));
   if (!item || !callback || 'review' in callback) return undefined;
-  return { ...callback, id: messageId(item, n), body: JSON.stringify(outcomeMessage(item)) };
+  return messageOf(db, item, callback, n);
+}
+
+async function messageOf(db: Db, item: Item | CaseItem, callback: { url: string; secret: string }, n: number) {
+  const completions = item.kind === 'task' ? await completionsOf(db, item.id) : [];
+  const outcome = outcomeMessage(item, completions);
+  return { ...callback, type: outcome.type, id: messageId(item, n), body: JSON.stringify(outcome) };
 }
 
 /** Its callback was taken away meanwhile; or it never had one, and only its court wanted to know that it hangs. */
@@ -130,6 +103,29 @@ async function changeOf(db: Db, id: string, { n, version, body }: deliveries.Del
   return { ...callback, id: messageId({ kind: 'review', id, version }, n), body: JSON.stringify(message) };
 }
 
+/** What a delivery sends, by the URL and secret of today: a corrected callback is one that works. */
+function messageFor(db: Db, delivery: deliveries.Delivery): Promise<Message | undefined> {
+  const { kind, item_id: id, n } = delivery;
+  if (isInvitation(delivery)) return invitationOf(db, delivery);
+  return kind === 'review' ? changeOf(db, id, delivery) : outcomeOf(db, kind, id, n);
+}
+
+async function notNeeded(db: Db, delivery: deliveries.Delivery): Promise<void> {
+  const { kind, item_id: id, n } = delivery;
+  if (isInvitation(delivery)) await deliveries.endDelivery(db, kind, id, n, 'the invitation has ended');
+  else await deliveries.setDeliveryFailed(db, kind, id, n);
+}
+
+/** An invitation with its case, for the court to pass on; undefined: it has ended, or the court has no such callback. */
+async function invitationOf(db: Db, { item_id: id, n, version }: deliveries.Delivery): Promise<Message | undefined> {
+  const [item, invitation] = [await getCase(db, id), await deliveries.openInvitation(db, id, n)];
+  const callback = item && (await getCourt(db, item.queue))?.invitation_callback;
+  if (!callback || !invitation) return undefined;
+  const { juror, expires_at } = invitation;
+  const message = { type: INVITED, version, juror, case: caseView(item), expiresAt: expires_at.toISOString() };
+  return { ...callback, id: messageId({ kind: 'case', id, version }, n), body: JSON.stringify(message) };
+}
+
 async function callbackOf(db: Db, item: Item): Promise<Item['callback']> {
   return item.callback ?? (await getQueue(db, item.kind, item.queue))?.callback ?? null;
 }
@@ -137,8 +133,4 @@ async function callbackOf(db: Db, item: Item): Promise<Item['callback']> {
 /** The same for every attempt of one delivery, so that receivers can drop repeats. */
 function messageId(item: { kind: Driven; id: string; version: number }, n: number): string {
   return `msg_${createHash('sha256').update(`${item.kind}/${item.id}/${item.version}/${n}`).digest('hex').slice(0, 32)}`;
-}
-
-function later(message: string, delayMs: number | undefined): ApplicationFailure {
-  return ApplicationFailure.create({ message, type: 'not_delivered', nextRetryDelay: delayMs });
 }

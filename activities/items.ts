@@ -20,7 +20,7 @@ export interface ItemActivities {
   wakeItem(kind: Kind, id: string): Promise<Read | null>;
   /** Invites jurors whom the case lacks (S2.1), and returns the fresh row. */
   inviteJurors(id: string): Promise<Read | null>;
-  /** Carries out an operator's command once; on a finished item it is logged as refused. */
+  /** Carries out an operator's command once; on a finished item, and if it makes no sense, it is logged as refused. */
   operate(kind: Kind, id: string, key: string, command: Command): Promise<Read | null>;
 }
 
@@ -71,6 +71,10 @@ export function itemActivities({ db, after, pacemaker }: ItemActivityContext): I
 }
 
 async function carryOut(tx: Queryable, kind: Kind, id: string, command: Command): Promise<items.Item[]> {
+  if (command.type === 'refuse') {
+    const { signal, reason, detail, by } = command;
+    return items.noteItem(tx, kind, id, 'refused', by, { command: signal, reason, detail });
+  }
   const moved = await change(tx, kind, id, command);
   if (moved.length > 0) return moved;
   const row = await items.getItem(tx, kind, id);
@@ -78,7 +82,9 @@ async function carryOut(tx: Queryable, kind: Kind, id: string, command: Command)
   return items.noteItem(tx, kind, id, 'refused', command.by, { command: command.type, reason });
 }
 
-function change(tx: Queryable, kind: Kind, id: string, command: Command): Promise<items.Item[]> {
+type Change = Exclude<Command, { type: 'refuse' }>;
+
+function change(tx: Queryable, kind: Kind, id: string, command: Change): Promise<items.Item[]> {
   const { by } = command;
   switch (command.type) {
     case 'invalidate':

@@ -33,6 +33,7 @@ export interface Answer {
 export function post(message: Message, allowPrivate: boolean, patienceMs = TIMEOUT_MS): Promise<Answer> {
   const refused = refuseUrl(message.url, allowPrivate);
   if (refused !== null) return Promise.reject(new Error(`the URL ${refused}`));
+  const waitMs = Math.min(patienceMs, MAX_PATIENCE_MS);
   const { request } = message.url.startsWith('https:') ? https : http;
   return new Promise((resolve, reject) => {
     const call = request(
@@ -41,7 +42,7 @@ export function post(message: Message, allowPrivate: boolean, patienceMs = TIMEO
         method: 'POST',
         headers: { ...signedHeaders(message, Math.floor(Date.now() / 1000)) },
         lookup: allowPrivate ? undefined : publicLookup,
-        signal: AbortSignal.timeout(Math.min(patienceMs, MAX_PATIENCE_MS)),
+        signal: AbortSignal.timeout(waitMs),
         agent: false,
       },
       (response) => {
@@ -50,7 +51,9 @@ export function post(message: Message, allowPrivate: boolean, patienceMs = TIMEO
         response.destroy();
       },
     );
-    call.on('error', reject);
+    call.on('error', (error) =>
+      reject(error.name === 'AbortError' ? new Error(`no answer within ${waitMs / 1000} s`) : error),
+    );
     call.end(message.body);
   });
 }

@@ -4,7 +4,7 @@ import type { Kind } from '../contract/snapshot.ts';
 import { idFromKey } from '../link/tokens.ts';
 import type { Caller } from './auth.ts';
 import { checkValues } from './body.ts';
-import { problemOf } from './endpoint.ts';
+import { problemOf, SMALL_BODY } from './endpoint.ts';
 import { invalid, Problem } from './problems.ts';
 
 const IdempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/);
@@ -36,6 +36,15 @@ export function sameOrConflict<T extends Pick<Item, 'content_hash'>>(
   return { item: existing, created: false };
 }
 
+/**
+ * An entry of a batch is bounded like a call of its own, measured as JSON without white space.
+ * @throws Problem `payload_too_large`
+ */
+export function checkEntry(name: string, sent: unknown): void {
+  if (Buffer.byteLength(JSON.stringify(sent) ?? '') > SMALL_BODY)
+    throw new Problem('payload_too_large', `${name}: an entry of a batch may have ${SMALL_BODY} bytes at most`);
+}
+
 /** One entry of a batch, whatever it is: a bad one doesn't harm the others. */
 export async function entryOfBatch<S extends z.ZodType>(
   schema: S,
@@ -45,6 +54,7 @@ export async function entryOfBatch<S extends z.ZodType>(
 ) {
   try {
     checkValues(sent);
+    checkEntry(name, sent);
     const parsed = schema.safeParse(sent);
     if (!parsed.success) throw problemOf(parsed.error, name);
     const { item, created } = await add(parsed.data);

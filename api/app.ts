@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { OpenAPIHono } from '@hono/zod-openapi';
-import type { Context } from 'hono';
+import type { Context, Next } from 'hono';
 import { routePath } from 'hono/route';
 import { secureHeaders } from 'hono/secure-headers';
 import type { Api } from './context.ts';
@@ -15,34 +15,8 @@ const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 export function createApp(api: Api): OpenAPIHono {
   const app = new OpenAPIHono();
   app.use(secureHeaders({ crossOriginResourcePolicy: 'same-origin' }));
-  app.use(async (c, next) => {
-    const requestId = c.req.header('x-request-id')?.match(/^[\w.-]{1,100}$/)?.[0] ?? randomUUID();
-    c.set('requestId' as never, requestId as never);
-    const start = performance.now();
-    const { load } = api.engine;
-    load.enter();
-    try {
-      if (load.calls > api.config.maxCalls)
-        throw new Problem('rate_limited', 'too many calls at once', { retryAfter: 1 });
-      // a page of another site must not reach an open server through a name of its own (DNS rebinding)
-      if (api.config.open && !LOOPBACK_HOST.test(c.req.header('host') ?? 'localhost'))
-        throw new Problem('forbidden', 'this server is open to this machine only');
-      // what a browser sends for a page of another site: even a call without a body would be done
-      if (api.config.open && isForeign(c.req.header('sec-fetch-site'), c.req.header('origin')))
-        throw new Problem('forbidden', 'pages of other sites may not call this server');
-      await next();
-    } finally {
-      load.leave();
-    }
-    // set on the answer itself: `c.header` would make a new one around its body, as a stream
-    const { headers } = c.res;
-    headers.set('x-request-id', requestId);
-    if (!headers.has('cache-control')) headers.set('cache-control', 'no-store');
-    const seconds = (performance.now() - start) / 1000;
-    const { method } = c.req;
-    const route = routePath(c, -1);
-    api.metrics.calls.observe({ method, route, status: String(c.res.status) }, seconds);
-  });
+  app.use((c, next) => account(api, c, next));
+  app.use((c, next) => admit(api, c, next));
   app.onError((error, c) => answerError(api, error, c));
   app.notFound((c) => answerError(api, new Problem('not_found', `there is no ${c.req.path}`), c));
 
@@ -53,6 +27,42 @@ export function createApp(api: Api): OpenAPIHono {
   app.get('/', (c) => c.redirect('/docs'));
   refuseOtherMethods(app, endpoints);
   return app;
+}
+
+/** Gives each call its id, and a line in the log and in the metrics, whatever becomes of it. */
+async function account(api: Api, c: Context, next: Next): Promise<void> {
+  const requestId = c.req.header('x-request-id')?.match(/^[\w.-]{1,100}$/)?.[0] ?? randomUUID();
+  c.set('requestId' as never, requestId as never);
+  const start = performance.now();
+  await next();
+  // set on the answer itself: `c.header` would make a new one around its body, as a stream
+  const { headers, status } = c.res;
+  headers.set('x-request-id', requestId);
+  if (!headers.has('cache-control')) headers.set('cache-control', 'no-store');
+  const ms = performance.now() - start;
+  const { method } = c.req;
+  const route = routePath(c, -1);
+  api.metrics.calls.observe({ method, route, status: String(status) }, ms / 1000);
+  api.engine.log.info({ requestId, method, route, status, ms: Math.round(ms * 10) / 10 }, 'request');
+}
+
+/** @throws Problem when there are too many calls, or an open server is called by a page of another site */
+async function admit(api: Api, c: Context, next: Next): Promise<void> {
+  const { load } = api.engine;
+  load.enter();
+  try {
+    if (load.calls > api.config.maxCalls)
+      throw new Problem('rate_limited', 'too many calls at once', { retryAfter: 1 });
+    // a page of another site must not reach an open server through a name of its own (DNS rebinding)
+    if (api.config.open && !LOOPBACK_HOST.test(c.req.header('host') ?? 'localhost'))
+      throw new Problem('forbidden', 'this server is open to this machine only');
+    // what a browser sends for a page of another site: even a call without a body would be done
+    if (api.config.open && isForeign(c.req.header('sec-fetch-site'), c.req.header('origin')))
+      throw new Problem('forbidden', 'pages of other sites may not call this server');
+    await next();
+  } finally {
+    load.leave();
+  }
 }
 
 export function openApi(app: OpenAPIHono) {

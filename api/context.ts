@@ -2,7 +2,7 @@ import type { Item } from '../contract/items.ts';
 import type { Kind } from '../contract/snapshot.ts';
 import * as items from '../db/items.ts';
 import type { Queryable } from '../db/pool.ts';
-import { claimItems, ensureQueue } from '../db/queues.ts';
+import { claimItems, deleteQueue, ensureQueue } from '../db/queues.ts';
 import type { NewCallback, Received } from '../db/reviews.ts';
 import type { Engine } from '../link/engine.ts';
 import { settleDue } from '../link/queues.ts';
@@ -12,13 +12,15 @@ import { type CaseService, caseService } from './cases/service.ts';
 import { type ClientService, clientService } from './clients/service.ts';
 import { type JobService, jobService } from './jobs/service.ts';
 import type { Metrics } from './metrics.ts';
-import { share } from './sharing.ts';
+import { share, sharePerGroup } from './sharing.ts';
 
 export interface ApiConfig {
   allowPrivateCallbacks: boolean;
   /** Where the Temporal UI is, for links; null: unknown. */
   temporalUiUrl: string | null;
   temporalNamespace: string;
+  /** How long Temporal lets a workflow's id be, in bytes. */
+  temporalMaxIdBytes: number;
   /** Rotating tasks that an executor may have (S4.9). */
   maxRotations: number;
   maxCalls: number;
@@ -42,12 +44,14 @@ export interface Api {
   reached: { postgres: boolean; temporal: boolean };
   /** Whether this process has made sure of it already. */
   knowsQueue(kind: Kind, name: string): boolean;
+  /** Deletes a queue that has no items. */
+  deleteQueue(kind: Kind, name: string): Promise<'deleted' | 'used' | 'not_found'>;
   /** Makes sure that a queue exists; known ones cost nothing. */
   ensureQueue(kind: Kind, name: string): Promise<void>;
   /** Adds one item; undefined when the id exists. */
   add(input: { kind: Kind; item: items.NewItem }): Promise<Item | undefined>;
-  /** Claims one item without skills, together with whoever asks at the same time; what the person holds comes too. */
-  claim(kind: Kind, queue: string, person: string): Promise<{ rows: Item[]; token: string }>;
+  /** Claims one ticket without skills, together with whoever asks at the same time; what the person holds comes too. */
+  claim(queue: string, person: string): Promise<{ rows: Item[]; token: string }>;
   settle(input: { kind: Kind; settlement: items.Settlement }): Promise<Item | undefined>;
   renew(input: { kind: Kind; hold: items.Hold }): Promise<Item | undefined>;
   /** Keeps an audit's callback. */
@@ -56,6 +60,9 @@ export interface Api {
   cases: CaseService;
   clients: ClientService;
 }
+
+/** Queues that a process remembers. */
+const MOST_KNOWN = 10_000;
 
 export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metrics'>): Api {
   const { db, after } = base.engine;
@@ -105,20 +112,23 @@ export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metric
     renew,
     receive,
     knowsQueue: (kind, name) => known.has(`${kind}/${name}`),
+    deleteQueue: (kind, name) => deleteQueue(db, kind, name).finally(() => known.delete(`${kind}/${name}`)),
     ensureQueue(kind, name) {
       const key = `${kind}/${name}`;
       if (known.has(key)) return Promise.resolve();
       const making =
         beingMade.get(key) ??
         ensureQueue(db, kind, name).then(() => {
-          if (known.size < 100_000) known.add(key);
+          // callers choose the names; forgetting costs one statement a queue
+          if (known.size >= MOST_KNOWN) known.clear();
+          known.add(key);
         });
       beingMade.set(key, making);
       return making.finally(() => beingMade.delete(key));
     },
-    async claim(kind, queue, person) {
+    async claim(queue, person) {
       const token = newToken();
-      return { rows: await claimAt(kind, queue)({ person, token }), token };
+      return { rows: await claimAt(queue, { person, token }), token };
     },
   };
   return Object.assign(api, { jobs: jobService(api) });
@@ -146,26 +156,20 @@ function sharedAdd({ db, settled }: Engine) {
 
 /** Per queue, because a statement hands out items of one queue only. */
 function sharedClaims({ db, after }: Engine) {
-  const claims = new Map<string, (c: PlainClaim) => Promise<Item[]>>();
-  return (kind: Kind, queue: string) => {
-    const key = `${kind}/${queue}`;
-    const existing = claims.get(key);
-    if (existing) return existing;
-    const shared = share<PlainClaim, Item[]>(
+  return sharePerGroup<PlainClaim, Item[]>((queue) =>
+    share(
       async (batch) => {
         const tokens = batch.map((c) => c.token);
         const persons = batch.map((c) => c.person);
-        const claim = { kind, queue, persons, tokens, count: 1, skills: [], resume: true };
+        const claim = { kind: 'ticket' as const, queue, persons, tokens, count: 1, skills: [], resume: true };
         const rows = await claimItems(db, claim);
         const given = new Set(tokens);
         after(rows.filter((r) => r.lease_id !== null && given.has(r.lease_id)));
         return batch.map((c) => rows.filter((r) => r.holder === c.person));
       },
       { keys: (c) => [c.person] },
-    );
-    claims.set(key, shared);
-    return shared;
-  };
+    ),
+  );
 }
 
 /** Runs one statement per kind and puts the answers back in the order of the inputs. */

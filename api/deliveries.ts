@@ -1,17 +1,23 @@
-import { z } from '@hono/zod-openapi';
+import type { z } from '@hono/zod-openapi';
 import { IdParam, Page, pageOf } from '../contract/common.ts';
-import { Delivery } from '../contract/deliveries.ts';
+import { Delivery, DeliveryNumber } from '../contract/deliveries.ts';
 import type { Driven } from '../contract/snapshot.ts';
-import { getDelivery, listDeliveries, type Delivery as Row, reopenDelivery } from '../db/deliveries.ts';
-import { refuseUrl } from '../domain/callbacks.ts';
-import { TASK_QUEUE } from '../link/publisher.ts';
+import {
+  getDelivery,
+  type ListedDelivery,
+  listDeliveries,
+  type Delivery as Row,
+  reopenDelivery,
+} from '../db/deliveries.ts';
+import { isInvitation, refuseUrl } from '../domain/callbacks.ts';
+import { startDelivery } from '../link/deliveries.ts';
 import type { Api } from './context.ts';
 import { endpoint, ok } from './endpoint.ts';
 import { isNumber, page, positionOf } from './paging.ts';
 import { invalid, Problem } from './problems.ts';
 import { unreachable } from './workflows.ts';
 
-const view = (row: Row) => ({
+export const deliveryView = (row: ListedDelivery) => ({
   n: row.n,
   type: row.type,
   version: row.version,
@@ -23,6 +29,9 @@ const view = (row: Row) => ({
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
 });
+
+/** Above every number of a delivery and every place in the list of all. */
+export const NEWEST = Number.MAX_SAFE_INTEGER;
 
 /** @throws Problem `invalid_request` when messages may not go to this URL, as far as the URL alone tells */
 export function checkUrl(api: Api, path: string, url: string | undefined): void {
@@ -60,7 +69,7 @@ export function deliveryEndpoints({ kind, tag, base, params: place, idOf, tellin
     method: 'get',
     path: `${base}/deliveries`,
     tag,
-    summary: 'What was sent to the callback, and with what outcome',
+    summary: 'What was sent to the callback, and with what outcome; newest first',
     roles: ['producer', 'agent'],
     params: place,
     query: Page,
@@ -69,9 +78,9 @@ export function deliveryEndpoints({ kind, tag, base, params: place, idOf, tellin
     async handle({ api, params, query: { limit, cursor } }) {
       const id = idOf(params as unknown as Place);
       await telling(api, id);
-      const after = positionOf(cursor, isNumber) ?? 0;
-      const rows = await listDeliveries(api.engine.db, kind, id, after, limit + 1);
-      return ok(page(rows, limit, view, (d) => d.n));
+      const before = positionOf(cursor, isNumber) ?? NEWEST;
+      const rows = await listDeliveries(api.engine.db.lists, kind, id, before, limit + 1);
+      return ok(page(rows, limit, deliveryView, (d) => d.n));
     },
   });
   const again = endpoint({
@@ -80,25 +89,28 @@ export function deliveryEndpoints({ kind, tag, base, params: place, idOf, tellin
     tag,
     summary: 'Send it again, with the same message id',
     roles: ['producer'],
-    params: place.extend({ n: z.coerce.number().int().min(1).max(2_147_483_647) }),
+    params: place.extend({ n: DeliveryNumber }),
     answers: { 202: Delivery },
     problems: ['not_found'],
     async handle({ api, params }) {
-      const { db } = api.engine;
-      const id = idOf(params as unknown as Place);
-      const n = Number(params.n);
-      const underWay = await telling(api, id);
-      const known = await getDelivery(db, kind, id, n);
-      if (!known) throw new Problem('not_found', `${kind} ${id} has no delivery ${n}`);
-      // its own workflow is still at it; any other one may have been opened by a call that failed half-way
-      if (known.state === 'pending' && underWay) return { status: 202, body: view(known) };
-      const reopened = await reopenDelivery(db, kind, id, n);
-      // one that is still there after its outcome was written down has only to end, and would not look again
-      await startRedelivery(api, kind, id, n, reopened ? 'TERMINATE_EXISTING' : 'USE_EXISTING');
-      return { status: 202, body: view(reopened ?? known) };
+      const row = await redeliver(api, idOf(params as unknown as Place), Number(params.n));
+      return { status: 202, body: deliveryView(row) };
     },
   });
-  return { list, again };
+  /** @throws Problem `not_found` */
+  const redeliver = async (api: Api, id: string, n: number): Promise<Row> => {
+    const { db } = api.engine;
+    const underWay = await telling(api, id);
+    const known = await getDelivery(db, kind, id, n);
+    if (!known) throw new Problem('not_found', `${kind} ${id} has no delivery ${n}`);
+    // its own workflow is still at it; any other one may have been opened by a call that failed half-way
+    if (known.state === 'pending' && underWay && !isInvitation(known)) return known;
+    const reopened = await reopenDelivery(db, kind, id, n);
+    // one that is still there after its outcome was written down has only to end, and would not look again
+    await startRedelivery(api, kind, id, n, reopened ? 'TERMINATE_EXISTING' : 'USE_EXISTING');
+    return reopened ?? known;
+  };
+  return { list, again, redeliver };
 }
 
 async function startRedelivery(
@@ -109,12 +121,7 @@ async function startRedelivery(
   workflowIdConflictPolicy: 'TERMINATE_EXISTING' | 'USE_EXISTING',
 ): Promise<void> {
   try {
-    await api.engine.client.workflow.start('redelivery', {
-      workflowId: `delivery/${kind}/${id}/${n}`,
-      taskQueue: TASK_QUEUE,
-      args: [kind, id, n],
-      workflowIdConflictPolicy,
-    });
+    await startDelivery(api.engine.client, kind, id, n, workflowIdConflictPolicy);
   } catch (error) {
     throw unreachable(api, error);
   }

@@ -6,7 +6,7 @@ import type { Role } from '../db/keys.ts';
 import type { Caller } from './auth.ts';
 import { checkValues, readJson, type Sent } from './body.ts';
 import type { Api } from './context.ts';
-import { Problem, problemFrom } from './problems.ts';
+import { invalid, Problem, problemFrom } from './problems.ts';
 import { checkScope, scoped } from './scopes.ts';
 
 export const SMALL_BODY = 256 * 1024;
@@ -97,7 +97,8 @@ export function register(app: OpenAPIHono, api: Api, e: AnyEndpoint): void {
 
 async function answerOf(api: Api, e: AnyEndpoint, c: Context): Promise<Answer | Response> {
   const caller = await authorise(api, e, c);
-  const params = check(e.params, c.req.param(), 'path');
+  const params = check(e.params, pathParams(c), 'path');
+  checkNames(e, c.req.query());
   const query = check(e.query, c.req.query(), 'query');
   const raw = () => readJson(c.req.raw, e.bodyLimit ?? SMALL_BODY);
   const body = e.body && check(e.body, await bodyOf(e, c.req.raw), 'body');
@@ -114,6 +115,20 @@ async function answerOf(api: Api, e: AnyEndpoint, c: Context): Promise<Answer | 
   });
   if (answer instanceof Response) return answer;
   return { ...answer, body: scoped(caller, e.path, answer.body) };
+}
+
+/**
+ * The parameters of the path, decoded. Hono leaves what it cannot decode as it is, which may be another item's name.
+ * @throws Problem 422 for a path that is not percent-encoded UTF-8
+ */
+function pathParams(c: Context): Record<string, string> {
+  const [path = ''] = c.req.url.split('?', 1);
+  try {
+    decodeURIComponent(path);
+  } catch {
+    throw invalid('path', 'is not percent-encoded UTF-8');
+  }
+  return c.req.param();
 }
 
 /** A call without a body is one that leaves out every field. */
@@ -138,6 +153,17 @@ function check(schema: Schema | undefined, value: unknown, where: string): undef
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data as undefined;
   throw problemOf(parsed.error, where);
+}
+
+/** A parameter that is misspelt would be a filter that does nothing. */
+function checkNames(e: AnyEndpoint, query: Record<string, string>): void {
+  const known = e.query ? (e.query as z.ZodObject).shape : {};
+  const errors = Object.keys(query)
+    .filter((name) => !Object.hasOwn(known, name) && !(name === 'ticket' && e.takesTicket))
+    .slice(0, 50)
+    .map((name) => ({ path: name.slice(0, 100), message: 'is not a parameter of this call' }));
+  const [first] = errors;
+  if (first) throw new Problem('invalid_request', `query: ${first.path} ${first.message}`, { errors });
 }
 
 /** Every wrong field with its path; never the value itself. */

@@ -17,6 +17,7 @@ import { putGoldEndpoint } from './courts/gold.ts';
 import { putJurorsEndpoint } from './courts/jurors.ts';
 import { getCourtEndpoint, listCourtsEndpoint, putCourtEndpoint } from './courts/settings.ts';
 import { courtStatsEndpoint } from './courts/stats.ts';
+import { listDeliveriesEndpoint, redeliverEndpoint } from './deliveries/all.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { feedEndpoint } from './feed/feed.ts';
 import { jobCommand } from './jobs/command.ts';
@@ -27,9 +28,10 @@ import {
   listSchedulesEndpoint,
   putScheduleEndpoint,
 } from './jobs/schedules.ts';
-import { listTopics, putTopicEndpoint, topicStatsEndpoint } from './jobs/topics.ts';
+import { deleteTopicEndpoint, listTopics, putTopicEndpoint, topicStatsEndpoint } from './jobs/topics.ts';
 import { addKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from './keys/keys.ts';
 import {
+  deleteQueueEndpoint,
   getQueueEndpoint,
   listQueuesEndpoint,
   pauseQueueEndpoint,
@@ -58,7 +60,12 @@ import {
   occurrenceWorkflow,
 } from './tasks/occurrences.ts';
 import { addTaskEndpoint, deleteTaskEndpoint, patchTaskEndpoint } from './tasks/save.ts';
-import { addTemplateEndpoint, getTemplateEndpoint, listTemplatesEndpoint } from './tasks/templates.ts';
+import {
+  addTemplateEndpoint,
+  deleteTemplateEndpoint,
+  getTemplateEndpoint,
+  listTemplatesEndpoint,
+} from './tasks/templates.ts';
 import { addTicketBatch, addTicketEndpoint } from './tickets/add.ts';
 import { claimTicketsEndpoint } from './tickets/claim.ts';
 import { decideTicket } from './tickets/decide.ts';
@@ -74,6 +81,7 @@ export const endpoints = [
   putQueueEndpoint,
   getQueueEndpoint,
   listQueuesEndpoint,
+  deleteQueueEndpoint,
   pauseQueueEndpoint,
   resumeQueueEndpoint,
   queueStatsEndpoint,
@@ -102,6 +110,7 @@ export const endpoints = [
   jobWorkflow,
   putTopicEndpoint,
   listTopics,
+  deleteTopicEndpoint,
   topicStatsEndpoint,
   listTopicJobs,
   putScheduleEndpoint,
@@ -143,6 +152,7 @@ export const endpoints = [
   addTemplateEndpoint,
   listTemplatesEndpoint,
   getTemplateEndpoint,
+  deleteTemplateEndpoint,
   putGroupEndpoint,
   changeMembersEndpoint,
   listGroupsEndpoint,
@@ -159,6 +169,8 @@ export const endpoints = [
   nextTaskEndpoint,
   completeTaskEndpoint,
   dispatchLogEndpoint,
+  listDeliveriesEndpoint,
+  redeliverEndpoint,
   feedEndpoint,
   streamEndpoint,
   streamTicketEndpoint,

@@ -7,7 +7,13 @@ import { isNumber, page, positionOf } from './paging.ts';
 
 /** A page of an item's history, oldest first. */
 export async function eventPage(api: Api, kind: Kind, id: string, { limit, cursor }: z.output<typeof Page>) {
-  const rows = await listEvents(api.engine.db, kind, id, positionOf(cursor, isNumber) ?? 0, limit + 1);
-  const view = (e: (typeof rows)[number]) => ({ ...e, at: e.at.toISOString() });
+  const rows = await listEvents(api.engine.db.lists, kind, id, positionOf(cursor, isNumber) ?? 0, limit + 1);
+  const view = (e: (typeof rows)[number]) => ({
+    seq: e.seq,
+    type: e.type,
+    actor: e.actor,
+    at: e.at.toISOString(),
+    data: e.data,
+  });
   return page(rows, limit, view, (e) => e.seq);
 }

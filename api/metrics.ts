@@ -1,13 +1,21 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { deliveryCounts, oldestPendingSeconds } from '../db/deliveries.ts';
 import { outboxLag, parkedCount } from '../db/link.ts';
+import { resyncCount } from '../db/reconcile.ts';
 import type { Engine } from '../link/engine.ts';
 
 export interface Metrics {
   registry: Registry;
   calls: Histogram<'method' | 'route' | 'status'>;
-  handedOut: Counter<'queue'>;
+  /** Counts what was newly handed out. */
+  handedOut(queue: string, items: number): void;
   refused: Counter<'code'>;
 }
+
+/** Queues with a line of their own: their names are the callers', and each line costs memory and a place in every scrape. */
+const MOST_QUEUES = 1_000;
+/** No queue can be called that. */
+const OTHERS = '(others)';
 
 /** What `GET /metrics` shows, in Prometheus' words. */
 export function createMetrics(engine: Engine): Metrics {
@@ -16,6 +24,7 @@ export function createMetrics(engine: Engine): Metrics {
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
   addGauges(engine, registers);
+  addDeliveries(engine, registers);
   return {
     registry,
     calls: new Histogram({
@@ -25,12 +34,14 @@ export function createMetrics(engine: Engine): Metrics {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60],
       registers,
     }),
-    handedOut: new Counter({
-      name: 'docket_handed_out_total',
-      help: 'Items newly handed out by this process',
-      labelNames: ['queue'],
-      registers,
-    }),
+    handedOut: countPerQueue(
+      new Counter({
+        name: 'docket_handed_out_total',
+        help: `Items newly handed out by this process; beyond ${MOST_QUEUES} queues the others together as ${OTHERS}`,
+        labelNames: ['queue'],
+        registers,
+      }),
+    ),
     refused: new Counter({
       name: 'docket_refused_total',
       help: 'Problems answered, by code',
@@ -40,14 +51,22 @@ export function createMetrics(engine: Engine): Metrics {
   };
 }
 
+function countPerQueue(counter: Counter<'queue'>): Metrics['handedOut'] {
+  const known = new Set<string>();
+  return (queue, items) => {
+    if (known.size < MOST_QUEUES) known.add(queue);
+    counter.inc({ queue: known.has(queue) ? queue : OTHERS }, items);
+  };
+}
+
 /** What is read at the moment somebody asks. */
 function addGauges(engine: Engine, registers: Registry[]): void {
   new Gauge({
     name: 'docket_outbox_rows',
-    help: 'Transitions that no workflow has heard of yet',
+    help: 'Transitions that no workflow has heard of yet; estimated from 10,000 on',
     registers,
     async collect() {
-      this.set((await outboxLag(engine.db)).waiting);
+      this.set((await outboxLag(engine.db.lists)).waiting);
     },
   });
   new Gauge({
@@ -55,7 +74,15 @@ function addGauges(engine: Engine, registers: Registry[]): void {
     help: 'Age of the oldest of them',
     registers,
     async collect() {
-      this.set((await outboxLag(engine.db)).oldest_seconds);
+      this.set((await outboxLag(engine.db.lists)).oldest_seconds);
+    },
+  });
+  new Gauge({
+    name: 'docket_resync_rows',
+    help: 'Schedules and repeated deliveries that Temporal may have otherwise than their rows say',
+    registers,
+    async collect() {
+      this.set(await resyncCount(engine.db));
     },
   });
   new Gauge({
@@ -63,7 +90,7 @@ function addGauges(engine: Engine, registers: Registry[]): void {
     help: 'Items whose due transition fails; must be 0',
     registers,
     async collect() {
-      this.set(await parkedCount(engine.db));
+      this.set(await parkedCount(engine.db.lists));
     },
   });
   new Gauge({
@@ -88,6 +115,42 @@ function addGauges(engine: Engine, registers: Registry[]): void {
     registers,
     collect() {
       this.set(engine.waiters.size);
+    },
+  });
+}
+
+const ATTEMPT = 'attempt_';
+
+/** Of the whole system, not of this process: workers that make attempts may have no `/metrics` of their own. */
+function addDeliveries({ db }: Engine, registers: Registry[]): void {
+  new Gauge({
+    name: 'docket_deliveries',
+    help: 'Deliveries of all processes by kind and state: pending, failed, delivered',
+    labelNames: ['kind', 'state'],
+    registers,
+    async collect() {
+      this.reset();
+      for (const { kind, what, n } of await deliveryCounts(db))
+        if (!what.startsWith(ATTEMPT)) this.set({ kind, state: what }, n);
+    },
+  });
+  new Counter({
+    name: 'docket_delivery_attempts_total',
+    help: 'Attempts of all processes by kind and the state in which they left the delivery',
+    labelNames: ['kind', 'outcome'],
+    registers,
+    async collect() {
+      this.reset();
+      for (const { kind, what, n } of await deliveryCounts(db))
+        if (what.startsWith(ATTEMPT)) this.inc({ kind, outcome: what.slice(ATTEMPT.length) }, n);
+    },
+  });
+  new Gauge({
+    name: 'docket_delivery_oldest_pending_seconds',
+    help: 'Age of the oldest delivery that is pending',
+    registers,
+    async collect() {
+      this.set(await oldestPendingSeconds(db));
     },
   });
 }

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { isCut } from '../db/pages.ts';
+import { checkValues } from './body.ts';
 import { invalid } from './problems.ts';
 
 /** A page's last position, opaque to callers. */
@@ -10,6 +12,8 @@ export function positionOf<T>(cursor: string | undefined, isPosition: (value: un
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    // NUL and halves of surrogate pairs, which the database cannot take
+    checkValues(value);
   } catch {
     throw invalid('cursor', 'is not a cursor of this list');
   }
@@ -24,12 +28,15 @@ const Creation = z.tuple([z.iso.datetime({ precision: 3 }).refine((t) => Date.pa
 /** Time of creation and number: the place of an item in lists that begin with the newest. */
 export const isCreation = (value: unknown): value is [string, number] => Creation.safeParse(value).success;
 
-/** One row more than the page was read: if it is there, there is a next page. */
-export function page<T, U>(rows: T[], limit: number, view: (row: T) => U, position: (row: T) => unknown) {
+/** One row more than the page was read: if it is there, or rows were left out for their size, there is a next page. */
+export function page<T extends object, U>(
+  rows: T[],
+  limit: number,
+  view: (row: T) => U,
+  position: (row: T) => unknown,
+) {
   const items = rows.slice(0, limit);
   const last = items.at(-1);
-  return {
-    items: items.map(view),
-    nextCursor: rows.length > limit && last !== undefined ? cursorOf(position(last)) : null,
-  };
+  const more = rows.length > limit || isCut(rows);
+  return { items: items.map(view), nextCursor: more && last !== undefined ? cursorOf(position(last)) : null };
 }

@@ -32,6 +32,8 @@ export const invalid = (path: string, message: string) =>
   new Problem('invalid_request', `${path} ${message}`, { errors: [{ path, message }] });
 
 const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH']);
+/** A statement that ran into its time-out. */
+const CANCELLED = '57014';
 /** Connection exceptions, shutdown, too many connections, lock and statement time-outs, disk full. */
 const STORE_STATES = /^(08|57P|53|55P03|57014)/;
 
@@ -48,6 +50,9 @@ export function isUnavailable(error: unknown): boolean {
 /** What any error is to the caller. */
 export function problemFrom(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (isUnavailable(error)) return new Problem('unavailable', 'the database cannot be reached, try again');
+  if (error instanceof DatabaseError && error.code === CANCELLED)
+    return new Problem('unavailable', 'the database took too long to answer, ask for less or try again');
+  if (isUnavailable(error))
+    return new Problem('unavailable', 'the database cannot be reached or has no connection free, try again');
   return new Problem('internal', 'this is a bug; the request id helps to find it');
 }

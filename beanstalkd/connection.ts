@@ -6,8 +6,8 @@ import { producing } from './commands/producing.ts';
 import { reserving } from './commands/reserving.ts';
 import type { Handler, Handlers } from './commands/table.ts';
 import type { Door } from './door.ts';
-import { BAD_FORMAT, type CommandName, parse } from './protocol.ts';
-import { Reader, TOO_LONG } from './reader.ts';
+import { BAD_FORMAT, type CommandName, isHttp, parse } from './protocol.ts';
+import { Reader } from './reader.ts';
 import { INTERNAL_ERROR, type Reply } from './replies.ts';
 import { Session } from './session.ts';
 
@@ -42,7 +42,11 @@ async function serve(door: Door, socket: Socket): Promise<void> {
     while (!session.gone) {
       const line = await reader.line();
       if (line === undefined) break;
-      const reply = line === TOO_LONG ? BAD_FORMAT : await answer(session, line);
+      if (isHttp(line.text)) {
+        door.api.engine.log.warn({ holder: session.holder }, 'an HTTP request came to the port of beanstalkd; hung up');
+        break;
+      }
+      const reply = line.tooLong ? BAD_FORMAT : await answer(session, line.text);
       if (reply === undefined) break;
       await send(socket, reply);
     }

@@ -166,6 +166,12 @@ const COMMANDS: [prefix: string, parse: Parser][] = [
 ];
 
 /**
+ * Whether a line, or the end of one, is the request line of an HTTP call. Any web page can make its reader's browser
+ * send one to a port of that machine, and the body behind it would be taken for commands.
+ */
+export const isHttp = (line: string) => / HTTP\/\d(\.\d)?$/.test(line);
+
+/**
  * @param line without its CRLF
  * @returns the command, or the reply that says what is wrong with the line
  */

@@ -5,7 +5,14 @@ import { MAX_LINE_BYTES } from './protocol.ts';
 const READ_AHEAD_BYTES = 256 * 1024;
 const CRLF = '\r\n';
 
-export const TOO_LONG = Symbol('a command line that is too long');
+/** What is kept of a line that is too long. */
+const TAIL_BYTES = 16;
+
+export interface Line {
+  /** Without its CRLF; the end of one that is too long. */
+  text: string;
+  tooLong: boolean;
+}
 
 /** Lines and counted bytes of a connection, in turn. Every read is `undefined` once the client has sent all. */
 export class Reader {
@@ -29,19 +36,19 @@ export class Reader {
     socket.on('close', end);
   }
 
-  /** The next line without its CRLF. One that is too long is skipped to its end. */
-  async line(): Promise<string | typeof TOO_LONG | undefined> {
+  /** The next line. One that is too long is skipped to its end. */
+  async line(): Promise<Line | undefined> {
     let skipping = false;
     for (;;) {
       const end = this.#bytes.indexOf(CRLF);
       if (end !== -1) {
         const line = this.#take(end + CRLF.length);
-        return skipping || line.length > MAX_LINE_BYTES ? TOO_LONG : line.toString('latin1', 0, end);
+        return { text: line.toString('latin1', 0, end), tooLong: skipping || line.length > MAX_LINE_BYTES };
       }
       if (this.#bytes.length >= MAX_LINE_BYTES) {
         skipping = true;
-        // the last byte may be the first half of the CRLF
-        this.#take(this.#bytes.length - 1);
+        // the last byte of them may be the first half of the CRLF
+        this.#take(this.#bytes.length - TAIL_BYTES);
       }
       if (!(await this.#more())) return undefined;
     }

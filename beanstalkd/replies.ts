@@ -21,7 +21,8 @@ export function dictionary(entries: [key: string, value: string | number][]): st
 
 export const list = (names: string[]) => document(names.map((name) => `- ${name}\n`));
 
-export const quoted = (text: string) => `"${text}"`;
+/** A JSON string is a YAML string too, whatever the text. */
+export const quoted = (text: string) => JSON.stringify(text);
 
 function document(lines: string[]): string {
   const yaml = `---\n${lines.join('')}`;

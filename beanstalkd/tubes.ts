@@ -1,5 +1,6 @@
 import type { Db } from '../db/pool.ts';
 import { openTube, topicCounts } from '../db/tubes.ts';
+import { isTube } from './protocol.ts';
 
 /** A tube as this process knows it. The jobs are the database's, these counts are this process's own. */
 export interface Tube {
@@ -12,6 +13,9 @@ export interface Tube {
   pauses: number;
 }
 
+/** Tubes whose counts are kept at least, whether or not anybody uses them. */
+const MOST_IDLE = 10_000;
+
 const OPEN_STATES = ['ready', 'delayed', 'held', 'buried'];
 
 const newTube = (name: string): Tube => ({ name, using: 0, watching: 0, waiting: 0, puts: 0, deletes: 0, pauses: 0 });
@@ -23,6 +27,8 @@ const newTube = (name: string): Tube => ({ name, using: 0, watching: 0, waiting:
 export class Tubes {
   readonly #db: Db;
   readonly #tubes = new Map([['default', newTube('default')]]);
+  /** At how many tubes those that nobody uses or watches are forgotten: clients choose the names. */
+  #most = MOST_IDLE;
   /** Of tubes that come to be: whoever names one meanwhile waits for the same look. */
   readonly #opening = new Map<string, Promise<void>>();
 
@@ -49,7 +55,10 @@ export class Tubes {
 
   /** Where to count what happens to a tube. */
   counted(name: string): Tube {
-    const tube = this.#tubes.get(name) ?? newTube(name);
+    const known = this.#tubes.get(name);
+    if (known) return known;
+    if (this.#tubes.size >= this.#most) this.#forget();
+    const tube = newTube(name);
     this.#tubes.set(name, tube);
     return tube;
   }
@@ -63,16 +72,25 @@ export class Tubes {
     return undefined;
   }
 
-  /** @param counts of all topics, where they have been read already */
+  /**
+   * Topics that are no tubes by their names have no place in a list that clients parse.
+   * @param counts of all topics, where they have been read already
+   */
   async names(counts?: Map<string, Record<string, number>>): Promise<string[]> {
     const topics = counts ?? (await topicCounts(this.#db, null));
-    const open = [...topics].filter(([, n]) => OPEN_STATES.some((state) => n[state])).map(([name]) => name);
+    const isOpen = (n: Record<string, number>) => OPEN_STATES.some((state) => n[state]);
+    const open = [...topics].flatMap(([name, n]) => (isTube(name) && isOpen(n) ? [name] : []));
     const names = new Set(['default', ...open]);
     for (const [name, tube] of this.#tubes) {
       if (isReferenced(tube)) names.add(name);
       else if (!names.has(name)) this.#tubes.delete(name);
     }
     return [...names];
+  }
+
+  #forget(): void {
+    for (const [name, tube] of this.#tubes) if (!isReferenced(tube)) this.#tubes.delete(name);
+    this.#most = Math.max(MOST_IDLE, 2 * this.#tubes.size);
   }
 
   async #open(name: string): Promise<void> {

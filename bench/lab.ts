@@ -47,7 +47,7 @@ export async function openLab(quick: boolean, say: (line: string) => void): Prom
   const cacheDir = process.env.DOCKET_CACHE || join(homedir(), '.cache', 'docket');
   const cli = await findTemporalCli({ given: process.env.TEMPORAL_CLI, cacheDir, say });
   const postgres = await startPostgres(join(dir, 'pg', 'postgres'), {
-    ...(process.env.BENCH_PG && (JSON.parse(process.env.BENCH_PG) as Record<string, string>)),
+    ...(process.env.BENCH_PG && { settings: JSON.parse(process.env.BENCH_PG) as Record<string, string> }),
   });
   const temporal = await startTemporal({ cli, dir: join(dir, 'temporal'), port: 0, uiPort: 0, namespace: 'default' });
   await migrate(postgres.url);

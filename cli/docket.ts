@@ -3,12 +3,14 @@ import { type Config, readConfig } from '../runtime/config.ts';
 import { exportCommand } from './export.ts';
 import { keyCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
+import { reconcileCommand } from './reconcile.ts';
 import { run } from './run.ts';
 
 const USAGE = `docket start                 everything on this machine: PostgreSQL, Temporal, worker, API
 docket api                   the API only    (DATABASE_URL, TEMPORAL_ADDRESS)
 docket worker                the worker only (DATABASE_URL, TEMPORAL_ADDRESS)
 docket migrate               bring the schema of DATABASE_URL up to date, and register what Temporal needs
+docket reconcile             after a restore: put back what Temporal has lost (DATABASE_URL)
 docket key create --role producer|reviewer|agent|consumer|admin [--subject NAME] [--name NAME]
 docket key list
 docket key revoke ID
@@ -19,6 +21,7 @@ const commands: Record<string, (config: Config, args: string[]) => Promise<void>
   api: (config) => run('api', config),
   worker: (config) => run('worker', config),
   migrate: migrateCommand,
+  reconcile: reconcileCommand,
   key: keyCommand,
   export: exportCommand,
 };

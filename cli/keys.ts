@@ -71,7 +71,7 @@ async function revoke(db: Db, id: string | undefined): Promise<void> {
 }
 
 /** The database of a running system is told by the file it leaves in its data folder. */
-function databaseOf(config: Config): string {
+export function databaseOf(config: Config): string {
   if (config.databaseUrl) return config.databaseUrl;
   const file = join(config.dataDir, 'database.url');
   if (!existsSync(file)) throw new Error(`set DATABASE_URL, or start Docket on ${config.dataDir} first`);

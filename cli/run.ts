@@ -1,15 +1,19 @@
 import type { Config } from '../runtime/config.ts';
+import { npmEnded } from '../runtime/npm.ts';
 import { type RunningProcess, startProcess } from '../runtime/process.ts';
 import { type RunningSystem, startSystem } from '../runtime/start.ts';
 
-/** Runs until SIGTERM or SIGINT, or until the worker dies. */
+/** Runs until SIGTERM or SIGINT, or until npm, which started it, has ended. */
 export async function run(what: 'start' | 'api' | 'worker', config: Config): Promise<void> {
   const began = Date.now();
-  const stopping = new Promise<string>((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal));
+  const asked = new AbortController();
+  const stopping = new Promise<void>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
+    npmEnded().then(resolve);
   });
-  const starting = what === 'start' ? startAll(config, began) : startPart(what, config);
-  const running = await Promise.race([starting, stopping.then(() => undefined)]);
+  stopping.then(() => asked.abort());
+  const starting = what === 'start' ? startAll(config, began, asked.signal) : startPart(what, config);
+  const running = await Promise.race([starting, stopping]);
   if (!running) {
     // asked to stop while still starting: what has been started must be ended too
     await starting.then((system) => system.stop()).catch(() => {});
@@ -17,15 +21,14 @@ export async function run(what: 'start' | 'api' | 'worker', config: Config): Pro
   }
   const { beanstalkd } = running;
   if (beanstalkd) process.on('SIGUSR1', () => beanstalkd.drain());
-  const failure = await Promise.race([stopping.then(() => undefined), running.done.catch((error: Error) => error)]);
-  if (failure) console.error(`the worker died: ${failure.message}`);
+  await stopping;
   await running.stop();
-  process.exit(failure ? 1 : 0);
+  process.exit(0);
 }
 
-async function startAll(config: Config, began: number): Promise<RunningProcess> {
+async function startAll(config: Config, began: number, signal: AbortSignal): Promise<RunningProcess> {
   console.log('Docket is starting …');
-  const system: RunningSystem = await startSystem(config, (line) => console.log(line));
+  const system: RunningSystem = await startSystem(config, (line) => console.log(line), signal);
   console.log(`Docket is ready after ${((Date.now() - began) / 1000).toFixed(1)} s.
   API           ${system.url}
   docs          ${system.url}/docs

@@ -67,5 +67,8 @@ export const Page = z.object({
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() });
 
+/** What a deletion answers. */
+export const Deleted = z.object({ deleted: z.boolean() });
+
 export const IdParam = z.object({ id: Name });
 export const QueueParam = z.object({ queue: Name });

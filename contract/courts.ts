@@ -61,6 +61,9 @@ export const CourtSettings = z
     goldShare: z.number().min(0).max(1).default(0.1),
     fallback: Fallback.nullable().default(null),
     callback: Callback.nullable().default(null),
+    invitationCallback: Callback.nullable().default(null).openapi({
+      description: 'Receives `case.invited` for each invitation: {juror, case, expiresAt}, without the token',
+    }),
   })
   .openapi('CourtSettings');
 export type CourtSettings = z.infer<typeof CourtSettings>;
@@ -82,7 +85,15 @@ const Juror = z.strictObject({
 export type Juror = z.infer<typeof Juror>;
 
 export const PutJurors = z
-  .strictObject({ jurors: z.array(Juror).max(100_000), list: Name.optional(), final: z.boolean().default(false) })
+  .strictObject({
+    jurors: z.array(Juror).max(100_000),
+    list: Name.optional(),
+    first: z.boolean().default(false).openapi({
+      description: 'Begins the upload of the list again; without it, chunks more than an hour apart are of two uploads',
+    }),
+    final: z.boolean().default(false),
+  })
+  .refine((p) => p.list !== undefined || !p.first, { message: 'is of a list: give its name', path: ['first'] })
   .refine((p) => p.list !== undefined || !p.final, { message: 'is of a list: give its name', path: ['final'] })
   .openapi('PutJurors');
 

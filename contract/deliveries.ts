@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { Page } from './common.ts';
 
 export const Delivery = z
   .object({
@@ -14,3 +15,36 @@ export const Delivery = z
     updatedAt: z.string(),
   })
   .openapi('Delivery');
+
+/** What has deliveries, as its kind stands in `GET /v1/deliveries`. */
+const DeliveryKind = z.enum(['ticket', 'job', 'case', 'task', 'review']);
+
+/** A delivery as it stands among those of all items. */
+export const ListedDelivery = Delivery.extend({
+  kind: DeliveryKind,
+  itemId: z
+    .string()
+    .openapi({ description: '`<task>/<occurrence>` for tasks; percent-encoded where it stands in a path' }),
+  queue: z.string().nullable().openapi({ description: 'Of its item; null for reviews' }),
+  url: z.string().openapi({ description: 'Without its query' }),
+  nextAttemptAt: z.string().nullable().openapi({
+    description: 'While pending: not before then; in the past: as soon as its host takes a call. Otherwise null',
+  }),
+}).openapi('ListedDelivery');
+
+/** A name of whatever kind: jobs' ids and topics may be any letters. */
+const anyName = (most: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${most}}$`, 'u'), `must be 1 to ${most} characters, no control ones`);
+
+export const DeliveryFilter = Page.extend({
+  state: Delivery.shape.state.optional(),
+  kind: DeliveryKind.optional(),
+  queue: anyName(250).optional(),
+  host: anyName(300).optional().openapi({ description: "Of the URL, with its port unless that is the protocol's own" }),
+});
+
+export const DeliveryNumber = z.coerce.number().int().min(1).max(2_147_483_647);
+
+export const DeliveryParam = z.object({ kind: DeliveryKind, itemId: anyName(500), n: DeliveryNumber });

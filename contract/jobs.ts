@@ -1,13 +1,30 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, isTimezone, Json, Name, Page, WaitSeconds } from './common.ts';
+import { Callback, isTimezone, Json, Page, WaitSeconds } from './common.ts';
 
 const TEN_YEARS = 315_360_000;
 
-/** Topics are beanstalkd's tubes: names with `+ / ; $ ( )` too, not beginning with `-`. */
-export const Topic = z
-  .string()
-  .regex(/^[A-Za-z0-9._:~@+/;$()][A-Za-z0-9._:~@+/;$()-]{0,199}$/, 'must be a topic: 1 to 200 of A-Za-z0-9._:~@-+/;$()')
-  .openapi({ example: 'orderclose' });
+/**
+ * The business decides how its jobs' ids and topics look (S3.2): Unicode characters, counted and compared as code
+ * points without normalization. Control characters are not text, and the path of a URL loses `.` and `..`.
+ */
+const chosenName = (most: number, example: string) => {
+  const pattern = String.raw`^(?!\.{1,2}$)[^\u0000-\u001f\u007f-\u009f\ud800-\udfff]{1,${most}}$`;
+  return (
+    z
+      .string()
+      .regex(
+        new RegExp(pattern, 'u'),
+        `must be 1 to ${most} Unicode characters, none of them a control character, and not . or ..`,
+      )
+      // JSON Schema's patterns have the flag by themselves; from the RegExp it would become part of the text
+      .openapi({ minLength: 1, maxLength: most, pattern, example })
+  );
+};
+
+export const Topic = chosenName(200, 'orderclose');
+const NewJobId = chosenName(200, 'order/2024#1');
+/** Also what a job put over TCP is called: its tube of up to 200 characters, a colon and its number. */
+export const JobId = chosenName(221, 'order/2024#1');
 
 /** beanstalkd's: 0 to 2³²−1, smaller first. */
 const JobPriority = z.number().int().min(0).max(4_294_967_295);
@@ -18,7 +35,7 @@ const Count = z.number().int().min(1).max(100);
 
 const AddOne = {
   topic: Topic,
-  id: Name,
+  id: NewJobId,
   delay: Delay.default(0),
   TTR: Ttr.default(60),
   body: Json,
@@ -40,37 +57,37 @@ export const JobPop = z
   })
   .openapi('JobPop');
 export const JobFinish = z
-  .strictObject({ command: z.literal('finish'), id: Name, token: Token.optional() })
+  .strictObject({ command: z.literal('finish'), id: JobId, token: Token.optional() })
   .openapi('JobFinish');
 export const JobFinishMany = z
   .strictObject({
     command: z.literal('finish'),
     jobs: z
-      .array(z.strictObject({ id: Name, token: Token.optional() }))
+      .array(z.strictObject({ id: JobId, token: Token.optional() }))
       .min(1)
       .max(1000),
   })
   .openapi('JobFinishMany');
-export const JobDelete = z.strictObject({ command: z.literal('delete'), id: Name }).openapi('JobDelete');
-export const JobTouch = z.strictObject({ command: z.literal('touch'), id: Name, token: Token }).openapi('JobTouch');
+export const JobDelete = z.strictObject({ command: z.literal('delete'), id: JobId }).openapi('JobDelete');
+export const JobTouch = z.strictObject({ command: z.literal('touch'), id: JobId, token: Token }).openapi('JobTouch');
 export const JobRelease = z
   .strictObject({
     command: z.literal('release'),
-    id: Name,
+    id: JobId,
     token: Token,
     delay: Delay.default(0),
     priority: JobPriority.optional(),
   })
   .openapi('JobRelease');
 export const JobBury = z
-  .strictObject({ command: z.literal('bury'), id: Name, token: Token, priority: JobPriority.optional() })
+  .strictObject({ command: z.literal('bury'), id: JobId, token: Token, priority: JobPriority.optional() })
   .openapi('JobBury');
 export const JobKick = z
   .strictObject({ command: z.literal('kick'), topic: Topic, count: z.number().int().min(1).max(1_000_000).default(1) })
   .openapi('JobKick');
-export const JobKickOne = z.strictObject({ command: z.literal('kick'), id: Name }).openapi('JobKickOne');
+export const JobKickOne = z.strictObject({ command: z.literal('kick'), id: JobId }).openapi('JobKickOne');
 export const JobPeek = z
-  .strictObject({ command: z.literal('peek'), id: Name.optional(), topic: Topic.optional() })
+  .strictObject({ command: z.literal('peek'), id: JobId.optional(), topic: Topic.optional() })
   .refine((b) => (b.id === undefined) !== (b.topic === undefined), { message: 'give either id or topic', path: ['id'] })
   .openapi('JobPeek');
 
@@ -122,6 +139,7 @@ export const TopicSettings = z
     push: Push.nullable().default(null),
   })
   .openapi('TopicSettings');
+export const JobParam = z.object({ id: JobId });
 export const TopicParam = z.object({ topic: Topic });
 export const JobFilter = Page.extend({ state: z.enum(JOB_STATES).optional() });
 

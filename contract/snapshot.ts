@@ -43,7 +43,9 @@ export type Command =
   | { type: 'invalidate'; reason: string; by: string }
   | { type: 'reprioritize'; priority: number; by: string }
   | { type: 'release'; by: string }
-  | { type: 'kick'; by: string };
+  | { type: 'kick'; by: string }
+  /** It makes no sense: there is only a line about it in the item's events. */
+  | { type: 'refuse'; signal: string; reason: 'unknown_signal' | 'invalid_argument'; detail: string; by: string };
 
 /** The argument of an item's workflow; more than `id` only where a run continues another. */
 export interface ItemInput {

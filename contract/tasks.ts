@@ -32,9 +32,15 @@ export const PutGroup = z.strictObject({ members: Members.default([]) }).openapi
 export const ChangeMembers = z
   .strictObject({ add: Members.default([]), remove: Members.default([]) })
   .openapi('ChangeMembers');
-export const Group = z
-  .object({ id: z.string(), members: z.array(z.string()), createdAt: z.string(), updatedAt: z.string() })
-  .openapi('Group');
+const summary = {
+  id: z.string(),
+  size: z.number().int().openapi({ description: 'How many members it has' }),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+};
+/** A group in a list. */
+export const GroupSummary = z.object(summary).openapi('GroupSummary');
+export const Group = z.object({ ...summary, members: z.array(z.string()) }).openapi('Group');
 
 const Executor = z
   .string()

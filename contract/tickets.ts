@@ -47,6 +47,7 @@ export const Ticket = z
     decision: Json,
     decidedBy: z.string().nullable(),
     decidedAt: z.string().nullable(),
+    reason: z.string().nullable().openapi({ description: 'Why it was decided from outside; else null' }),
     invalidation: z.object({ reason: z.string(), by: z.string(), at: z.string() }).nullable(),
   })
   .openapi('Ticket');

@@ -1,5 +1,6 @@
 import type { Party } from '../contract/cases.ts';
 import type { CaseItem, Item } from '../contract/items.ts';
+import type { Sight } from '../domain/cases.ts';
 import type { CourtRow } from './courts.ts';
 import type { Queryable } from './pool.ts';
 
@@ -32,6 +33,18 @@ export async function getCase(db: Queryable, id: string): Promise<CaseItem | und
   return (await getCases(db, [id]))[0];
 }
 
+/**
+ * What a juror has to do with a case; undefined: nothing.
+ * @param who the juror, or whoever was given the token
+ */
+export async function caseSight(
+  db: Queryable,
+  id: string,
+  who: { juror?: string | null; token?: string },
+): Promise<Sight | undefined> {
+  return (await db.run<Sight>('case_sight', [id, who.juror, who.token]))[0];
+}
+
 export interface CaseListFilter {
   court: string | undefined;
   /** A state of the core. */
@@ -42,9 +55,11 @@ export interface CaseListFilter {
 export const listCases = (db: Queryable, f: CaseListFilter, limit: number) =>
   db.run<CaseItem>('list_cases', [f.court, f.state, f.before?.createdAt, f.before?.seq, limit]);
 
-export type Claimed =
+/** `changed`: cases of which a hold of the juror ended in between. */
+export type Claimed = { changed: string[] } & (
   | { outcome: 'held' | 'resumed'; id: string; token: string; expires_at: Date }
-  | { outcome: 'busy' | 'notEligible' | 'fatigue' | 'windowFull' | 'none'; id: null; token: null; expires_at: null };
+  | { outcome: 'busy' | 'notEligible' | 'fatigue' | 'windowFull' | 'none'; id: null; token: null; expires_at: null }
+);
 
 /** See db/functions/courts.sql. */
 export async function claimCase(db: Queryable, court: string, juror: string, token: string): Promise<Claimed> {
@@ -147,12 +162,16 @@ export interface VoteRow {
   counted: boolean;
 }
 
-export const caseVotes = (db: Queryable, id: string, after: number, limit: number) =>
-  db.run<VoteRow>('case_votes', [id, after, limit]);
+export const caseVotes = (db: Queryable, id: string, before: number | undefined, limit: number) =>
+  db.run<VoteRow>('case_votes', [id, before, limit]);
 
-/** Invites jurors whom the case lacks, one for each token at most; see db/functions/invitations.sql. */
-export const inviteJurors = (db: Queryable, id: string, tokens: string[]) =>
-  db.run<{ n: number }>('invite_jurors', [id, tokens]);
+/**
+ * Invites jurors whom the case lacks, one for each token at most; see db/functions/invitations.sql.
+ * @returns how many
+ */
+export async function inviteJurors(db: Queryable, id: string, tokens: string[]): Promise<number> {
+  return (await db.run<{ n: number }>('invite_jurors', [id, tokens]))[0]?.n ?? 0;
+}
 
 export interface Invitation {
   token: string;

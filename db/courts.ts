@@ -27,6 +27,7 @@ export interface CourtRow {
   bar_agreement: number | null;
   bar_after: number | null;
   bar_newcomers: boolean;
+  invitation_callback: Callback | null;
   /** The juror list that counts. */
   list: number;
 }
@@ -48,13 +49,15 @@ export type Court = CourtRow &
     seq: number;
   };
 
+/** To be called in a transaction: it ends what is decided by the settings of before. */
 export async function putCourt(
-  db: Queryable,
+  tx: Queryable,
   name: string,
   queue: CourtQueue,
   court: Omit<CourtRow, 'name' | 'list'>,
 ): Promise<Court> {
-  const [row] = await db.run<Court>('put_court', [name, JSON.stringify(queue), JSON.stringify(court)]);
+  await tx.run('replace_settings', [name]);
+  const [row] = await tx.run<Court>('put_court', [name, JSON.stringify(queue), JSON.stringify(court)]);
   if (!row) throw new Error('put_court returned no row');
   return row;
 }
@@ -75,7 +78,7 @@ export interface OpenCase {
   stage: number;
 }
 
-const OPEN_BATCH = 500;
+const OPEN_BATCH = 1_000;
 
 /** A court's open cases in batches. */
 export async function* openCases(db: Queryable, court: string): AsyncGenerator<OpenCase[]> {
@@ -88,13 +91,15 @@ export async function* openCases(db: Queryable, court: string): AsyncGenerator<O
   }
 }
 
-/** @returns the ids of cases that changed */
+/** @returns the ids of cases with a new version; null: the court has other settings than these by now */
 export async function rejudgeCases(
   db: Queryable,
-  court: string,
+  { name, settings_version }: Pick<Court, 'name' | 'settings_version'>,
   found: { id: string; votes: number; verdict: object }[],
-): Promise<string[]> {
-  return (await db.run<{ id: string }>('rejudge_cases', [court, JSON.stringify(found)])).map((row) => row.id);
+): Promise<string[] | null> {
+  const rows = await db.run<{ id: string | null }>('rejudge_cases', [name, JSON.stringify(found), settings_version]);
+  const ids = rows.map((row) => row.id);
+  return ids.every((id) => id !== null) ? ids : null;
 }
 
 export const refreshDone = (db: Queryable, court: Pick<Court, 'name' | 'settings_version'>) =>
@@ -103,9 +108,12 @@ export const refreshDone = (db: Queryable, court: Pick<Court, 'name' | 'settings
 export const putJurors = (db: Queryable, court: string, list: number, jurors: Juror[]) =>
   db.run('put_jurors', [court, JSON.stringify(jurors.map((juror, no) => ({ no, ...juror }))), list]);
 
-/** The number of a list that doesn't show yet; the same for every chunk of it. */
-export async function openList(db: Queryable, court: string, name: string): Promise<number> {
-  const [row] = await db.run<{ list: number }>('open_list', [court, name]);
+/**
+ * The number of a list that doesn't show yet; the same for every chunk of it.
+ * @param first drops what has been uploaded under this name so far
+ */
+export async function openList(db: Queryable, court: string, name: string, first: boolean): Promise<number> {
+  const [row] = await db.run<{ list: number }>('open_list', [court, name, first]);
   if (!row) throw new Error('open_list returned no row');
   return row.list;
 }

@@ -83,3 +83,12 @@ export function dispatchLog(db: Queryable, f: DispatchLogFilter, limit: number):
     ? db.run<DispatchLogRow>('dispatch_log', values)
     : db.run<DispatchLogRow>('dispatch_log_of_user', [...values, f.person]);
 }
+
+const MAX_COMPLETIONS = 100;
+
+/** An occurrence's newest completions, oldest first; the last one with its result. */
+export const completionsOf = (db: Queryable, itemId: string) =>
+  db.run<{ uid: string; logId: string; result: unknown; completedAt: string }>('completions_of', [
+    itemId,
+    MAX_COMPLETIONS,
+  ]);

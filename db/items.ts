@@ -175,6 +175,7 @@ export const listEvents = (db: Queryable, kind: Kind, id: string, after: number,
 export interface ItemFilter {
   queue?: string;
   state?: CoreState;
+  /** Who holds or decided them. */
   person?: string;
   createdAfter?: string;
   createdBefore?: string;
@@ -182,19 +183,13 @@ export interface ItemFilter {
   before?: { createdAt: string; seq: number };
 }
 
-export function listItems(db: Queryable, kind: Kind, f: ItemFilter, limit: number): Promise<Item[]> {
-  const rest = [
-    f.state ?? null,
-    f.person ?? null,
-    f.createdAfter ?? null,
-    f.createdBefore ?? null,
-    f.before?.createdAt ?? null,
-    f.before?.seq ?? null,
-    limit,
-  ];
-  return f.queue === undefined
-    ? db.run<Item>('list_items_all_queues', [kind, ...rest])
-    : db.run<Item>('list_items', [kind, f.queue, ...rest]);
+/** A page, newest first. */
+export function listItems(lists: Queryable, kind: Kind, f: ItemFilter, limit: number): Promise<Item[]> {
+  const { queue, state, createdAfter, createdBefore, before } = f;
+  const filter = [kind, queue, state, createdAfter, createdBefore, before?.createdAt, before?.seq];
+  return f.person !== undefined || f.state === 'held'
+    ? lists.run<Item>('list_items_of_person', [...filter, f.person, limit])
+    : lists.run<Item>('list_items', [...filter, limit]);
 }
 
 export interface BulkFilter {

@@ -43,8 +43,31 @@ export const releaseJobs = (db: Queryable, jobs: Reservation[], delaySeconds: nu
 export const buryJob = (db: Queryable, { id, token }: Reservation, priority: number | null) =>
   db.run<Item>('bury_job', [id, token, priority]);
 
-export const kickTopic = (db: Queryable, topic: string, count: number, actor: string) =>
-  db.run<Item>('kick_topic', [topic, count, actor]);
+/** Which jobs a kick of several statements goes on with: those that were in this state when it began. */
+export interface KickedFrom {
+  state: 'buried' | 'delayed';
+  since: Date;
+}
+
+export interface Kick {
+  topic: string;
+  count: number;
+  actor: string;
+  /** What the first statement answered; null for that one. */
+  begun: KickedFrom | null;
+}
+
+export async function kickTopic(
+  db: Queryable,
+  { topic, count, actor, begun }: Kick,
+): Promise<{ rows: Item[]; from: KickedFrom | null }> {
+  const values = [topic, count, actor, begun?.state ?? null, begun?.since ?? null];
+  const rows = await db.run<Item & { kicked_from: KickedFrom['state'] }>('kick_topic', values);
+  const [first] = rows;
+  // a Date has milliseconds, the database's clock has more
+  const from = first ? { state: first.kicked_from, since: new Date(first.updated_at.getTime() + 1) } : null;
+  return { rows, from };
+}
 
 export const kickJob = (db: Queryable, id: string, actor: string) => db.run<Item>('kick_job', [id, actor]);
 
@@ -71,14 +94,6 @@ export async function putTopic(db: Queryable, name: string, s: TopicSettings): P
 export async function pauseTopic(db: Queryable, name: string, seconds: number): Promise<Queue | undefined> {
   return (await db.run<Queue>('pause_topic', [name, seconds]))[0];
 }
-
-export const listJobs = (
-  db: Queryable,
-  topic: string,
-  state: string | null,
-  before: { createdAt: string; seq: number } | undefined,
-  limit: number,
-) => db.run<Item>('list_jobs', [topic, state, before?.createdAt ?? null, before?.seq ?? null, limit]);
 
 export interface PushTarget {
   url: string;

@@ -9,7 +9,7 @@ export interface Notice {
   item_id: string;
   queue: string;
   person: string;
-  type: 'lease_lost' | 'changed';
+  type: 'lease_lost' | 'changed' | 'invited';
   data: Record<string, unknown>;
 }
 

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { EDITION, MIN_COMPATIBLE } from './edition.ts';
 
 const MIGRATE_LOCK = 7236000;
+const MIGRATIONS = 'migrations/';
 
 interface Step {
   name: string;
@@ -11,11 +13,35 @@ interface Step {
   hash: string;
 }
 
+/** What the database records of the edition that it was last migrated to. */
+interface Recorded {
+  edition: number;
+  min_compatible: number;
+}
+
+/** `too_new`: made by a later version of Docket that this program does not work with. */
+export type SchemaState = 'ok' | 'outdated' | 'too_new';
+
+/** The database was migrated by a later version of Docket. */
+export class SchemaAheadError extends Error {
+  /** Whether this program works on it all the same. */
+  readonly compatible: boolean;
+
+  constructor(why: string, compatible: boolean) {
+    super(
+      `the database was migrated by a later version of Docket (${why}): migrate with that version` +
+        (compatible ? '; this one can run on it as it is' : ', and run that one'),
+    );
+    this.compatible = compatible;
+  }
+}
+
 /**
  * Brings the schema up to date: numbered migrations once each, in order, then every file of
  * db/functions whose text changed. Each step is its own transaction; an advisory lock keeps two
  * processes from doing it at once.
  * @returns the names of the steps that were applied
+ * @throws SchemaAheadError, having changed nothing, when a later version has migrated the database
  * @throws when an applied migration's text was changed afterwards
  */
 export async function migrate(url: string, log: (line: string) => void = () => {}): Promise<string[]> {
@@ -25,34 +51,73 @@ export async function migrate(url: string, log: (line: string) => void = () => {
     await client.query('select pg_advisory_lock($1)', [MIGRATE_LOCK]);
     await client.query(`create table if not exists schema_step (
       name text primary key, hash text not null, applied_at timestamptz not null default clock_timestamp())`);
-    const { rows } = await client.query<{ name: string; hash: string }>('select name, hash from schema_step');
-    const applied = new Map(rows.map((r) => [r.name, r.hash]));
-    const done: string[] = [];
-    for (const step of pending(applied)) {
+    await client.query(`create table if not exists schema_edition (
+      one boolean primary key default true check (one), edition integer not null, min_compatible integer not null)`);
+    const applied = await appliedSteps(client);
+    const ahead = aheadOf(applied, await recorded(client));
+    if (ahead) throw ahead;
+    const todo = pending(applied);
+    // before the steps: programs that will not work afterwards stop being ready now, the others stay ready throughout
+    await client.query(
+      `insert into schema_edition (edition, min_compatible) values ($1, $2)
+       on conflict (one) do update set edition = excluded.edition, min_compatible = excluded.min_compatible`,
+      [EDITION, MIN_COMPATIBLE],
+    );
+    for (const step of todo) {
       log(`migrate ${step.name}`);
-      await client.query('begin');
-      await client.query("set local lock_timeout = '5s'");
-      // functions call each other across files
-      await client.query('set local check_function_bodies = off');
-      await client.query(step.sql);
-      await client.query(
-        `insert into schema_step (name, hash) values ($1, $2)
-         on conflict (name) do update set hash = excluded.hash, applied_at = clock_timestamp()`,
-        [step.name, step.hash],
-      );
-      await client.query('commit');
-      done.push(step.name);
+      await apply(client, step);
     }
-    return done;
+    return todo.map((step) => step.name);
   } finally {
     await client.end();
   }
 }
 
-/** Whether the database is at the schema this code was written for. */
-export async function schemaIsCurrent(pool: pg.Pool): Promise<boolean> {
-  const { rows } = await pool.query<{ name: string; hash: string }>('select name, hash from schema_step');
-  return pending(new Map(rows.map((r) => [r.name, r.hash]))).length === 0;
+async function apply(client: pg.Client, step: Step): Promise<void> {
+  await client.query('begin');
+  await client.query("set local lock_timeout = '5s'");
+  // functions call each other across files
+  await client.query('set local check_function_bodies = off');
+  await client.query(step.sql);
+  await client.query(
+    `insert into schema_step (name, hash) values ($1, $2)
+     on conflict (name) do update set hash = excluded.hash, applied_at = clock_timestamp()`,
+    [step.name, step.hash],
+  );
+  await client.query('commit');
+}
+
+/** Whether this program can work on the database as it is. */
+export async function schemaState(pool: pg.Pool): Promise<SchemaState> {
+  const applied = await appliedSteps(pool);
+  const ahead = aheadOf(applied, await recorded(pool));
+  if (ahead && !ahead.compatible) return 'too_new';
+  const missing = pending(applied).filter((step) => !ahead || step.name.startsWith(MIGRATIONS));
+  return missing.length === 0 ? 'ok' : 'outdated';
+}
+
+async function appliedSteps(on: pg.Pool | pg.Client): Promise<Map<string, string>> {
+  const { rows } = await on.query<{ name: string; hash: string }>('select name, hash from schema_step');
+  return new Map(rows.map((r) => [r.name, r.hash]));
+}
+
+/** Undefined: last migrated by a version that recorded no edition. */
+async function recorded(on: pg.Pool | pg.Client): Promise<Recorded | undefined> {
+  const known = await on.query<{ it: string | null }>("select to_regclass('schema_edition') as it");
+  if (known.rows[0]?.it == null) return undefined;
+  return (await on.query<Recorded>('select edition, min_compatible from schema_edition')).rows[0];
+}
+
+/** Functions' files may have been renamed or removed since; migrations' never are. */
+function aheadOf(applied: Map<string, string>, known: Recorded | undefined): SchemaAheadError | undefined {
+  const compatible = (known?.min_compatible ?? 0) <= EDITION;
+  if (known && known.edition > EDITION)
+    return new SchemaAheadError(`it is of edition ${known.edition}, this program of edition ${EDITION}`, compatible);
+  const ours = new Set(steps('migrations').map((s) => s.name));
+  const unknown = [...applied.keys()].filter((name) => name.startsWith(MIGRATIONS) && !ours.has(name)).sort();
+  if (unknown.length > 0)
+    return new SchemaAheadError(`it has steps that this program does not know: ${unknown.join(', ')}`, compatible);
+  return undefined;
 }
 
 function pending(applied: Map<string, string>): Step[] {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { bounded } from './pages.ts';
 
 /** Counts and versions fit a double; a rank may not, and is never reckoned with outside SQL. */
 const types = {
@@ -23,7 +24,18 @@ export interface Db extends Queryable {
   /** Runs `work` in one transaction on one connection. */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   readonly pool: pg.Pool;
+  /** For lists, statistics and metrics. */
+  readonly lists: Lists;
   end(): Promise<void>;
+}
+
+/**
+ * A few connections of their own: whatever lists cost, calls that hand out and settle find theirs free. A list is
+ * planned for the filters that it names, and ends after seconds; both would be wrong for what runs a thousand times
+ * a second.
+ */
+export interface Lists extends Queryable {
+  readonly pool: pg.Pool;
 }
 
 export interface DbOptions {
@@ -34,27 +46,40 @@ export interface DbOptions {
   onError?: (error: Error) => void;
 }
 
+const LIST_MS = 5_000;
+/** How long a list waits for a connection while all of them are at work. */
+const LIST_WAIT_MS = 5_000;
+const listConnections = (max: number) => Math.ceil(max / 5);
+
 /**
  * A pool whose sessions write their node id into the outbox rows they cause (see db/functions/log.sql).
  * Every statement is bounded: a lost server must not hold a caller for ever.
  */
 export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): Db {
+  const base = { connectionString: url, types, keepAlive: true, application_name: `docket ${node}` };
   const pool = new pg.Pool({
-    connectionString: url,
+    ...base,
     max,
-    types,
-    keepAlive: true,
     connectionTimeoutMillis: 10_000,
     query_timeout: 60_000,
     options: `-c docket.node=${node} -c statement_timeout=55000 -c idle_in_transaction_session_timeout=60000`,
-    application_name: `docket ${node}`,
   });
-  pool.on('error', onError);
+  const lists = new pg.Pool({
+    ...base,
+    max: listConnections(max),
+    connectionTimeoutMillis: LIST_WAIT_MS,
+    query_timeout: LIST_MS * 2,
+    options: `-c statement_timeout=${LIST_MS} -c plan_cache_mode=force_custom_plan -c jit=off`,
+  });
+  for (const each of [pool, lists]) each.on('error', onError);
   return {
     pool,
+    lists: { pool: lists, run: (name, values) => onceMore(() => run(lists, name, values)) },
     run: (name, values) => onceMore(() => run(pool, name, values)),
     transaction: (work) => onceMore(() => transact(work)),
-    end: () => pool.end(),
+    end: async () => {
+      await Promise.all([pool.end(), lists.end()]);
+    },
   };
 
   async function transact<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
@@ -108,13 +133,8 @@ function loadStatements(): Map<string, string> {
     for (const part of parts) {
       const name = part.slice(0, part.indexOf('\n')).trim();
       if (found.has(name)) throw new Error(`two statements are named ${name}`);
-      found.set(
-        name,
-        part
-          .slice(part.indexOf('\n') + 1)
-          .trim()
-          .replace(/;$/, ''),
-      );
+      const text = part.slice(part.indexOf('\n') + 1).trim();
+      found.set(name, bounded(text.replace(/;$/, '')));
     }
   }
   return found;

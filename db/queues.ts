@@ -96,6 +96,12 @@ export async function getQueue(db: Queryable, kind: Kind, name: string): Promise
 export const listQueues = (db: Queryable, kind: Kind, before: number | null, limit: number) =>
   db.run<Queue>('list_queues', [kind, before, limit]);
 
+export async function deleteQueue(db: Queryable, kind: Kind, name: string): Promise<'deleted' | 'used' | 'not_found'> {
+  const [row] = await db.run<{ outcome: 'deleted' | 'used' | 'not_found' }>('delete_queue', [kind, name]);
+  if (!row) throw new Error('delete_queue returned no row');
+  return row.outcome;
+}
+
 export async function putQueue(db: Queryable, kind: Kind, name: string, s: QueueSettings): Promise<Queue> {
   const [queue] = await db.run<Queue>('put_queue', [
     kind,

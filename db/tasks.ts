@@ -23,6 +23,12 @@ export async function getTemplate(db: Queryable, id: string): Promise<TemplateRo
   return (await db.run<TemplateRow>('get_template', [id]))[0];
 }
 
+export async function deleteTemplate(db: Queryable, id: string): Promise<'deleted' | 'used' | 'not_found'> {
+  const [row] = await db.run<{ outcome: 'deleted' | 'used' | 'not_found' }>('delete_template', [id]);
+  if (!row) throw new Error('delete_template returned no row');
+  return row.outcome;
+}
+
 export const listTemplates = (db: Queryable, before: number | null, limit: number) =>
   db.run<TemplateRow>('list_templates', [before, limit]);
 
@@ -32,8 +38,10 @@ export interface GroupRow {
   given_as: string;
   created_at: Date;
   updated_at: Date;
-  members: string[];
+  size: number;
 }
+
+export type GroupWithMembers = GroupRow & { members: string[] };
 
 /** A member by the name that counts, and as it was sent. */
 export type Member = [person: string, givenAs: string];
@@ -48,12 +56,16 @@ export async function putGroup(
 ): Promise<void> {
   await db.run('put_group', [id, givenAs]);
   await db.run('put_members', [id, members.map(([person]) => person), members.map(([, sent]) => sent), only]);
+  await db.run('count_members', [id]);
 }
 
-export const removeMembers = (db: Queryable, id: string, persons: string[]) => db.run('remove_members', [id, persons]);
+export async function removeMembers(db: Queryable, id: string, persons: string[]): Promise<void> {
+  await db.run('remove_members', [id, persons]);
+  await db.run('count_members', [id]);
+}
 
-export async function getGroup(db: Queryable, id: string): Promise<GroupRow | undefined> {
-  return (await db.run<GroupRow>('get_group', [id]))[0];
+export async function getGroup(db: Queryable, id: string): Promise<GroupWithMembers | undefined> {
+  return (await db.run<GroupWithMembers>('get_group', [id]))[0];
 }
 
 export const listGroups = (db: Queryable, before: number | null, limit: number) =>
@@ -110,7 +122,7 @@ export async function addTask(
   task: TaskToBe,
   limit: number,
   actor: string,
-): Promise<Outcome<'created' | 'exists' | 'limit'>> {
+): Promise<Outcome<'created' | 'exists' | 'limit' | 'no_template'>> {
   return outcomeOf(await db.run('add_task', [json(task), limit, actor]));
 }
 
@@ -121,7 +133,7 @@ export async function changeTask(
   seen: number,
   limit: number,
   actor: string,
-): Promise<Outcome<'changed' | 'again' | 'deleted' | 'not_found' | 'limit'>> {
+): Promise<Outcome<'changed' | 'again' | 'deleted' | 'not_found' | 'limit' | 'no_template'>> {
   return outcomeOf(await db.run('change_task', [task.id, json(task), seen, limit, actor]));
 }
 

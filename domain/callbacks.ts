@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import type { CaseItem, Item } from '../contract/items.ts';
 import { caseView } from './cases.ts';
 import { stateWord } from './items.ts';
-import { occurrenceView } from './tasks.ts';
+import { type Completion, occurrenceView } from './tasks.ts';
 import { ticketView } from './tickets.ts';
 
 /** Names that mean this machine or this network, whatever a resolver says. */
@@ -36,9 +36,25 @@ export function refuseUrl(text: string, allowPrivate: boolean): string | null {
   return null;
 }
 
-/** `{type, version, …item}` of an item's outcome; the item under its own name. */
-export function outcomeMessage(item: Item | CaseItem): { type: string; version: number; [kind: string]: unknown } {
+/** The type of an invitation's delivery; a case has one for each, beside that of its outcome. */
+export const INVITED = 'case.invited';
+
+/** Whether a delivery is beside its case's life, which does not wait for it. */
+export const isInvitation = ({ type }: { type: string }) => type === INVITED;
+
+/** A URL as it is shown and logged: what follows the path may hold credentials. */
+export const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '');
+
+/**
+ * `{type, version, …item}` of an item's outcome; the item under its own name.
+ * @param completions of an occurrence, oldest first
+ */
+export function outcomeMessage(
+  item: Item | CaseItem,
+  completions: Completion[],
+): { type: string; version: number; [kind: string]: unknown } {
   const type = `${item.kind}.${stateWord(item.kind, item.state)}`;
-  const view = 'tally' in item ? caseView(item) : item.kind === 'task' ? occurrenceView(item) : ticketView(item);
+  const view =
+    'tally' in item ? caseView(item) : item.kind === 'task' ? occurrenceView(item, completions) : ticketView(item);
   return { type, version: item.version, [item.kind]: view };
 }

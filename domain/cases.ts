@@ -1,7 +1,30 @@
 import type { CaseItem } from '../contract/items.ts';
+import type { Judgement, Tally } from './courts.ts';
 import { stateWord } from './items.ts';
 
-/** A case as the API shows it. A gold case looks like one on which its last juror alone has voted. */
+const DAY_MS = 86_400_000;
+
+/** What a juror has to do with a case. */
+export interface Sight {
+  /** When it was first shown to them. */
+  shown_at: Date;
+  holds: boolean;
+  /** Their vote, if they have voted. */
+  option: string | null;
+  voted_at: Date | null;
+  now: Date;
+  /** 0…1, always the same for this juror and case. */
+  luck: number;
+}
+
+/** What of its court a case's looks depend on. */
+export interface Looks {
+  judge(tally: Tally): Judgement;
+  deadlineSeconds: number | null;
+  courtSince: Date;
+}
+
+/** A case as the API shows it to whoever is trusted with all of it. */
 export function caseView(item: CaseItem) {
   const ended = item.ended_at?.toISOString() ?? null;
   const decided = item.state === 'settled';
@@ -11,10 +34,10 @@ export function caseView(item: CaseItem) {
     state: stateWord('case', item.state),
     parties: item.parties,
     body: item.body,
-    tally: { ...Object.fromEntries(item.options.map((option) => [option, 0])), ...item.tally },
+    tally: fullTally(item, item.tally),
     votesLeft: item.votes_left,
     winner: item.winner,
-    holds: item.gold === null ? item.holds : Math.min(item.holds, 1),
+    holds: item.holds,
     wasted: item.wasted,
     version: item.version,
     createdAt: item.created_at.toISOString(),
@@ -23,4 +46,65 @@ export function caseView(item: CaseItem) {
     endedAt: ended,
     endReason: item.end_reason,
   };
+}
+
+const fullTally = ({ options }: CaseItem, tally: Tally): Tally => ({
+  ...Object.fromEntries(options.map((option) => [option, 0])),
+  ...tally,
+});
+
+/**
+ * A case as its juror sees it: without what others have voted, until it has ended and they have voted themselves. Gold
+ * looks the same as any other case: it has the age, the deadline and the end that a case of the court could have.
+ */
+export function jurorView(item: CaseItem, sight: Sight, looks: Looks): ReturnType<typeof caseView> {
+  const whole = caseView(item);
+  const isGold = item.gold !== null;
+  const { option, holds } = sight;
+  if (!isGold && option !== null && item.ended_at !== null) return { ...whole, wasted: 0 };
+  const tally: Tally = option === null ? {} : { [option]: 1 };
+  const { votesLeft } = looks.judge(tally);
+  const blind: ReturnType<typeof caseView> = {
+    ...{ ...whole, state: 'open', winner: null, decidedAt: null, endedAt: null, endReason: null },
+    ...{ tally: fullTally(item, tally), votesLeft, holds: holds ? 1 : 0, wasted: 0 },
+  };
+  if (!isGold) return blind;
+  const seen = { ...blind, ...goldTimes(sight, looks) };
+  const end = option === null ? null : goldEnd(item, option, sight, looks, seen.deadlineAt);
+  if (end === null || end.at > sight.now) return seen;
+  const at = end.at.toISOString();
+  return {
+    ...{ ...seen, state: end.winner === null ? 'hung' : 'decided', winner: end.winner, votesLeft: end.votesLeft },
+    ...{ tally: fullTally(item, end.tally), decidedAt: end.winner === null ? null : at, endedAt: at },
+    endReason: end.winner === null ? 'nobody can win any more' : null,
+  };
+}
+
+/** When a gold case was brought, and when it would hang, as far as its juror can tell. */
+function goldTimes({ shown_at, luck }: Sight, { deadlineSeconds, courtSince }: Looks) {
+  const lifeMs = deadlineSeconds === null ? DAY_MS : (deadlineSeconds * 1000) / 2;
+  const ageMs = luck * Math.min(DAY_MS, lifeMs, Math.max(0, shown_at.getTime() - courtSince.getTime()));
+  const createdMs = Math.floor(shown_at.getTime() - ageMs);
+  return {
+    createdAt: new Date(createdMs).toISOString(),
+    deadlineAt: deadlineSeconds === null ? null : new Date(createdMs + deadlineSeconds * 1000).toISOString(),
+  };
+}
+
+/** How a gold case ends for its juror: with their vote where that is enough, else later, as most others find its answer. */
+function goldEnd(item: CaseItem, option: string, { luck, voted_at }: Sight, looks: Looks, deadlineAt: string | null) {
+  const votedMs = voted_at?.getTime() ?? 0;
+  let tally: Tally = { [option]: 1 };
+  let judged = looks.judge(tally);
+  if (judged.winner !== null || judged.hung) return { ...judged, tally, at: new Date(votedMs) };
+  const answer = item.gold ?? option;
+  const others = item.options.filter((one) => one !== answer);
+  for (let n = 1; judged.winner === null && !judged.hung; n++) {
+    const chance = (luck * 7_919 * n + n * 0.618) % 1;
+    const next = chance < 0.2 ? (others[n % others.length] ?? answer) : answer;
+    tally = { ...tally, [next]: (Object.hasOwn(tally, next) ? (tally[next] ?? 0) : 0) + 1 };
+    judged = looks.judge(tally);
+  }
+  const latestMs = deadlineAt === null ? votedMs + DAY_MS : Date.parse(deadlineAt);
+  return { ...judged, tally, at: new Date(votedMs + (0.1 + 0.8 * luck) * Math.max(0, latestMs - votedMs)) };
 }

@@ -36,13 +36,26 @@ export function refusalOf(item: Attempted): Refusal {
       reason: item.end_reason ?? settled,
     };
   }
-  const reason = LEASE_REASONS[item.named_why ?? ''] ?? 'unknown';
+  const reason = lostReason(item);
   const ended = item.named_ended_at?.toISOString() ?? null;
   return {
     code: 'lease_lost',
-    detail: ended === null ? 'the token is of no live lease of this item' : `the lease ended (${reason}) at ${ended}`,
+    detail:
+      ended !== null
+        ? `the lease ended (${reason}) at ${ended}`
+        : item.named_holder === null
+          ? 'the token is of no lease of this item'
+          : 'the lease has run out',
     holder: item.holder,
     endedAt: ended,
     reason,
   };
+}
+
+/**
+ * A lease that has not ended and did not serve has run out, and no clock has come by yet. A token of no lease of this
+ * item counts as revoked: it may be one that a restore from a backup has taken away.
+ */
+function lostReason({ named_why, named_holder }: Attempted): string {
+  return LEASE_REASONS[named_why ?? ''] ?? (named_holder === null ? 'revoked' : 'expired');
 }

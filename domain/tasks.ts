@@ -39,8 +39,20 @@ const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isAr
 export const occurrenceOf = (itemId: string): string => itemId.slice(itemId.indexOf('/') + 1);
 export const taskOf = (itemId: string): string => itemId.slice(0, itemId.indexOf('/'));
 
-/** An occurrence as its task's receiver is told of it. */
-export function occurrenceView(item: Item) {
+/** A dispatch that was completed. */
+export interface Completion {
+  uid: string;
+  logId: string;
+  result: unknown;
+  completedAt: string;
+}
+
+/**
+ * An occurrence as its task's receiver is told of it: with user, log id and result of the completion that ended it, and
+ * who completed the others. Their results are in the dispatch log.
+ */
+export function occurrenceView(item: Item, completions: Completion[]) {
+  const last = completions.at(-1);
   return {
     id: taskOf(item.id),
     occurrence: occurrenceOf(item.id),
@@ -49,6 +61,10 @@ export function occurrenceView(item: Item) {
     executor: item.queue,
     params: item.body,
     ...(item.result as { completed?: number } | null),
+    uid: last?.uid ?? null,
+    logId: last?.logId ?? null,
+    result: last?.result ?? null,
+    completions: completions.map(({ uid, logId, completedAt }) => ({ uid, logId, completedAt })),
     endedAt: item.ended_at?.toISOString() ?? null,
   };
 }

@@ -31,6 +31,7 @@ export function ticketView(item: Item, token: string | null = null) {
     decision: item.state === 'settled' ? item.result : null,
     decidedBy: item.state === 'settled' ? item.ended_by : null,
     decidedAt: item.state === 'settled' ? (item.ended_at?.toISOString() ?? null) : null,
+    reason: item.state === 'settled' ? item.end_reason : null,
     invalidation:
       item.state === 'invalidated'
         ? { reason: item.end_reason, by: item.ended_by, at: item.ended_at?.toISOString() ?? null }

@@ -24,7 +24,10 @@ export interface BusOptions {
 
 const CHANNEL = 'docket';
 const GATHER_MS = 5;
+/** Bytes; PostgreSQL takes 7,999. */
 const MAX_PAYLOAD = 7_000;
+/** Of one hint. Queues beyond that are served by the slow polls. */
+const MAX_PAYLOADS = 8;
 
 /**
  * LISTEN/NOTIFY between processes. One notification per few milliseconds, outside of transactions
@@ -71,10 +74,8 @@ export class Bus {
     const hint = this.#next;
     this.#next = undefined;
     if (!hint) return;
-    const payload = JSON.stringify(hint);
-    // too many queues for one notification: the slow polls serve them
-    const fits = payload.length < MAX_PAYLOAD ? payload : JSON.stringify({ ...hint, ready: {} });
-    this.#o.publish(fits).catch((error: Error) => this.#o.log.warn({ err: error.message }, 'notify failed'));
+    for (const payload of payloads(hint))
+      this.#o.publish(payload).catch((error: Error) => this.#o.log.warn({ err: error.message }, 'notify failed'));
   }
 
   async #listen(): Promise<void> {
@@ -109,4 +110,23 @@ export class Bus {
       );
     }, 1_000).unref();
   }
+}
+
+/** A hint in notifications that PostgreSQL takes: the queues are spread over several, the rest goes with the first. */
+function payloads({ node, ready = {}, ...rest }: Hint): string[] {
+  const parts: Hint[] = [{ node, ...rest }];
+  let bytes = Buffer.byteLength(JSON.stringify(parts[0]));
+  for (const [queue, n] of Object.entries(ready)) {
+    const size = Buffer.byteLength(JSON.stringify({ [queue]: n })) + '"ready":,'.length;
+    if (bytes + size > MAX_PAYLOAD) {
+      if (parts.length === MAX_PAYLOADS) break;
+      parts.push({ node });
+      bytes = Buffer.byteLength(JSON.stringify({ node }));
+    }
+    const part = parts.at(-1) as Hint;
+    part.ready ??= {};
+    part.ready[queue] = n;
+    bytes += size;
+  }
+  return parts.map((part) => JSON.stringify(part));
 }

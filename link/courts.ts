@@ -27,16 +27,27 @@ export async function decidable(db: Db, name: string, court: Ruled): Promise<str
   return ids;
 }
 
+/** Cases in one transaction: a verdict takes longer than a new place among the open ones. */
+const AT_ONCE = { decided: 25, open: 1_000 };
+
 /**
- * Judges a court's open cases anew after its settings changed, in batches that each commit (S2.8). Safe to repeat
- * and to run twice at once; a crash in between leaves `refresh_pending` true.
+ * Judges a court's open cases anew after its settings changed, in batches that each commit, what is decided by them
+ * first (S2.8). Safe to repeat and to run twice at once; it ends when the settings change again. A crash in between
+ * leaves `refresh_pending` true.
  */
 export async function refreshCourt(db: Db, after: AfterCommit, name: string): Promise<void> {
   const court: Court | undefined = await getCourt(db, name);
   if (!court?.refresh_pending) return;
-  for await (const batch of openCases(db, name)) {
-    const found = batch.map(({ id, tally, votes, stage }) => ({ id, votes, verdict: verdictOf(court, tally, stage) }));
-    after(await getCases(db, await rejudgeCases(db, name, found)));
-  }
+  for (const part of ['decided', 'open'] as const)
+    for await (const batch of openCases(db, name)) {
+      const found = batch
+        .map(({ id, tally, votes, stage }) => ({ id, votes, verdict: verdictOf(court, tally, stage) }))
+        .filter(({ verdict }) => (verdict.winner !== null || verdict.hung) === (part === 'decided'));
+      for (let at = 0; at < found.length; at += AT_ONCE[part]) {
+        const changed = await rejudgeCases(db, court, found.slice(at, at + AT_ONCE[part]));
+        if (changed === null) return;
+        if (changed.length > 0) after(await getCases(db, changed));
+      }
+    }
   await refreshDone(db, court);
 }

@@ -4,11 +4,13 @@ import { type Db, openDb } from '../db/pool.ts';
 import { Bus, type Hint } from './bus.ts';
 import { Feed } from './feed.ts';
 import { createInbox, type Inbox } from './inbox.ts';
+import { Invitations } from './invitations.ts';
 import { Keeper } from './keeper.ts';
 import { Load } from './load.ts';
 import type { Log } from './log.ts';
 import { Notices } from './notices.ts';
 import { Pacemaker } from './pacemaker.ts';
+import { Reconciler } from './reconciler.ts';
 import { Relay } from './relay.ts';
 import { isMarked, Rules } from './rules.ts';
 import { Schemas } from './schemas/schemas.ts';
@@ -45,6 +47,7 @@ export interface Engine {
   readonly waiters: Waiters;
   readonly notices: Notices;
   readonly feed: Feed;
+  readonly invitations: Invitations;
   readonly after: AfterCommit;
   readonly inbox: Inbox;
   readonly schemas: Schemas;
@@ -98,13 +101,15 @@ export function createEngine(o: EngineOptions): Engine {
   const arm = (ms: number) => {
     if (o.pacemaker) pacemaker.arm(ms);
   };
-  const after = afterCommit({ relay, waiters, bus, notices, feed, rules, log, arm });
+  const after = afterCommit({ relay, waiters, bus, notices, feed, rules, log, arm, invite: () => invitations.look() });
+  const invitations = new Invitations({ db, client, after, log });
   const pacemaker = new Pacemaker({ db, after, log });
-  const keeper = new Keeper({ db, after, node, url, role, retentionDays, relay, bus, rules, log });
+  const reconciler = new Reconciler({ db, client, log });
+  const keeper = new Keeper({ db, after, node, url, role, retentionDays, relay, bus, rules, invitations, log });
   let slowPoll: NodeJS.Timeout | undefined;
   return {
-    ...{ db, client, node, log },
-    ...{ relay, waiters, notices, feed, after, load, schemas, rules },
+    ...{ db, client, node, log, load, invitations },
+    ...{ relay, waiters, notices, feed, after, schemas, rules },
     inbox: createInbox(db, relay, o.auditSkewSeconds),
     settled: (rows) => settleRules(rules, after, rows),
     rearm() {
@@ -118,6 +123,7 @@ export function createEngine(o: EngineOptions): Engine {
     async start() {
       await bus.start();
       await keeper.start();
+      reconciler.start();
       if (o.pacemaker) pacemaker.start();
       let step = 0;
       slowPoll = setInterval(() => waiters.pollSome(step++), SLOW_POLL_MS / POLL_STEPS).unref();
@@ -126,7 +132,7 @@ export function createEngine(o: EngineOptions): Engine {
       clearInterval(slowPoll);
       notices.stop();
       feed.stop();
-      await pacemaker.stop();
+      await Promise.all([pacemaker.stop(), reconciler.stop(), invitations.stop()]);
       await relay.stop();
       await keeper.stop();
       await schemas.close();
@@ -162,9 +168,11 @@ interface Listeners {
   log: Log;
   /** Something is due in so many milliseconds. */
   arm(ms: number): void;
+  /** Jurors may have become free, or have been invited. */
+  invite(): void;
 }
 
-function afterCommit({ relay, waiters, bus, notices, feed, rules, log, arm }: Listeners): AfterCommit {
+function afterCommit({ relay, waiters, bus, notices, feed, rules, log, arm, invite }: Listeners): AfterCommit {
   const after: AfterCommit = (rows, { toldBy, byTick = false } = {}) => {
     if (rows.length === 0) return;
     feed.look();
@@ -173,6 +181,7 @@ function afterCommit({ relay, waiters, bus, notices, feed, rules, log, arm }: Li
       rows.filter((r) => r.id !== toldBy),
       byTick,
     );
+    if (rows.some((r) => r.kind === 'case' && !QUIET.has(r.last_event))) invite();
     const free = new Map<string, number>();
     let dueInMs = Number.POSITIVE_INFINITY;
     for (const row of rows) {

@@ -3,6 +3,7 @@ import type { Db } from '../db/pool.ts';
 import { takeRefresh } from '../db/queues.ts';
 import type { Bus } from './bus.ts';
 import { refreshCourt } from './courts.ts';
+import type { Invitations } from './invitations.ts';
 import type { Log } from './log.ts';
 import { refreshQueue } from './queues.ts';
 import type { Relay } from './relay.ts';
@@ -23,6 +24,7 @@ export interface KeeperOptions {
   relay: Relay;
   bus: Bus;
   rules: Rules;
+  invitations: Invitations;
   log: Log;
 }
 
@@ -66,7 +68,7 @@ export class Keeper {
   }
 
   async #keep(): Promise<void> {
-    const { db, node, url, role, after, relay, bus, rules } = this.#o;
+    const { db, node, url, role, after, relay, bus, rules, invitations } = this.#o;
     await beat(db, node, url, role);
     bus.hasPeers = (await liveNodes(db)).length > 1;
     while (!this.#stopped) {
@@ -75,6 +77,7 @@ export class Keeper {
       if (orphans.length < SWEEP) break;
     }
     after(await rules.sweep());
+    invitations.look();
     // not at once: what a lost answer left behind is rare
     if (this.#rounds++ % EACH_MINUTE === EACH_MINUTE - 1) {
       relay.lookBack();

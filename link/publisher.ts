@@ -3,7 +3,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import type { Driven, ItemInput, Told } from '../contract/snapshot.ts';
 import { isFinal } from '../domain/items.ts';
 import { type Entry, laneOf } from './backlog.ts';
-import { snapshotOf } from './told.ts';
+import { snapshotOf, summaryOf } from './told.ts';
 
 export const TASK_QUEUE = 'docket';
 /** Of workflows that a caller or a clock waits for: reviews and the firings of schedules. */
@@ -90,7 +90,7 @@ export class Publisher {
         signal,
         signalArgs: [told],
         workflowIdReusePolicy: REOPENED.has(row.kind) ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
-        staticSummary: row.queue ? `${row.kind} in ${row.queue}` : row.kind,
+        staticSummary: summaryOf(row),
         ...(row.queue && this.attributes && { typedSearchAttributes: [{ key: queueAttribute, value: row.queue }] }),
       });
       return true;

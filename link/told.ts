@@ -41,6 +41,16 @@ export function snapshotOf(row: ToldRow, now: Date): Snapshot {
   };
 }
 
+/** Temporal takes 400 bytes of JSON, which a topic of 200 characters may exceed. */
+const MAX_SUMMARY_BYTES = 400;
+
+/** One line about an item for Temporal's UI, cut between two characters where it is too long. */
+export function summaryOf({ kind, queue }: Pick<ToldRow, 'kind' | 'queue'>): string {
+  const characters = [...(queue ? `${kind} in ${queue}` : kind)];
+  while (Buffer.byteLength(JSON.stringify(characters.join(''))) > MAX_SUMMARY_BYTES) characters.pop();
+  return characters.join('');
+}
+
 export function eventOf(row: ToldRow): EventLine {
   return { seq: row.event_seq, type: row.last_event, actor: row.last_actor, at: row.updated_at.toISOString() };
 }

@@ -1,36 +1,111 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 
-/**
- * Starts a server of ours in a process group of its own, so that Ctrl-C reaches it through us and in
- * our order, and leaves its pid in `pidFile`, so that after a kill -9 the next start can end it.
- */
-export function spawnServer(
-  command: string,
-  args: string[],
-  options: { pidFile: string; uid?: number; gid?: number; env?: NodeJS.ProcessEnv; onLine?: (line: string) => void },
-): ChildProcess {
-  const { pidFile, onLine, ...rest } = options;
-  const child = spawn(command, args, { ...rest, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  if (child.pid !== undefined) writeFileSync(pidFile, String(child.pid));
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8');
-    stream?.on('data', (text: string) => {
-      for (const line of text.split('\n')) if (line) onLine?.(line);
-    });
-  }
-  return child;
+const WATCHDOG = fileURLToPath(new URL('watchdog.mjs', import.meta.url));
+const LAST_LINES = 5;
+
+export interface ServerCommand {
+  command: string;
+  args: string[];
+  /** How it is asked to stop. */
+  signal: NodeJS.Signals;
+  /** How long it has for that before it is killed. */
+  graceMs: number;
+  /** Where its pid is left, so that the next start can end it if its watchdog was killed too. */
+  pidFile?: string;
+  uid?: number;
+  gid?: number;
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
 }
 
-/** Sends `signal`, waits up to `graceMs`, then kills. Resolves when the process is gone. */
-export async function stopServer(pid: number, signal: NodeJS.Signals, graceMs: number): Promise<void> {
-  const deadline = Date.now() + graceMs;
-  send(pid, signal);
-  while (isAlive(pid)) {
-    if (Date.now() > deadline) send(pid, 'SIGKILL');
-    await sleep(20);
-  }
+export interface RunningChild {
+  /** Of the server, not of its watchdog. */
+  pid: number;
+  /** Resolves with why, when it is gone: a signal's name or `exit code 1`. */
+  ended: Promise<string>;
+  /** The last lines it printed once it has ended; undefined before. */
+  failure(): string | undefined;
+  /** Resolves when it is gone. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a server under a watchdog, which ends it when this process ends, however that happens. Both are in
+ * a process group of their own, so that Ctrl-C reaches the server through this process and in its order.
+ * @throws Error when the command cannot be run
+ */
+export async function spawnServer({ env, ...server }: ServerCommand): Promise<RunningChild> {
+  const watchdog = spawn(process.execPath, [WATCHDOG, JSON.stringify(server)], {
+    env: env ?? process.env,
+    detached: true,
+    windowsHide: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const lines: string[] = [];
+  const outputs = [watchdog.stdout, watchdog.stderr]
+    .filter((stream) => stream !== null)
+    .map(async (stream) => {
+      stream.setEncoding('utf8');
+      stream.on('data', (text: string) => {
+        lines.push(...text.split('\n').filter(Boolean));
+        lines.splice(0, lines.length - LAST_LINES);
+      });
+      await once(stream, 'close');
+    });
+  let why: string | undefined;
+  const exited = new Promise<void>((resolve) => {
+    watchdog.on('message', (message: { ended?: string }) => {
+      why ??= message.ended;
+    });
+    // not `close`, which does not come once this side has disconnected
+    watchdog.on('exit', (code, signal) => {
+      why ??= `its watchdog ended with ${signal ?? code}`;
+      resolve();
+    });
+  });
+  let over = false;
+  const ended = Promise.all([exited, ...outputs]).then(() => {
+    over = true;
+    return why ?? '';
+  });
+  const pid = await new Promise<number>((resolve, reject) => {
+    const failed = (reason: string) => reject(new Error(`could not run ${server.command}: ${reason}`));
+    watchdog.on('message', (message: { pid?: number; error?: string }) => {
+      if (message.pid !== undefined) resolve(message.pid);
+      if (message.error !== undefined) failed(message.error);
+    });
+    watchdog.on('error', (error) => failed(error.message));
+    ended.then(failed);
+  });
+  return {
+    pid,
+    ended,
+    failure: () => (over ? lines.join('\n') || why : undefined),
+    async stop() {
+      if (watchdog.connected) watchdog.disconnect();
+      await ended;
+    },
+  };
+}
+
+/**
+ * Runs a command to its end, under a watchdog too.
+ * @throws Error with its last lines when it fails; the signal's reason when that ends it
+ */
+export async function runToEnd(command: ServerCommand, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  const child = await spawnServer(command);
+  const stop = () => void child.stop();
+  signal?.addEventListener('abort', stop);
+  if (signal?.aborted) stop();
+  const why = await child.ended;
+  signal?.removeEventListener('abort', stop);
+  signal?.throwIfAborted();
+  if (why !== 'exit code 0') throw new Error(`${command.command}: ${why}\n${child.failure()}`);
 }
 
 /**
@@ -47,6 +122,16 @@ export async function endLeftover(pidFile: string, mark: string, signal: NodeJS.
   return ours;
 }
 
+/** Sends `signal`, waits up to `graceMs`, then kills. Resolves when the process is gone. */
+async function stopServer(pid: number, signal: NodeJS.Signals, graceMs: number): Promise<void> {
+  const deadline = performance.now() + graceMs;
+  send(pid, signal);
+  while (isAlive(pid)) {
+    if (performance.now() > deadline) send(pid, 'SIGKILL');
+    await sleep(20);
+  }
+}
+
 /** False for a zombie too: it holds nothing any more. */
 export function isAlive(pid: number): boolean {
   try {
@@ -60,13 +145,19 @@ export function isAlive(pid: number): boolean {
 /** The command line of a process, or '' where it is gone or cannot be read. */
 export const commandLine = (pid: number) => ps(pid, 'args');
 
-function ps(pid: number, column: string): string {
+/** The parent of a process; undefined where it is gone or cannot be read. */
+export const parentOf = (pid: number) => Number(ps(pid, 'ppid')) || undefined;
+
+function ps(pid: number, column: 'args' | 'stat' | 'ppid'): string {
   try {
     if (process.platform === 'linux') {
       if (column === 'args') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '');
+      const [stat = '', ppid = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ');
+      return column === 'stat' ? stat : ppid;
     }
-    return execFileSync('ps', ['-o', `${column}=`, '-p', String(pid)], { encoding: 'utf8' });
+    return execFileSync('ps', ['-o', `${column}=`, '-p', String(pid)], { encoding: 'utf8', stdio: 'pipe' });
   } catch {
     return '';
   }

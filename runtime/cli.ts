@@ -1,8 +1,8 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { runToEnd } from './children.ts';
 import { freePort } from './ports.ts';
 
 const VERSION = '1.5.1';
@@ -13,6 +13,8 @@ export interface CliSearch {
   given: string | undefined;
   cacheDir: string;
   say: (line: string) => void;
+  /** Ends the search. */
+  signal?: AbortSignal;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface CliSearch {
  * take a while the first time.
  * @throws Error that says what to do when there is no way
  */
-export async function findTemporalCli({ given, cacheDir, say }: CliSearch): Promise<string> {
+export async function findTemporalCli({ given, cacheDir, say, signal }: CliSearch): Promise<string> {
   if (given !== undefined) {
     if (!existsSync(given)) throw new Error(`TEMPORAL_CLI: there is no ${given}`);
     return given;
@@ -33,11 +35,15 @@ export async function findTemporalCli({ given, cacheDir, say }: CliSearch): Prom
   const cached = join(cacheDir, `temporal-${VERSION}${exe}`);
   if (existsSync(cached)) return cached;
   mkdirSync(cacheDir, { recursive: true });
-  return (await download(cacheDir, say)) ?? (await build(cacheDir, cached, exe, say));
+  return (await download(cacheDir, say, signal)) ?? (await build({ cacheDir, target: cached, exe, say, signal }));
 }
 
 /** The SDK downloads into the folder it is given; what it is called there is its own affair. */
-async function download(cacheDir: string, say: (line: string) => void): Promise<string | undefined> {
+async function download(
+  cacheDir: string,
+  say: (line: string) => void,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
   const folder = join(cacheDir, 'download');
   const earlier = programIn(folder);
   if (earlier) return earlier;
@@ -45,20 +51,36 @@ async function download(cacheDir: string, say: (line: string) => void): Promise<
   say('Temporal: downloading its development server (about 100 MB, once) …');
   try {
     const server = { executable: { type: 'cached-download' as const, downloadDir: folder }, port: await freePort() };
-    await (await TestWorkflowEnvironment.createLocal({ server })).teardown();
+    const downloading = TestWorkflowEnvironment.createLocal({ server }).then((started) => started.teardown());
+    await Promise.race([downloading, ...(signal ? [rejected(signal)] : [])]);
     return programIn(folder);
   } catch (error) {
+    signal?.throwIfAborted();
     say(`Temporal: it cannot be downloaded from here (${(error as Error).message.split('\n')[0]})`);
     return undefined;
   }
 }
+
+/** Rejects when the signal is aborted: the SDK's download takes none. */
+const rejected = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => {
+    const fail = () => reject(signal.reason);
+    if (signal.aborted) fail();
+    else signal.addEventListener('abort', fail, { once: true });
+  });
 
 function programIn(folder: string): string | undefined {
   const name = existsSync(folder) ? readdirSync(folder).find((f) => f.startsWith('temporal-')) : undefined;
   return name && join(folder, name);
 }
 
-async function build(cacheDir: string, target: string, exe: string, say: (line: string) => void): Promise<string> {
+interface Build extends Pick<CliSearch, 'cacheDir' | 'say' | 'signal'> {
+  target: string;
+  exe: string;
+}
+
+async function build({ cacheDir, target, exe, say, signal }: Build): Promise<string> {
+  signal?.throwIfAborted();
   try {
     execFileSync('go', ['version'], { stdio: 'ignore' });
   } catch {
@@ -76,7 +98,7 @@ async function build(cacheDir: string, target: string, exe: string, say: (line: 
   const bin = join(cacheDir, 'go-bin');
   try {
     const env = { ...process.env, GOBIN: bin, GOFLAGS: '-modcacherw -ldflags=-s' };
-    await promisify(execFile)('go', ['install', MODULE], { env, maxBuffer: 64 * 1024 * 1024 });
+    await runToEnd({ command: 'go', args: ['install', MODULE], env, signal: 'SIGINT', graceMs: 5_000 }, signal);
   } finally {
     clearInterval(clock);
   }

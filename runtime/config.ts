@@ -10,6 +10,7 @@ const Environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   BEANSTALKD_PORT: Port.optional(),
   BEANSTALKD_HOST: z.string().default('127.0.0.1'),
+  BEANSTALKD_OPEN: z.enum(['0', '1']).default('0'),
   DOCKET_PUBLIC_URL: z.url().optional(),
   DOCKET_DATA: z.string().min(1).default('.docket'),
   DOCKET_CACHE: z
@@ -26,6 +27,7 @@ const Environment = z.object({
   TEMPORAL_UI_PORT: Port.default(8233),
   TEMPORAL_UI_URL: z.url().optional(),
   TEMPORAL_CLI: z.string().min(1).optional(),
+  DOCKET_TEMPORAL_MAX_ID_BYTES: z.coerce.number().int().min(255).max(100_000).default(1000),
   DOCKET_ALLOW_PRIVATE_CALLBACKS: z.enum(['0', '1']).default('0'),
   DOCKET_KEY: z.string().min(1).optional(),
   DOCKET_AUTH: z.enum(['open', 'keys']).optional(),
@@ -58,6 +60,8 @@ export interface Config {
   temporalUiPort: number;
   temporalUiUrl: string | undefined;
   temporalCli: string | undefined;
+  /** `limit.maxIDLength` of the Temporal server. */
+  temporalMaxIdBytes: number;
   allowPrivateCallbacks: boolean;
   /** With which commands call a server. */
   key: string | undefined;
@@ -81,7 +85,7 @@ const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
 
 /**
  * Reads and checks the environment.
- * @throws Error that names every wrong variable, or an open server that others could reach
+ * @throws Error that names every wrong variable, or what others could reach without a key
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
@@ -92,6 +96,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const open = (e.DOCKET_AUTH ?? (loopback ? 'open' : 'keys')) === 'open';
   if (open && !loopback)
     throw new Error('DOCKET_AUTH=open is for 127.0.0.1 only: a server that listens elsewhere asks for keys');
+  if (e.BEANSTALKD_PORT !== undefined && !LOOPBACK.has(e.BEANSTALKD_HOST) && e.BEANSTALKD_OPEN !== '1')
+    throw new Error(
+      `BEANSTALKD_HOST=${e.BEANSTALKD_HOST}: beanstalkd's protocol has no authentication, so whoever reaches the port may ` +
+        'do anything with jobs. Set BEANSTALKD_OPEN=1 if you trust that network, or leave BEANSTALKD_HOST at 127.0.0.1',
+    );
   return {
     port: e.PORT,
     host: e.HOST,
@@ -107,6 +116,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     temporalUiPort: e.TEMPORAL_UI_PORT,
     temporalUiUrl: e.TEMPORAL_UI_URL,
     temporalCli: e.TEMPORAL_CLI,
+    temporalMaxIdBytes: e.DOCKET_TEMPORAL_MAX_ID_BYTES,
     allowPrivateCallbacks: e.DOCKET_ALLOW_PRIVATE_CALLBACKS === '1',
     key: e.DOCKET_KEY,
     open,

@@ -20,3 +20,16 @@ export function isFree(port: number): Promise<boolean> {
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }
+
+const [FIRST, LAST] = [20_000, 32_000];
+
+/**
+ * A free port that stays free while its server is down: below those from which systems take the local ends
+ * of connections, so that no connection sits on it when the server comes back.
+ */
+export async function lastingPort(): Promise<number> {
+  for (;;) {
+    const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
+    if (await isFree(port)) return port;
+  }
+}

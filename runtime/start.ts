@@ -1,11 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { migrate } from '../db/migrate.ts';
+import { dirname, join } from 'node:path';
+import { migrate, SchemaAheadError } from '../db/migrate.ts';
 import { commandLine, isAlive } from './children.ts';
 import { findTemporalCli } from './cli.ts';
 import type { Config } from './config.ts';
+import { lastingPort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { type RunningProcess, startProcess } from './process.ts';
+import { reachableData, serverUser } from './server-user.ts';
+import { keepRunning, type Part } from './supervisor.ts';
 import { startTemporal } from './temporal.ts';
 
 export interface RunningSystem extends RunningProcess {
@@ -16,28 +19,34 @@ export interface RunningSystem extends RunningProcess {
 
 /**
  * Everything on one machine: PostgreSQL and Temporal (unless servers of your own are given), the
- * migrations, worker and API. Ends what it started in the reverse order.
- * @throws Error with a message for the terminal
+ * migrations, worker and API. Servers that end by themselves are started again, on the same ports and data. Ends what
+ * it started in the reverse order.
+ * @param signal ends the start
+ * @throws Error with a message for the terminal; nothing is left running then
  */
-export async function startSystem(config: Config, say: (line: string) => void): Promise<RunningSystem> {
-  const unlock = lock(config.dataDir);
-  const started: { stop(): Promise<void> }[] = [];
+export async function startSystem(
+  config: Config,
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<RunningSystem> {
+  const started: Stoppable[] = [lock(config.dataDir)];
   const stop = async () => {
     for (const part of started.reverse().splice(0)) await part.stop();
-    unlock();
   };
   try {
-    const [postgres, temporal] = await Promise.all([
-      config.databaseUrl ? undefined : startPostgres(join(config.dataDir, 'postgres')).then(keep(started)),
-      config.temporalAddress ? undefined : ownTemporal(config, say).then(keep(started)),
-    ]);
+    const { postgres, temporal } = await startServers(config, say, started, signal);
     const databaseUrl = config.databaseUrl ?? postgres?.url ?? '';
     const temporalUiUrl = config.temporalUiUrl ?? temporal?.uiUrl ?? null;
     const temporalAddress = config.temporalAddress ?? temporal?.address ?? '';
     writeFileSync(join(config.dataDir, 'database.url'), `${databaseUrl}\n`, { mode: 0o600 });
-    await migrate(databaseUrl);
+    await migrate(databaseUrl).catch((error: unknown) => {
+      if (!(error instanceof SchemaAheadError && error.compatible)) throw error;
+      say(error.message);
+    });
+    signal.throwIfAborted();
     const running = await startProcess('all', config, { databaseUrl, temporalAddress, temporalUiUrl });
     started.push(running);
+    signal.throwIfAborted();
     return { ...running, databaseUrl, temporalAddress, temporalUiUrl, stop };
   } catch (error) {
     await stop();
@@ -45,29 +54,60 @@ export async function startSystem(config: Config, say: (line: string) => void): 
   }
 }
 
-async function ownTemporal(config: Config, say: (line: string) => void) {
-  const cli = await findTemporalCli({ given: config.temporalCli, cacheDir: config.cacheDir, say });
-  return startTemporal({
-    cli,
-    dir: join(config.dataDir, 'temporal'),
-    port: config.temporalPort,
-    uiPort: config.temporalUiPort,
-    namespace: config.temporalNamespace,
-  });
+interface Stoppable {
+  stop(): void | Promise<void>;
 }
 
-const keep =
-  <T extends { stop(): Promise<void> }>(started: { stop(): Promise<void> }[]) =>
-  (part: T): T => {
-    started.push(part);
-    return part;
+type Launch<P> = (signal: AbortSignal) => Promise<P>;
+
+/** Both servers at once. When one fails, the start of the other is ended too. */
+async function startServers(config: Config, say: (line: string) => void, started: Stoppable[], signal: AbortSignal) {
+  const failed = new AbortController();
+  const giveUp = AbortSignal.any([signal, failed.signal]);
+  const start = async <P extends Part>(name: string, prepare: () => Promise<Launch<P>>) => {
+    try {
+      const { first, stop } = await keepRunning(name, await prepare(), { say, signal: giveUp });
+      started.push({ stop });
+      return first;
+    } catch (error) {
+      failed.abort(error);
+      throw error;
+    }
   };
+  const starting = [
+    config.databaseUrl ? undefined : start('PostgreSQL', () => ownPostgres(config, say, started)),
+    config.temporalAddress ? undefined : start('Temporal', () => ownTemporal(config, say, giveUp)),
+  ] as const;
+  // both, so that whatever comes up is known to `started`
+  await Promise.allSettled(starting);
+  giveUp.throwIfAborted();
+  const [postgres, temporal] = await Promise.all(starting);
+  return { postgres, temporal };
+}
+
+async function ownPostgres(config: Config, say: (line: string) => void, started: Stoppable[]) {
+  const data = reachableData(serverUser(), join(config.dataDir, 'postgres'), say);
+  // a copy of the data folder has the link, too
+  if (dirname(data) !== config.dataDir) started.push(lock(dirname(data)));
+  const port = await lastingPort();
+  return (signal: AbortSignal) => startPostgres(data, { port, say, signal });
+}
+
+async function ownTemporal(config: Config, say: (line: string) => void, searching: AbortSignal) {
+  const { temporalCli: given, cacheDir } = config;
+  const cli = await findTemporalCli({ given, cacheDir, say, signal: searching });
+  const port = config.temporalPort || (await lastingPort());
+  const uiPort = config.temporalUiPort || (await lastingPort());
+  const { temporalNamespace: namespace } = config;
+  return (signal: AbortSignal) =>
+    startTemporal({ cli, dir: join(config.dataDir, 'temporal'), port, uiPort, namespace, signal });
+}
 
 /**
  * One system per data folder. A pid left by a killed run doesn't count.
  * @throws when another one runs on it
  */
-function lock(dataDir: string): () => void {
+function lock(dataDir: string): Stoppable {
   mkdirSync(dataDir, { recursive: true });
   const file = join(dataDir, 'docket.pid');
   if (existsSync(file)) {
@@ -78,5 +118,5 @@ function lock(dataDir: string): () => void {
       );
   }
   writeFileSync(file, String(process.pid));
-  return () => rmSync(file, { force: true });
+  return { stop: () => rmSync(file, { force: true }) };
 }

@@ -3,14 +3,15 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { QUEUE_ATTRIBUTE } from '../link/publisher.ts';
-import { endLeftover, spawnServer, stopServer } from './children.ts';
-import { freePort, isFree } from './ports.ts';
+import { endLeftover, type RunningChild, spawnServer } from './children.ts';
+import { isFree, lastingPort } from './ports.ts';
 
-export interface TemporalServer {
+/** 255 characters, the longest id, of four bytes each. */
+const MAX_ID_BYTES = 1020;
+
+export interface TemporalServer extends RunningChild {
   address: string;
   uiUrl: string;
-  pid: number;
-  stop(): Promise<void>;
 }
 
 export interface TemporalServerOptions {
@@ -21,6 +22,8 @@ export interface TemporalServerOptions {
   port: number;
   uiPort: number;
   namespace: string;
+  /** Ends the start. */
+  signal?: AbortSignal;
 }
 
 /**
@@ -34,31 +37,34 @@ export async function startTemporal(o: TemporalServerOptions): Promise<TemporalS
   const file = join(dir, 'temporal.db');
   const pidFile = join(dir, 'temporal.pid');
   await endLeftover(pidFile, file, 'SIGTERM');
-  const port = o.port || (await freePort());
-  const uiPort = o.uiPort || (await freePort());
+  const port = o.port || (await lastingPort());
+  const uiPort = o.uiPort || (await lastingPort());
   await needFree(port, 'TEMPORAL_PORT');
   await needFree(uiPort, 'TEMPORAL_UI_PORT');
-  const lines: string[] = [];
-  const child = spawnServer(
-    o.cli,
-    [
+  const server = await spawnServer({
+    ...{ command: o.cli, signal: 'SIGTERM', graceMs: 15_000, pidFile },
+    args: [
       ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)],
       ...['--ui-ip', '127.0.0.1', '--ui-port', String(uiPort), '--db-filename', file],
       ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=2'],
       ...['--search-attribute', `${QUEUE_ATTRIBUTE}=Keyword`, '--namespace', o.namespace, '--log-level', 'error'],
+      // its length is counted in bytes, that of names in characters
+      ...['--dynamic-config-value', `limit.maxIDLength=${MAX_ID_BYTES}`],
       // workflow tasks come in bursts; the defaults make a small machine wait
       ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
       ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
       // without it priority keys count for nothing
       ...['--dynamic-config-value', 'matching.useNewMatcher=true'],
     ],
-    { pidFile, onLine: (line) => lines.push(line) },
-  );
-  const { pid } = child;
-  if (pid === undefined) throw new Error(`could not run ${o.cli}`);
+  });
   const address = `127.0.0.1:${port}`;
-  await ready(address, o.namespace, () => (child.exitCode === null ? undefined : lines.slice(-5).join('\n')));
-  return { address, uiUrl: `http://127.0.0.1:${uiPort}`, pid, stop: () => stopServer(pid, 'SIGTERM', 15_000) };
+  try {
+    await ready(address, o.namespace, server, o.signal);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  return { ...server, address, uiUrl: `http://127.0.0.1:${uiPort}` };
 }
 
 async function needFree(port: number, variable: string): Promise<void> {
@@ -66,9 +72,10 @@ async function needFree(port: number, variable: string): Promise<void> {
     throw new Error(`Temporal: port ${port} is taken; set ${variable} to another, or to 0 for any`);
 }
 
-async function ready(address: string, namespace: string, failed: () => string | undefined): Promise<void> {
+async function ready(address: string, namespace: string, server: RunningChild, signal?: AbortSignal): Promise<void> {
   for (let tries = 0; ; tries++) {
-    const why = failed();
+    signal?.throwIfAborted();
+    const why = server.failure();
     if (why !== undefined) throw new Error(`Temporal did not start:\n${why}`);
     try {
       const connection = await Connection.connect({ address, connectTimeout: '2s' });

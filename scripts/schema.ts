@@ -15,7 +15,7 @@ export async function schemaText(): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), 'docket-schema-'));
   chmodSync(dir, 0o755); // as root the database runs as another user
   mkdirSync(join(dir, 'pg'));
-  const server = await startPostgres(join(dir, 'pg', 'postgres'), { fsync: 'off' });
+  const server = await startPostgres(join(dir, 'pg', 'postgres'), { settings: { fsync: 'off' } });
   const client = new pg.Client({ connectionString: server.url });
   try {
     await migrate(server.url);

@@ -3,6 +3,7 @@ import * as timers from 'node:timers/promises';
 import { type Answer, post } from '../activities/webhook.ts';
 import type { Item } from '../contract/items.ts';
 import { finishJobs, type PushTarget, popToPush, pushTopics, releaseJobs } from '../db/jobs.ts';
+import { withoutQuery } from '../domain/callbacks.ts';
 import { jobView } from '../domain/jobs.ts';
 import type { Engine } from '../link/engine.ts';
 import { newToken } from '../link/tokens.ts';
@@ -16,7 +17,8 @@ const MAX_BACKOFF_SECONDS = 3_600;
 
 interface Line {
   target: PushTarget;
-  inFlight: number;
+  /** Pushes that have no answer yet. */
+  underWay: Set<Promise<void>>;
   failures: number;
   /** `performance.now()` before which nothing but a probe is sent. */
   brokenUntil: number;
@@ -53,9 +55,12 @@ export class Pusher {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
-  #track(work: Promise<void>): void {
-    const tracked = work.finally(() => this.#underWay.delete(tracked));
-    this.#underWay.add(tracked);
+  /** Remembers what is under way until it has ended. */
+  #track(work: Promise<void>, ...sets: Set<Promise<void>>[]): void {
+    const tracked = work.finally(() => {
+      for (const set of [this.#underWay, ...sets]) set.delete(tracked);
+    });
+    for (const set of [this.#underWay, ...sets]) set.add(tracked);
   }
 
   async #readSettings(): Promise<void> {
@@ -83,7 +88,7 @@ export class Pusher {
       return;
     }
     const stopped = new AbortController();
-    const line: Line = { target, inFlight: 0, failures: 0, brokenUntil: 0, stop: () => stopped.abort() };
+    const line: Line = { target, underWay: new Set(), failures: 0, brokenUntil: 0, stop: () => stopped.abort() };
     this.#lines.set(topic, line);
     this.#track(this.#run(topic, line, stopped.signal));
   }
@@ -93,10 +98,10 @@ export class Pusher {
     while (!stopped.aborted) {
       const took = await this.#take(topic, line, stopped);
       seat.pass(took > 0);
-      if (took > 0 && line.inFlight < line.target.concurrency) continue;
+      if (took > 0 && line.underWay.size < line.target.concurrency) continue;
       const pause = Math.max(line.brokenUntil - performance.now(), 0);
       if (pause > 0) await sleep(Math.min(pause, POLL_MS), stopped);
-      else if (line.inFlight >= line.target.concurrency) await sleep(5, stopped);
+      else if (line.underWay.size >= line.target.concurrency) await Promise.race(line.underWay);
       else await seat.woken(performance.now() + POLL_MS, stopped);
     }
     seat.leave();
@@ -105,14 +110,14 @@ export class Pusher {
   /** @returns how many jobs are on their way now that were not before */
   async #take(topic: string, line: Line, stopped: AbortSignal): Promise<number> {
     const broken = line.failures >= FAILURES_TO_OPEN;
-    if (broken && (line.inFlight > 0 || performance.now() < line.brokenUntil)) return 0;
-    const free = broken ? 1 : line.target.concurrency - line.inFlight;
+    if (broken && (line.underWay.size > 0 || performance.now() < line.brokenUntil)) return 0;
+    const free = broken ? 1 : line.target.concurrency - line.underWay.size;
     if (free <= 0) return 0;
     const { db, after, log } = this.#engine;
     try {
       const rows = await popToPush(db, topic, Array.from({ length: free }, newToken), line.target.concurrency);
       after(rows);
-      for (const job of rows) this.#track(this.#push(job, line));
+      for (const job of rows) this.#track(this.#push(job, line), line.underWay);
       return rows.length;
     } catch (error) {
       log.warn({ err: (error as Error).message, topic }, 'jobs to push could not be taken, trying again');
@@ -122,7 +127,6 @@ export class Pusher {
   }
 
   async #push(job: Item, line: Line): Promise<void> {
-    line.inFlight++;
     try {
       const { url, secret } = line.target;
       const body = JSON.stringify({ type: 'job', version: job.version, job: jobView(job) });
@@ -133,17 +137,18 @@ export class Pusher {
     } catch (error) {
       // its lease runs out, and it is pushed again
       this.#engine.log.warn({ err: (error as Error).message, job: job.id }, 'the outcome of a push could not be kept');
-    } finally {
-      line.inFlight--;
     }
   }
 
   async #settle(job: Item, line: Line, answer: Answer | Error): Promise<void> {
-    const { db, after } = this.#engine;
+    const { db, after, log } = this.#engine;
     const token = job.lease_id ?? '';
+    const status = answer instanceof Error ? null : answer.status;
+    const fields = { job: job.id, topic: job.queue, url: withoutQuery(line.target.url), status, attempt: job.attempts };
     const taken = !(answer instanceof Error) && answer.status >= 200 && answer.status < 300;
     if (taken) {
       line.failures = 0;
+      log.info(fields, 'pushed');
       after(await finishJobs(db, [{ id: job.id, token, actor: 'push' }]));
       return;
     }
@@ -154,7 +159,9 @@ export class Pusher {
       line.brokenUntil = performance.now() + Math.min(MAX_BREAK_MS, 1_000 * 2 ** (line.failures - FAILURES_TO_OPEN));
     const asked = answer instanceof Error ? null : answer.retryAfterMs;
     const delay = asked === null ? 2 ** Math.min(job.attempts, 20) : Math.max(1, asked / 1000);
-    after(await releaseJobs(db, [{ id: job.id, token }], Math.min(delay, MAX_BACKOFF_SECONDS), null));
+    const delaySeconds = Math.min(delay, MAX_BACKOFF_SECONDS);
+    log.warn({ ...fields, error: answer instanceof Error ? answer.message : null, delaySeconds }, 'not pushed');
+    after(await releaseJobs(db, [{ id: job.id, token }], delaySeconds, null));
   }
 }
 

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { escalateHung } from '../activities/cases.ts';
 import { deliveryActivities } from '../activities/deliveries.ts';
+import { DELIVERY_SLOTS } from '../activities/hosts.ts';
 import { itemActivities } from '../activities/items.ts';
 import { leadIntoReview, reviewActivities } from '../activities/reviews.ts';
 import { scheduleActivities } from '../activities/schedules.ts';
@@ -38,6 +40,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   const items = itemActivities({ db: engine.db, after: engine.after, pacemaker: o.pacemaker });
   const deliveries = deliveryActivities({
     db: engine.db,
+    log: engine.log,
     allowPrivate: o.allowPrivateCallbacks,
     leadIntoReview: (item, target) => leadIntoReview(engine, item, target),
     escalateHung: (item) => escalateHung(engine, item),
@@ -72,14 +75,16 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
       deliverOutcome: deliveries.deliverOutcome,
       deliverChange: reviews.deliverChange,
     },
-    maxConcurrentActivityTaskExecutions: 50,
+    // beside the calls in flight, those that are being postponed or prepared
+    maxConcurrentActivityTaskExecutions: DELIVERY_SLOTS + 10,
     shutdownGraceTime: '12s',
     shutdownForceTime: '15s',
   });
   const pusher = new Pusher(engine, o.allowPrivateCallbacks);
   pusher.start();
   const workers = [...workflowWorkers, outside];
-  const done = Promise.all(workers.map((w) => w.run())).then(() => {});
+  const running = workers.map((w) => runToEnd(w));
+  const done = Promise.all(running).then(() => {});
   // a worker that dies while nobody looks must not be an unhandled rejection
   done.catch(() => {});
   return {
@@ -87,9 +92,24 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     async stop() {
       await pusher.stop();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await done.catch(() => {});
+      await Promise.allSettled(running);
     },
   };
+}
+
+const POLL_MS = 1_000;
+
+/** As `run`, of which the SDK leaves some unsettled where several workers of a process fail together. */
+async function runToEnd(worker: Worker): Promise<void> {
+  let over = false;
+  const run = worker.run().finally(() => {
+    over = true;
+  });
+  const settled = run.catch(() => {});
+  while (!over && worker.getState() !== 'FAILED')
+    await Promise.race([settled, sleep(POLL_MS, undefined, { ref: false })]);
+  await Promise.race([run, sleep(POLL_MS, undefined, { ref: false })]);
+  if (!over) throw new Error(`the worker of ${worker.options.taskQueue} has failed`);
 }
 
 let installed = false;

@@ -5,12 +5,16 @@ import type { Driven } from '../contract/snapshot.ts';
 
 type Deliveries = DeliveryActivities & Pick<ReviewActivities, 'deliverChange' | 'giveUpChange'>;
 
-/** Calls to the outside: on a task queue of their own, so that slow receivers hold up nothing else. */
+/**
+ * Calls to the outside: on a task queue of their own, so that slow receivers hold up nothing else. The activity says
+ * when it is tried again, after a call as well as while it waits for a slot; Temporal's own interval, which counts both
+ * as attempts, is for a worker that died.
+ */
 export const receivers = proxyActivities<Deliveries>({
   taskQueue: 'docket-deliver',
   startToCloseTimeout: '20s',
   scheduleToCloseTimeout: '3d',
-  retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '3h' },
+  retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '30s' },
 });
 /** What is written down about them. */
 export const bookkeeping = proxyActivities<Deliveries>({

@@ -5,6 +5,7 @@ import {
   continueAsNew,
   defineQuery,
   defineSignal,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setDefaultSignalHandler,
@@ -29,14 +30,19 @@ const stateQuery = defineQuery<ItemView>('state');
 /** What an operator may send along with a signal. */
 export type SignalArg = { reason?: unknown; priority?: unknown; by?: unknown } | undefined;
 
-/** The signals that operators may send to items of a kind; undefined: what was sent makes no sense, drop it. */
-export type OperatorSignals = Record<string, (arg: SignalArg) => Command | undefined>;
+/** The signals that operators may send to items of a kind. A string says why an argument makes no sense. */
+export type OperatorSignals = Record<string, (arg: SignalArg) => Command | string>;
 
 /** What people type, as the database can keep it. */
 const textOf = (value: unknown, otherwise: string) =>
   String(value ?? otherwise)
     .replaceAll('\0', '')
     .slice(0, 2_000);
+
+/** What an operator sent, as its refusal shows it. */
+export const shown = (value: unknown) => textOf(JSON.stringify(value), 'missing').slice(0, 200);
+
+type Refusal = Extract<Command, { type: 'refuse' }>;
 
 export const byOf = (arg: SignalArg) => textOf(arg?.by, 'operator');
 export const ending = (arg: SignalArg): Command => ({
@@ -88,25 +94,39 @@ export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorS
   });
 }
 
+/** What the relay sends; everything else comes from operators. */
+const isPublished = (arg: unknown): arg is Told => {
+  const { snapshot, events } = (arg ?? {}) as Partial<Told>;
+  return typeof snapshot?.version === 'number' && typeof snapshot.state === 'string' && Array.isArray(events);
+};
+
 /** Signals change what the run knows and nothing else; the loop acts. */
 function listen(run: Run, signals: OperatorSignals): void {
   const obeyLater = (command: Command) => {
     run.signals++;
     run.commands.push(command);
   };
+  /** Runs that began before such signals were noted have dropped them, and must do so when they are replayed. */
+  const refuse = (signal: string, reason: Refusal['reason'], detail: string, arg: unknown) => {
+    if (!patched('refused-signals')) return;
+    const by = byOf((arg ?? undefined) as SignalArg);
+    obeyLater({ type: 'refuse', signal: textOf(signal, '').slice(0, 200), reason, detail, by });
+  };
   for (const [name, commandOf] of Object.entries(signals))
     setHandler(defineSignal<[SignalArg]>(name), (arg) => {
       const command = commandOf(arg);
-      if (command) obeyLater(command);
+      if (typeof command === 'string') refuse(name, 'invalid_argument', command, arg);
+      else obeyLater(command);
     });
   setHandler(stateQuery, () => view(run));
+  const known = Object.keys(signals).join(', ');
   // last: it takes at once whatever came before the run had begun, an operator's command too if nobody else does
-  setDefaultSignalHandler((_name, ...args) => {
-    const told = args[0] as Told | undefined;
+  setDefaultSignalHandler((name, ...args) => {
+    const [sent] = args;
     run.signals++;
-    if (told?.snapshot === undefined) return;
-    run.snapshot = newest(run.snapshot, told.snapshot);
-    run.events = lastEvents(run.events, told.events);
+    if (!isPublished(sent)) return refuse(name, 'unknown_signal', `this workflow takes ${known}`, sent);
+    run.snapshot = newest(run.snapshot, sent.snapshot);
+    run.events = lastEvents(run.events, sent.events);
     show(run);
   });
   whenCancelled(() => obeyLater(ending({ reason: 'workflow cancelled' })));

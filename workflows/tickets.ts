@@ -1,12 +1,17 @@
 import type { ItemInput } from '../contract/snapshot.ts';
-import { byOf, driveItem, ending, type OperatorSignals } from './items.ts';
+import { byOf, driveItem, ending, type OperatorSignals, shown } from './items.ts';
 
 const signals: OperatorSignals = {
   invalidate: ending,
   release: (arg) => ({ type: 'release', by: byOf(arg) }),
   reprioritize(arg) {
-    const priority = Number(arg?.priority);
-    if (!Number.isInteger(priority) || Math.abs(priority) > 1_000) return undefined;
+    const given = arg?.priority;
+    const priority = Number(given);
+    const detail = `priority must be an integer from -1000 to 1000, not ${shown(given)}`;
+    if (!Number.isInteger(priority) || Math.abs(priority) > 1_000) return detail;
+    // null, true and '' once passed for numbers: a command in recorded runs, so it has to be one here
+    if (typeof given !== 'number' && !(typeof given === 'string' && given.trim() !== ''))
+      return { type: 'refuse', signal: 'reprioritize', reason: 'invalid_argument', detail, by: byOf(arg) };
     return { type: 'reprioritize', priority, by: byOf(arg) };
   },
 };

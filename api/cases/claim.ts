@@ -1,13 +1,13 @@
 import { ClaimCase, ClaimCaseAnswer } from '../../contract/cases.ts';
 import { CourtParam } from '../../contract/courts.ts';
-import { type Claimed, caseReasons, claimCase, getCase } from '../../db/cases.ts';
-import { caseView } from '../../domain/cases.ts';
+import { type Claimed, caseReasons, claimCase, getCase, getCases } from '../../db/cases.ts';
 import { newToken } from '../../link/tokens.ts';
 import { personOf } from '../auth.ts';
 import type { Api } from '../context.ts';
 import { findCourt } from '../courts/settings.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { whileBusy } from '../patience.ts';
+import { viewForJuror } from './view.ts';
 
 const PATIENCE = { tries: 50, stepMs: 4, mostMs: 40 };
 
@@ -31,18 +31,28 @@ export const claimCaseEndpoint = endpoint({
     if (!item) throw new Error(`case ${claimed.id} is gone`);
     if (claimed.outcome === 'held') {
       api.engine.after([item]);
-      api.metrics.handedOut.inc({ queue: name });
+      api.metrics.handedOut(name, 1);
       if (signal.aborted) await api.cases.leave({ id: item.id, token: claimed.token, subject: null, how: 'released' });
     }
     const lease = { token: claimed.token, expiresAt: claimed.expires_at.toISOString() };
-    return ok({ case: caseView(item), lease, resumed: claimed.outcome === 'resumed', reasons: null });
+    return ok({
+      case: await viewForJuror(api, caller, item, { juror }),
+      lease,
+      resumed: claimed.outcome === 'resumed',
+      reasons: null,
+    });
   },
 });
 
-/** While others are just at all that there is, a moment later, so that neither of two waits for what the other has locked. */
+/** All candidates are locked by other claims: retries shortly; waiting could deadlock. */
 function claimFor(api: Api, court: string, juror: string): Promise<Claimed> {
+  const { db, after } = api.engine;
   const token = newToken();
-  const claim = () => claimCase(api.engine.db, court, juror, token);
+  const claim = async () => {
+    const claimed = await claimCase(db, court, juror, token);
+    if (claimed.changed.length > 0) after(await getCases(db, claimed.changed));
+    return claimed;
+  };
   return whileBusy(claim, (claimed) => claimed.outcome === 'busy', PATIENCE);
 }
 

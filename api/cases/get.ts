@@ -10,17 +10,19 @@ import { eventPage } from '../events.ts';
 import { isCreation, isNumber, page, positionOf } from '../paging.ts';
 import { askWorkflow } from '../workflows.ts';
 import { freshCase, refuse } from './refusing.ts';
+import { viewFor } from './view.ts';
 
 export const getCaseEndpoint = endpoint({
   method: 'get',
   path: '/v1/cases/{id}',
   tag: 'Cases',
-  summary: 'A case in whatever state it is',
+  summary:
+    'A case in whatever state it is; to a reviewer, one that they hold or have voted on, without the votes of others before its end',
   roles: ['producer', 'reviewer', 'agent'],
   params: IdParam,
   answers: { 200: Case },
   problems: ['not_found'],
-  handle: async ({ api, params: { id } }) => ok(caseView(await freshCase(api, id))),
+  handle: async ({ api, caller, params: { id } }) => ok(await viewFor(api, caller, await freshCase(api, id))),
 });
 
 export const listCasesEndpoint = endpoint({
@@ -35,7 +37,7 @@ export const listCasesEndpoint = endpoint({
     const position = positionOf(cursor, isCreation);
     const before = position && { createdAt: position[0], seq: position[1] };
     const filter = { court, state: state && coreState('case', state), before };
-    const rows = await listCases(api.engine.db, filter, limit + 1);
+    const rows = await listCases(api.engine.db.lists, filter, limit + 1);
     return ok(page(rows, limit, caseView, (i) => [i.created_at.toISOString(), i.seq]));
   },
 });
@@ -44,7 +46,7 @@ export const listVotes = endpoint({
   method: 'get',
   path: '/v1/cases/{id}/votes',
   tag: 'Cases',
-  summary: 'Its votes in their order; those that came too late and were kept do not count',
+  summary: 'Its votes, newest first; those that came too late and were kept do not count',
   roles: ['producer', 'agent'],
   params: IdParam,
   query: Page,
@@ -52,7 +54,7 @@ export const listVotes = endpoint({
   problems: ['not_found'],
   async handle({ api, params: { id }, query: { limit, cursor } }) {
     await freshCase(api, id);
-    const rows = await caseVotes(api.engine.db, id, positionOf(cursor, isNumber) ?? 0, limit + 1);
+    const rows = await caseVotes(api.engine.db.lists, id, positionOf(cursor, isNumber), limit + 1);
     const view = ({ juror, option, comment, at, counted }: (typeof rows)[number]) => ({
       ...{ juror, option, comment, counted },
       at: at.toISOString(),

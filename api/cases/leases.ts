@@ -2,12 +2,12 @@ import { z } from '@hono/zod-openapi';
 import { Case, HoldToken, Invitations, JurorParam, ReleaseCase } from '../../contract/cases.ts';
 import { IdParam, Page } from '../../contract/common.ts';
 import { type Invitation, invitationsOf, type Leave, renewHold } from '../../db/cases.ts';
-import { caseView } from '../../domain/cases.ts';
-import { boundTo, personOf } from '../auth.ts';
+import { boundTo, type Caller, personOf } from '../auth.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page, positionOf } from '../paging.ts';
 import { freshCase, refuse } from './refusing.ts';
+import { viewForJuror } from './view.ts';
 
 export const renewCase = endpoint({
   method: 'post',
@@ -27,10 +27,10 @@ export const renewCase = endpoint({
 });
 
 /** Ends a hold; the same again is the same answer. */
-async function leave(api: Api, leaving: Leave) {
+async function leave(api: Api, caller: Caller, leaving: Leave) {
   const outcome = await api.cases.leave(leaving);
   if (outcome !== 'done' && outcome !== 'repeated') throw await refuse(api, leaving.id, leaving.token, outcome);
-  return ok(caseView(await freshCase(api, leaving.id)));
+  return ok(await viewForJuror(api, caller, await freshCase(api, leaving.id), { token: leaving.token }));
 }
 
 export const releaseCase = endpoint({
@@ -44,7 +44,7 @@ export const releaseCase = endpoint({
   answers: { 200: Case },
   problems: ['not_found', 'not_open', 'lease_lost'],
   handle: ({ api, caller, params: { id }, body: { token, skip } }) =>
-    leave(api, { id, token, subject: boundTo(caller), how: skip ? 'skipped' : 'released' }),
+    leave(api, caller, { id, token, subject: boundTo(caller), how: skip ? 'skipped' : 'released' }),
 });
 
 export const declineCase = endpoint({
@@ -58,7 +58,7 @@ export const declineCase = endpoint({
   answers: { 200: Case },
   problems: ['not_found', 'not_open', 'lease_lost'],
   handle: ({ api, caller, params: { id }, body: { token } }) =>
-    leave(api, { id, token, subject: boundTo(caller), how: 'declined' }),
+    leave(api, caller, { id, token, subject: boundTo(caller), how: 'declined' }),
 });
 
 export const listInvitations = endpoint({
@@ -72,7 +72,7 @@ export const listInvitations = endpoint({
   answers: { 200: Invitations },
   async handle({ api, caller, params, query: { limit, cursor } }) {
     const juror = personOf(caller, params.juror, 'juror');
-    const rows = await invitationsOf(api.engine.db, juror, positionOf(cursor, isToken), limit + 1);
+    const rows = await invitationsOf(api.engine.db.lists, juror, positionOf(cursor, isToken), limit + 1);
     return ok(page(rows, limit, view, (i) => i.token));
   },
 });

@@ -1,12 +1,12 @@
 import { CastVote, CastVoteAnswer } from '../../contract/cases.ts';
 import { IdParam } from '../../contract/common.ts';
 import { caseToJudge, castVote } from '../../db/cases.ts';
-import { caseView } from '../../domain/cases.ts';
 import { verdictOf } from '../../link/courts.ts';
 import { boundTo } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { invalid, Problem } from '../problems.ts';
 import { freshCase, refuse } from './refusing.ts';
+import { viewForJuror } from './view.ts';
 
 const MAX_TRIES = 100;
 
@@ -28,7 +28,10 @@ export const castVoteEndpoint = endpoint({
       const found = await caseToJudge(db, id);
       if (!found) throw new Problem('not_found', `there is no case ${id}`);
       if (!found.options.includes(option)) throw invalid('option', `must be one of ${found.options.join(', ')}`);
-      const tally = { ...found.tally, [option]: (found.tally[option] ?? 0) + 1 };
+      const tally = {
+        ...found.tally,
+        [option]: (Object.hasOwn(found.tally, option) ? (found.tally[option] ?? 0) : 0) + 1,
+      };
       const verdict = verdictOf(found, tally, found.stage);
       const { votes, settings_version: settingsVersion } = found;
       const cast = await castVote(db, { id, token, option, comment, subject, votes, settingsVersion, verdict });
@@ -37,7 +40,7 @@ export const castVoteEndpoint = endpoint({
       after([item]);
       if (cast.outcome !== 'counted' && cast.outcome !== 'late' && cast.outcome !== 'repeated')
         throw await refuse(api, id, token, cast.outcome);
-      return ok({ counted: cast.counted, case: caseView(item) });
+      return ok({ counted: cast.counted, case: await viewForJuror(api, caller, item, { token }) });
     }
     throw new Problem('unavailable', 'too many votes on this case at once, try again');
   },

@@ -5,6 +5,7 @@ import { type Court, changeGold, goldOf } from '../../db/courts.ts';
 import type { Queryable } from '../../db/pool.ts';
 import { verdictOf } from '../../link/courts.ts';
 import { contentHash } from '../../link/tokens.ts';
+import { checkEntry } from '../adding.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { invalid, Problem } from '../problems.ts';
 import { findCourt } from './settings.ts';
@@ -24,6 +25,7 @@ export const putGoldEndpoint = endpoint({
     const { db, after } = api.engine;
     const court = await findCourt(api, name);
     cases.forEach((one, n) => {
+      checkEntry(`cases.${n}`, one);
       if (!court.options.includes(one.answer))
         throw invalid(`cases.${n}.answer`, `must be one of ${court.options.join(', ')}`);
     });
@@ -51,7 +53,8 @@ async function replaceGold(tx: Queryable, court: Court, rows: (NewCaseRow & { go
   const closed = await closeCases(
     tx,
     left.map((gold) => gold.id),
-    'no gold any more',
+    // as of any other case: its holders see it
+    'withdrawn',
     actor,
   );
   return [...added, ...(await getCases(tx, closed))];

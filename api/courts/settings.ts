@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Page, pageOf } from '../../contract/common.ts';
 import { Court, CourtParam, type CourtSettings, DryRun, PutCourt } from '../../contract/courts.ts';
+import type { Callback } from '../../contract/items.ts';
 import { getCourt, listCourts, putCourt, type Court as Row } from '../../db/courts.ts';
+import { freeAnyJuror } from '../../db/invitations.ts';
 import { ADMITS, barOf, DECIDES, orderOf, PICKS, type Rules } from '../../domain/courts.ts';
 import { decidable, refreshCourt } from '../../link/courts.ts';
 import type { Api } from '../context.ts';
@@ -9,12 +12,17 @@ import { endpoint, ok } from '../endpoint.ts';
 import { isNumber, page, positionOf } from '../paging.ts';
 import { invalid, Problem } from '../problems.ts';
 
+const ANSWER_MS = 1_000;
+
 /** @throws Problem `not_found` */
 export async function findCourt(api: Api, name: string): Promise<Row> {
   const court = await getCourt(api.engine.db, name);
   if (!court) throw new Problem('not_found', `there is no court ${name}`);
   return court;
 }
+
+const shown = (callback: Callback | null, mayReadSecrets: boolean) =>
+  callback && !mayReadSecrets ? { ...callback, secret: 'whsec_hidden' } : callback;
 
 function view(c: Row, mayReadSecrets: boolean) {
   const { window_cases: cases, window_seconds: seconds, assign_jurors: jurors, answer_seconds: answerSeconds } = c;
@@ -35,7 +43,8 @@ function view(c: Row, mayReadSecrets: boolean) {
     quality: c.quality,
     goldShare: c.gold_share,
     fallback: c.fallback,
-    callback: c.callback && !mayReadSecrets ? { ...c.callback, secret: 'whsec_hidden' } : c.callback,
+    callback: shown(c.callback, mayReadSecrets),
+    invitationCallback: shown(c.invitation_callback, mayReadSecrets),
     createdAt: c.created_at.toISOString(),
     updatedAt: c.updated_at.toISOString(),
   };
@@ -66,6 +75,7 @@ function rowOf(s: CourtSettings) {
     bar_agreement: bar.agreement,
     bar_after: bar.after,
     bar_newcomers: bar.newcomers,
+    invitation_callback: s.invitationCallback,
   };
 }
 
@@ -81,6 +91,22 @@ function checkSettings(api: Api, name: string, s: CourtSettings): void {
   if (s.fallback && 'court' in s.fallback && s.fallback.court === name)
     throw invalid('fallback.court', 'must be another court');
   checkUrl(api, 'callback.url', s.callback?.url);
+  checkUrl(api, 'invitationCallback.url', s.invitationCallback?.url);
+}
+
+/**
+ * Applies new settings to the open cases. After a second the rest of it goes on beside the answer: a vote goes by the
+ * new settings in any case, and maintenance ends what this process cannot.
+ */
+async function applySettings({ engine }: Api, name: string): Promise<void> {
+  const applied = refreshCourt(engine.db, engine.after, name).then(() => engine.rearm());
+  const answered = new AbortController();
+  await Promise.race([applied, sleep(ANSWER_MS, undefined, { signal: answered.signal })]).finally(() =>
+    answered.abort(),
+  );
+  applied.catch((error: Error) =>
+    engine.log.warn({ court: name, err: error.message }, 'settings are not applied to all cases yet'),
+  );
 }
 
 export const putCourtEndpoint = endpoint({
@@ -94,7 +120,7 @@ export const putCourtEndpoint = endpoint({
   answers: { 200: Court.or(DryRun) },
   async handle({ api, params: { court: name }, body: { dryRun, ...settings } }) {
     checkSettings(api, name, settings);
-    const { db, after } = api.engine;
+    const { db } = api.engine;
     const row = rowOf(settings);
     if (dryRun) return ok({ wouldDecide: await decidable(db, name, row) });
     const queue = {
@@ -102,11 +128,14 @@ export const putCourtEndpoint = endpoint({
       deadline_seconds: settings.deadlineSeconds,
       callback: settings.callback,
     };
-    const court = await putCourt(db, name, queue, row);
-    if (court.refresh_pending) {
-      await refreshCourt(db, after, name);
-      api.engine.rearm();
-    }
+    const court = await db.transaction(async (tx) => {
+      const put = await putCourt(tx, name, queue, row);
+      // a higher cap, another threshold, a longer window: any juror may be free by it
+      await freeAnyJuror(tx, name);
+      return put;
+    });
+    api.engine.invitations.look();
+    if (court.refresh_pending) await applySettings(api, name);
     return ok(view(court, true));
   },
 });
@@ -132,7 +161,7 @@ export const listCourtsEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Court) },
   async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await listCourts(api.engine.db, positionOf(cursor, isNumber) ?? null, limit + 1);
+    const rows = await listCourts(api.engine.db.lists, positionOf(cursor, isNumber) ?? null, limit + 1);
     return ok(
       page(
         rows,

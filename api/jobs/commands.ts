@@ -4,6 +4,7 @@ import { findVerdict, getItem } from '../../db/items.ts';
 import * as jobs from '../../db/jobs.ts';
 import { isFinal, stateWord } from '../../domain/items.ts';
 import { refusalOf } from '../../domain/refusals.ts';
+import { checkEntry } from '../adding.ts';
 import type { Caller } from '../auth.ts';
 import { checkValues } from '../body.ts';
 import type { Api } from '../context.ts';
@@ -37,10 +38,11 @@ export const add: Run<typeof contract.JobAdd> = async ({ api, caller }, { comman
 
 export const addMany: Run<typeof contract.JobAddMany> = async (context, command) => {
   const one = async (sent: unknown) => {
-    const parsed = contract.NewJob.safeParse(sent);
     const id = String((sent as { id?: unknown } | null)?.id ?? '');
     try {
       checkValues(sent);
+      checkEntry('job', sent);
+      const parsed = contract.NewJob.safeParse(sent);
       if (!parsed.success) throw problemOf(parsed.error, 'job');
       return await add(context, { command: 'add', ...parsed.data });
     } catch (error) {
@@ -112,9 +114,7 @@ export const bury: Run<typeof contract.JobBury> = async (context, { id, token, p
 };
 
 export const kick: Run<typeof contract.JobKick> = async ({ api, caller }, { topic, count }) => {
-  const rows = await jobs.kickTopic(api.engine.db, topic, count, caller.actor);
-  api.engine.after(rows);
-  return done({ value: rows.length });
+  return done({ value: await api.jobs.kick(topic, count, caller.actor) });
 };
 
 export const kickOne: Run<typeof contract.JobKickOne> = async ({ api, caller }, { id }) => {

@@ -1,8 +1,7 @@
-import { IdParam, Page, pageOf } from '../../contract/common.ts';
-import { Job, JobFilter, TopicParam } from '../../contract/jobs.ts';
+import { Page, pageOf } from '../../contract/common.ts';
+import { Job, JobFilter, JobParam, TopicParam } from '../../contract/jobs.ts';
 import { TicketEvent, TicketWorkflow } from '../../contract/tickets.ts';
-import { getItem, type Item } from '../../db/items.ts';
-import { listJobs } from '../../db/jobs.ts';
+import { getItem, type Item, listItems } from '../../db/items.ts';
 import { coreState } from '../../domain/items.ts';
 import { jobView } from '../../domain/jobs.ts';
 import type { Api } from '../context.ts';
@@ -25,7 +24,7 @@ export const getJob = endpoint({
   tag: 'Jobs',
   summary: 'A job in whatever state it is',
   roles: ['producer', 'consumer'],
-  params: IdParam,
+  params: JobParam,
   answers: { 200: Job },
   problems: ['not_found'],
   handle: async ({ api, params: { id } }) => ok(jobView(await findJob(api, id))),
@@ -37,7 +36,7 @@ export const listJobEvents = endpoint({
   tag: 'Jobs',
   summary: "A job's whole history, oldest first",
   roles: ['producer', 'consumer'],
-  params: IdParam,
+  params: JobParam,
   query: Page,
   answers: { 200: pageOf(TicketEvent) },
   problems: ['not_found'],
@@ -53,7 +52,7 @@ export const jobWorkflow = endpoint({
   tag: 'Jobs',
   summary: "What the job's workflow itself says",
   roles: ['producer', 'consumer'],
-  params: IdParam,
+  params: JobParam,
   answers: { 200: TicketWorkflow },
   problems: ['not_found'],
   handle: async ({ api, params: { id } }) => ok(await askWorkflow(api, await findJob(api, id))),
@@ -71,8 +70,8 @@ export const listTopicJobs = endpoint({
   async handle({ api, params: { topic }, query: { limit, cursor, state } }) {
     const at = positionOf(cursor, isCreation);
     const before = at && { createdAt: at[0], seq: at[1] };
-    const core = state ? (coreState('job', state) ?? null) : null;
-    const rows = await listJobs(api.engine.db, topic, core, before, limit + 1);
+    const filter = { queue: topic, state: state && coreState('job', state), before };
+    const rows = await listItems(api.engine.db.lists, 'job', filter, limit + 1);
     return ok(page(rows, limit, jobView, (i) => [i.created_at.toISOString(), i.seq]));
   },
 });

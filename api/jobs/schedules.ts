@@ -1,14 +1,9 @@
 import { z } from '@hono/zod-openapi';
-import {
-  ScheduleAlreadyRunning,
-  ScheduleNotFoundError,
-  type ScheduleOptions,
-  ScheduleOverlapPolicy,
-} from '@temporalio/client';
+import { ServiceError } from '@temporalio/client';
 import { Name, Page, pageOf } from '../../contract/common.ts';
 import { Schedule, ScheduleSettings, Topic, TopicParam } from '../../contract/jobs.ts';
-import { deleteSchedule, getSchedule, listSchedules, putSchedule, type Schedule as Row } from '../../db/schedules.ts';
-import { URGENT_TASK_QUEUE } from '../../link/publisher.ts';
+import { getSchedule, listSchedules, type Schedule as Row } from '../../db/schedules.ts';
+import { deleteSchedule, putSchedule } from '../../link/schedules.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { isNumber, page, positionOf } from '../paging.ts';
@@ -30,13 +25,12 @@ const view = (s: Row) => ({
   updatedAt: s.updated_at.toISOString(),
 });
 
-const scheduleId = (topic: string, name: string) => `schedule/${topic}/${name}`;
-
 export const putScheduleEndpoint = endpoint({
   method: 'put',
   path: '/v1/topics/{topic}/schedules/{name}',
   tag: 'Jobs',
-  summary: 'A periodic job: every so many seconds, or by cron in a time zone',
+  summary:
+    'A periodic job: every so many seconds, or by cron in a time zone; while Temporal is down, 503 and no change',
   roles: ['producer'],
   params: ScheduleParam,
   body: ScheduleSettings,
@@ -52,9 +46,13 @@ export const putScheduleEndpoint = endpoint({
       ttr: body.TTR,
       priority: body.priority,
     };
-    // Temporal first: it knows what a cron expression is, and a firing without a row adds nothing
-    await schedule(api, wanted);
-    return ok(view(await putSchedule(api.engine.db, wanted)));
+    const row = await putSchedule(api.engine, wanted).catch((error: unknown) => {
+      // the SDK's way of saying that the server did not understand the rhythm
+      const path = body.cron === undefined ? 'everySeconds' : 'cron';
+      if (error instanceof TypeError) throw invalid(path, `is not understood: ${error.message}`);
+      throw problemOf(api, error);
+    });
+    return ok(view(row));
   },
 });
 
@@ -84,7 +82,7 @@ export const listSchedulesEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Schedule) },
   async handle({ api, params: { topic }, query: { limit, cursor } }) {
-    const rows = await listSchedules(api.engine.db, topic, positionOf(cursor, isNumber) ?? null, limit + 1);
+    const rows = await listSchedules(api.engine.db.lists, topic, positionOf(cursor, isNumber) ?? null, limit + 1);
     return ok(page(rows, limit, view, (s) => s.seq));
   },
 });
@@ -93,47 +91,17 @@ export const deleteScheduleEndpoint = endpoint({
   method: 'delete',
   path: '/v1/topics/{topic}/schedules/{name}',
   tag: 'Jobs',
-  summary: 'No further firings; jobs that were added stay',
+  summary: 'No further firings; jobs that were added stay. While Temporal is down, 503 and no change',
   roles: ['producer'],
   params: ScheduleParam,
   answers: { 200: z.object({ deleted: z.boolean() }) },
   async handle({ api, params: { topic, name } }) {
-    try {
-      await api.engine.client.schedule.getHandle(scheduleId(topic, name)).delete();
-    } catch (error) {
-      if (!(error instanceof ScheduleNotFoundError)) throw unreachable(api, error);
-    }
-    return ok({ deleted: await deleteSchedule(api.engine.db, topic, name) });
+    const deleted = await deleteSchedule(api.engine, topic, name).catch((error: unknown) => {
+      throw problemOf(api, error);
+    });
+    return ok({ deleted });
   },
 });
 
-type Wanted = Pick<Row, 'topic' | 'name' | 'every_seconds' | 'cron' | 'timezone'>;
-
-/** Firings may overlap: each only adds a job. What was missed in the last hour is caught up. */
-async function schedule(api: Api, { topic, name, every_seconds, cron, timezone }: Wanted): Promise<void> {
-  const { schedule: schedules } = api.engine.client;
-  const options = {
-    scheduleId: scheduleId(topic, name),
-    spec:
-      cron === null ? { intervals: [{ every: (every_seconds ?? 0) * 1000 }] } : { cronExpressions: [cron], timezone },
-    action: {
-      type: 'startWorkflow',
-      workflowType: 'periodic',
-      workflowId: `periodic/${topic}/${name}`,
-      taskQueue: URGENT_TASK_QUEUE,
-      args: [topic, name],
-    },
-    policies: { overlap: ScheduleOverlapPolicy.ALLOW_ALL, catchupWindow: '1h' },
-  } satisfies ScheduleOptions;
-  try {
-    await schedules.create(options).catch(async (error) => {
-      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-      const { spec, action, policies } = options;
-      await schedules.getHandle(options.scheduleId).update((known) => ({ ...known, spec, action, policies }));
-    });
-  } catch (error) {
-    // the SDK's way of saying that the server did not understand the rhythm
-    if (error instanceof TypeError) throw invalid('cron', `is not understood: ${error.message}`);
-    throw unreachable(api, error);
-  }
-}
+/** What could not be done in Temporal is done in neither store. */
+const problemOf = (api: Api, error: unknown) => (error instanceof ServiceError ? unreachable(api, error) : error);

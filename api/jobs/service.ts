@@ -4,11 +4,18 @@ import { getItem, type Item } from '../../db/items.ts';
 import * as jobs from '../../db/jobs.ts';
 import { returnJobs } from '../../db/tubes.ts';
 import { bodyBytes, MAX_TCP_BYTES } from '../../domain/jobs.ts';
+import { keyOf } from '../../link/relay.ts';
 import { contentHash, newToken } from '../../link/tokens.ts';
 import type { Api } from '../context.ts';
-import { share } from '../sharing.ts';
+import { invalid } from '../problems.ts';
+import { share, sharePerGroup } from '../sharing.ts';
 
 type JobApi = Omit<Api, 'jobs'>;
+
+/** Jobs that one statement kicks, which bounds how long it locks. */
+const KICKED_TOGETHER = 1_000;
+/** How often a number is drawn anew because a job added in the same instant has the name that goes with it. */
+const DRAWS = 100;
 
 /** Jobs in one statement: enough for the batches of several callers, short enough for one who wants a single job. */
 const MOST_TOGETHER = 512;
@@ -33,6 +40,8 @@ export interface JobService {
   pop(request: PopRequest): Promise<Item[]>;
   finish(id: string, token: string | null, actor: string): Promise<Item | undefined>;
   remove(id: string, actor: string): Promise<Item | undefined>;
+  /** Makes `count` buried jobs of a topic ready, or where none is buried delayed ones; @returns how many it were. */
+  kick(topic: string, count: number, actor: string): Promise<number>;
 }
 
 export function jobService(api: JobApi): JobService {
@@ -64,6 +73,7 @@ export function jobService(api: JobApi): JobService {
 
   return {
     async add({ id, ...job }, actor) {
+      checkId(api, id);
       const hash = contentHash(job);
       const item = await insert(id, hash, job, actor);
       if (item) return { item, created: true };
@@ -73,9 +83,11 @@ export function jobService(api: JobApi): JobService {
         : undefined;
     },
     async put(job, actor) {
-      const item = await insert(null, randomBytes(32).toString('hex'), job, actor);
-      if (!item) throw new Error('a job without an id was not added');
-      return item;
+      for (let draw = 0; draw < DRAWS; draw++) {
+        const item = await insert(null, randomBytes(32).toString('hex'), job, actor);
+        if (item) return item;
+      }
+      throw new Error(`no free number for a job of ${job.topic}`);
     },
     async pop(request) {
       for (const topic of request.topics) await api.ensureQueue('job', topic);
@@ -83,7 +95,31 @@ export function jobService(api: JobApi): JobService {
     },
     finish: (id, token, actor) => finish({ id, token, actor }),
     remove: (id, actor) => remove({ id, actor }),
+    async kick(topic, count, actor) {
+      let kicked = 0;
+      let begun: jobs.KickedFrom | null = null;
+      while (kicked < count) {
+        const asked = Math.min(KICKED_TOGETHER, count - kicked);
+        const { rows, from } = await jobs.kickTopic(db, { topic, count: asked, actor, begun });
+        after(rows);
+        kicked += rows.length;
+        if (rows.length < asked) break;
+        begun ??= from;
+      }
+      return kicked;
+    },
   };
+}
+
+/**
+ * Temporal would refuse the job's workflow for ever, long after the add was answered.
+ * @throws Problem 422
+ */
+function checkId({ config: { temporalMaxIdBytes } }: JobApi, id: string): void {
+  const bytes = Buffer.byteLength(keyOf({ kind: 'job', id }));
+  if (bytes <= temporalMaxIdBytes) return;
+  const limit = `this Temporal server takes ${temporalMaxIdBytes} (DOCKET_TEMPORAL_MAX_ID_BYTES)`;
+  throw invalid('id', `is too long: the workflow id job/… has ${bytes} bytes of UTF-8, ${limit}`);
 }
 
 const newItem = (id: string | null, hash: string, job: Omit<NewJob, 'id'>) => ({
@@ -105,27 +141,23 @@ const newItem = (id: string | null, hash: string, job: Omit<NewJob, 'id'>) => ({
 /** Pops of the same topics share a statement; a pop of many is as many pops that come together. */
 function sharedPops(api: JobApi) {
   const { db, after } = api.engine;
-  const shares = new Map<string, (pop: jobs.Pop) => Promise<Item | undefined>>();
-  const shared = (topics: string[], maxBytes: number | null) => {
-    const key = JSON.stringify([topics, maxBytes]);
-    const known = shares.get(key);
-    if (known) return known;
-    const made = share<jobs.Pop, Item | undefined>(
-      async (pops) => {
-        const rows = await jobs.popJobs(db, pops, maxBytes);
-        after(rows);
-        const given = new Map(rows.map((row) => [row.lease_id, row]));
-        return pops.map((p) => given.get(p.token));
-      },
-      { keys: (p) => [p.token], max: MOST_TOGETHER },
+  const shared = (maxBytes: number | null) =>
+    sharePerGroup<jobs.Pop, Item | undefined>(() =>
+      share(
+        async (pops) => {
+          const rows = await jobs.popJobs(db, pops, maxBytes);
+          after(rows);
+          const given = new Map(rows.map((row) => [row.lease_id, row]));
+          return pops.map((p) => given.get(p.token));
+        },
+        { keys: (p) => [p.token], max: MOST_TOGETHER },
+      ),
     );
-    if (shares.size > 10_000) shares.clear();
-    shares.set(key, made);
-    return made;
-  };
+  const [overHttp, overTcp] = [shared(null), shared(MAX_TCP_BYTES)];
   return async ({ topics, count, holder, tcp = false }: PopRequest): Promise<Item[]> => {
-    const pop = shared(topics, tcp ? MAX_TCP_BYTES : null);
-    const given = await Promise.all(Array.from({ length: count }, () => pop({ topics, token: newToken(), holder })));
+    const group = JSON.stringify(topics);
+    const pop = () => (tcp ? overTcp : overHttp)(group, { topics, token: newToken(), holder });
+    const given = await Promise.all(Array.from({ length: count }, pop));
     return given.filter((item) => item !== undefined);
   };
 }

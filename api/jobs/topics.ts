@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Page, pageOf } from '../../contract/common.ts';
+import { Deleted, Page, pageOf } from '../../contract/common.ts';
 import { JOB_STATES, TopicParam, TopicSettings } from '../../contract/jobs.ts';
 import { putTopic } from '../../db/jobs.ts';
 import { getQueue, listQueues, type Queue, queueStats } from '../../db/queues.ts';
@@ -47,7 +47,7 @@ export const listTopics = endpoint({
   query: Page,
   answers: { 200: pageOf(Topic) },
   async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await listQueues(api.engine.db, 'job', positionOf(cursor, isNumber) ?? null, limit + 1);
+    const rows = await listQueues(api.engine.db.lists, 'job', positionOf(cursor, isNumber) ?? null, limit + 1);
     return ok(
       page(
         rows,
@@ -56,6 +56,24 @@ export const listTopics = endpoint({
         (q) => q.seq,
       ),
     );
+  },
+});
+
+export const deleteTopicEndpoint = endpoint({
+  method: 'delete',
+  path: '/v1/topics/{topic}',
+  tag: 'Jobs',
+  summary: 'Delete a topic that has no jobs, neither open nor final, and no schedules',
+  roles: [],
+  params: TopicParam,
+  answers: { 200: Deleted },
+  problems: ['not_found', 'id_conflict'],
+  async handle({ api, params: { topic } }) {
+    const outcome = await api.deleteQueue('job', topic);
+    if (outcome === 'not_found') throw new Problem('not_found', `there is no topic ${topic}`);
+    if (outcome === 'used')
+      throw new Problem('id_conflict', `topic ${topic} has jobs or schedules, so it cannot be deleted`);
+    return ok({ deleted: true });
   },
 });
 
@@ -74,7 +92,7 @@ const TopicStats = z
 
 /** Counts by state, exact as of the answer. */
 export async function topicStats(api: Api, topic: string) {
-  const { counts, oldest_waiting_seconds, claims_per_minute } = await queueStats(api.engine.db, 'job', topic);
+  const { counts, oldest_waiting_seconds, claims_per_minute } = await queueStats(api.engine.db.lists, 'job', topic);
   const byState = JOB_STATES.map((word) => [word, counts[coreState('job', word) ?? ''] ?? 0] as const);
   return {
     ...(Object.fromEntries(byState) as Record<(typeof JOB_STATES)[number], number>),

@@ -1,4 +1,4 @@
-import { Page, pageOf, QueueParam } from '../../contract/common.ts';
+import { Deleted, Page, pageOf, QueueParam } from '../../contract/common.ts';
 import { PutQueue, Queue, QueueDryRun } from '../../contract/queues.ts';
 import { getQueue, listQueues, pauseQueue, putQueue, type Queue as Row } from '../../db/queues.ts';
 import { refreshQueue } from '../../link/queues.ts';
@@ -94,7 +94,7 @@ export const listQueuesEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Queue) },
   async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await listQueues(api.engine.db, 'ticket', positionOf(cursor, isNumber) ?? null, limit + 1);
+    const rows = await listQueues(api.engine.db.lists, 'ticket', positionOf(cursor, isNumber) ?? null, limit + 1);
     return ok(
       page(
         rows,
@@ -103,6 +103,23 @@ export const listQueuesEndpoint = endpoint({
         (q) => q.seq,
       ),
     );
+  },
+});
+
+export const deleteQueueEndpoint = endpoint({
+  method: 'delete',
+  path: '/v1/queues/{queue}',
+  tag: 'Queues',
+  summary: 'Delete a queue that has no tickets, neither open nor final',
+  roles: [],
+  params: QueueParam,
+  answers: { 200: Deleted },
+  problems: ['not_found', 'id_conflict'],
+  async handle({ api, params: { queue: name } }) {
+    const outcome = await api.deleteQueue('ticket', name);
+    if (outcome === 'not_found') throw new Problem('not_found', `there is no queue ${name}`);
+    if (outcome === 'used') throw new Problem('id_conflict', `queue ${name} has tickets, so it cannot be deleted`);
+    return ok({ deleted: true });
   },
 });
 

@@ -9,7 +9,7 @@ import { Problem } from '../problems.ts';
 
 /** Counts by state, exact as of the answer. */
 export async function statsOf(api: Api, queue: string) {
-  const { counts, oldest_waiting_seconds, claims_per_minute } = await queueStats(api.engine.db, 'ticket', queue);
+  const { counts, oldest_waiting_seconds, claims_per_minute } = await queueStats(api.engine.db.lists, 'ticket', queue);
   const byState = TICKET_STATES.map((word) => [word, counts[coreState('ticket', word) ?? ''] ?? 0]);
   return {
     ...(Object.fromEntries(byState) as Record<(typeof TICKET_STATES)[number], number>),

@@ -59,7 +59,7 @@ export const listReviewsEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Review) },
   async handle({ api, query: { limit, cursor } }) {
-    const rows = await listReviews(api.engine.db, positionOf(cursor, isNumber) ?? null, limit + 1);
+    const rows = await listReviews(api.engine.db.lists, positionOf(cursor, isNumber) ?? null, limit + 1);
     return ok(page(rows, limit, viewOf, (r) => r.seq));
   },
 });
@@ -76,7 +76,7 @@ export const reviewLogEndpoint = endpoint({
   problems: ['not_found'],
   async handle({ api, params: { id }, query: { limit, cursor } }) {
     await findReview(api, id);
-    const rows = await reviewLog(api.engine.db, id, positionOf(cursor, isNumber) ?? 0, limit + 1);
+    const rows = await reviewLog(api.engine.db.lists, id, positionOf(cursor, isNumber) ?? 0, limit + 1);
     return ok(page(rows, limit, lineView, (l) => l.seq));
   },
 });

@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { Registry } from 'prom-client';
 import { liveNodes } from '../../db/link.ts';
-import { schemaIsCurrent } from '../../db/migrate.ts';
+import { type SchemaState, schemaState } from '../../db/migrate.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
 const PATIENCE_MS = 2_000;
-const Word = z.enum(['ok', 'unreachable', 'outdated', 'unknown']);
+const Word = z.enum(['ok', 'unreachable', 'outdated', 'too_new', 'unknown']);
 
 export const livez = endpoint({
   method: 'get',
@@ -53,11 +53,8 @@ export function reachStores(api: Api): void {
   void ask();
 }
 
-async function checkSchema(api: Api): Promise<'ok' | 'outdated' | 'unreachable'> {
-  const check = schemaIsCurrent(api.engine.db.pool).then(
-    (current) => (current ? ('ok' as const) : ('outdated' as const)),
-    () => 'unreachable' as const,
-  );
+async function checkSchema(api: Api): Promise<SchemaState | 'unreachable'> {
+  const check = schemaState(api.engine.db.pool).catch(() => 'unreachable' as const);
   return Promise.race([check, after(PATIENCE_MS, 'unreachable' as const)]);
 }
 

@@ -1,5 +1,6 @@
 import { IdParam, pageOf } from '../../contract/common.ts';
 import { Task, TaskFilter } from '../../contract/tasks.ts';
+import { PAGE_BYTES } from '../../db/pages.ts';
 import { getTask, listTasks, type OccurrenceRow, type TaskRow, taskOccurrences } from '../../db/tasks.ts';
 import { stateWord } from '../../domain/items.ts';
 import { queueOfExecutor } from '../../domain/tasks.ts';
@@ -62,24 +63,30 @@ export const listTasksEndpoint = endpoint({
     const to = query.to === undefined ? undefined : new Date(query.to);
     const place = positionOf(query.cursor, isCreation);
     const filter = { queue, state, from, to, after: place && { startTime: place[0], seq: place[1] } };
-    const rows = await listTasks(api.engine.db, filter, limit + 1);
-    const shown = page(
-      rows,
-      limit,
-      (row) => row,
-      (t) => [t.start_time.toISOString(), t.seq],
-    );
+    const rows = await listTasks(api.engine.db.lists, filter, limit + 1);
     const until = to ?? new Date(Math.max(from.getTime(), Date.now()) + WEEK_MS);
-    const items = expand
-      ? await Promise.all(shown.items.map((row) => withOccurrences(api, row, from, until)))
-      : shown.items.map(taskView);
-    return ok({ items, nextCursor: shown.nextCursor });
+    const views = new Map(expand && (await expanded(api, rows.slice(0, limit), from, until)));
+    const view = (row: TaskRow) => views.get(row) ?? taskView(row);
+    return ok(page(rows, expand ? views.size : limit, view, (t) => [t.start_time.toISOString(), t.seq]));
   },
 });
 
+/** Tasks with their occurrences, one after the other and as many as a page holds; at least one. */
+async function expanded(api: Api, rows: TaskRow[], from: Date, to: Date): Promise<[TaskRow, Task][]> {
+  const shown: [TaskRow, Task][] = [];
+  for (let [n, bytes] = [0, 0]; n < rows.length; n++) {
+    const row = rows[n] as TaskRow;
+    const task = await withOccurrences(api, row, from, to);
+    bytes += Buffer.byteLength(JSON.stringify(task));
+    if (bytes > PAGE_BYTES && n > 0) break;
+    shown.push([row, task]);
+  }
+  return shown;
+}
+
 /** A task and when it occurs, from a time on until before another one (S4.9). */
 async function withOccurrences(api: Api, row: TaskRow, from: Date, to: Date): Promise<Task> {
-  const times = await taskOccurrences(api.engine.db, row.id, from, to, MOST_OCCURRENCES + 1);
+  const times = await taskOccurrences(api.engine.db.lists, row.id, from, to, MOST_OCCURRENCES + 1);
   return {
     ...taskView(row),
     occurrences: times.slice(0, MOST_OCCURRENCES).map(occurrence),

@@ -1,25 +1,35 @@
 import { Page, pageOf } from '../../contract/common.ts';
-import { ChangeMembers, Group, GroupParam, PutGroup } from '../../contract/tasks.ts';
-import { type GroupRow, getGroup, listGroups, type Member, putGroup, removeMembers } from '../../db/tasks.ts';
+import { ChangeMembers, Group, GroupParam, GroupSummary, PutGroup } from '../../contract/tasks.ts';
+import {
+  type GroupRow,
+  type GroupWithMembers,
+  getGroup,
+  listGroups,
+  type Member,
+  putGroup,
+  removeMembers,
+} from '../../db/tasks.ts';
 import { groupOfGid, personOfUid } from '../../domain/tasks.ts';
 import type { Api } from '../context.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { isNumber, page, positionOf } from '../paging.ts';
 import { Problem } from '../problems.ts';
 
-const view = (g: GroupRow) => ({
+const summary = (g: GroupRow) => ({
   id: g.given_as,
-  members: g.members,
+  size: g.size,
   createdAt: g.created_at.toISOString(),
   updatedAt: g.updated_at.toISOString(),
 });
+
+const view = (g: GroupWithMembers) => ({ ...summary(g), members: g.members });
 
 /** Each user once, by the name that counts; always in the same order, so that two calls don't wait for each other. */
 const membersOf = (sent: string[]): Member[] =>
   [...new Map(sent.map((uid) => [personOfUid(uid), uid]))].sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** @throws Problem `not_found` */
-async function findGroup(api: Api, gid: string): Promise<GroupRow> {
+async function findGroup(api: Api, gid: string): Promise<GroupWithMembers> {
   const row = await getGroup(api.engine.db, groupOfGid(gid));
   if (!row) throw new Problem('not_found', `there is no group ${gid}`);
   return row;
@@ -88,12 +98,12 @@ export const listGroupsEndpoint = endpoint({
   method: 'get',
   path: '/v1/groups',
   tag: 'Tasks',
-  summary: 'Groups, newest first',
+  summary: 'Groups without their members, newest first',
   roles: ['producer', 'agent'],
   query: Page,
-  answers: { 200: pageOf(Group) },
+  answers: { 200: pageOf(GroupSummary) },
   async handle({ api, query: { limit, cursor } }) {
-    const rows = await listGroups(api.engine.db, positionOf(cursor, isNumber) ?? null, limit + 1);
-    return ok(page(rows, limit, view, (g) => g.seq));
+    const rows = await listGroups(api.engine.db.lists, positionOf(cursor, isNumber) ?? null, limit + 1);
+    return ok(page(rows, limit, summary, (g) => g.seq));
   },
 });

@@ -83,7 +83,7 @@ export const dispatchLogEndpoint = endpoint({
   async handle({ api, query: { uid, taskId, from, limit, cursor } }) {
     const person = uid === undefined ? undefined : personOfUid(uid);
     const filter = { person, taskId, from, after: positionOf(cursor, isPlace) };
-    const rows = await dispatchLog(api.engine.db, filter, limit + 1);
+    const rows = await dispatchLog(api.engine.db.lists, filter, limit + 1);
     return ok(page(rows, limit, line, (r) => [r.place, r.item_id, r.seq]));
   },
 });

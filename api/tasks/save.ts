@@ -42,6 +42,7 @@ export const addTaskEndpoint = endpoint({
     const { outcome, items } = await addTask(db, task, api.config.maxRotations, caller.actor);
     after(items);
     if (outcome === 'limit') throw tooMany(api, fields.executor);
+    if (outcome === 'no_template') throw noTemplate();
     const row = await findTask(api, id);
     if (outcome === 'exists') return ok(taskView(sameOrConflict(row, 'task', id, hash).item));
     return { status: 201, body: taskView(row) };
@@ -68,6 +69,7 @@ export const patchTaskEndpoint = endpoint({
       const { outcome, items } = await changeTask(db, task, row.revision, api.config.maxRotations, caller.actor);
       after(items);
       if (outcome === 'limit') throw tooMany(api, wanted.executor);
+      if (outcome === 'no_template') throw noTemplate();
       return outcome;
     };
     const outcome = await whileBusy(change, (one) => one !== 'changed', PATIENCE);
@@ -92,6 +94,8 @@ export const deleteTaskEndpoint = endpoint({
     return ok(taskView(await findTask(api, id)));
   },
 });
+
+const noTemplate = () => invalid('templateId', 'names no template');
 
 const defined = <T extends object>(fields: T): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
@@ -124,7 +128,7 @@ async function checked(api: Api, id: string, fields: Fields, hash: string): Prom
   const { db } = api.engine;
   if (!(await isZone(db, fields.timezone))) throw invalid('timezone', 'is not a time zone that the database knows');
   const template = await getTemplate(db, fields.templateId);
-  if (!template) throw invalid('templateId', 'names no template');
+  if (!template) throw noTemplate();
   const errors = mismatches(template.params, fields.params);
   if (errors.length > 0) {
     const all = errors.map((e) => `${e.path} ${e.message}`).join('; ');

@@ -1,6 +1,6 @@
-import { IdParam, Page, pageOf } from '../../contract/common.ts';
+import { Deleted, IdParam, Page, pageOf } from '../../contract/common.ts';
 import { NewTemplate, Template } from '../../contract/tasks.ts';
-import { addTemplate, getTemplate, listTemplates, type TemplateRow } from '../../db/tasks.ts';
+import { addTemplate, deleteTemplate, getTemplate, listTemplates, type TemplateRow } from '../../db/tasks.ts';
 import { contentHash, newId } from '../../link/tokens.ts';
 import { keyedId, sameOrConflict } from '../adding.ts';
 import { endpoint, ok } from '../endpoint.ts';
@@ -47,6 +47,24 @@ export const getTemplateEndpoint = endpoint({
   },
 });
 
+export const deleteTemplateEndpoint = endpoint({
+  method: 'delete',
+  path: '/v1/templates/{id}',
+  tag: 'Tasks',
+  summary: 'Delete a template that no active task uses',
+  roles: ['producer'],
+  params: IdParam,
+  answers: { 200: Deleted },
+  problems: ['not_found', 'id_conflict'],
+  async handle({ api, params: { id } }) {
+    const outcome = await deleteTemplate(api.engine.db, id);
+    if (outcome === 'not_found') throw new Problem('not_found', `there is no template ${id}`);
+    if (outcome === 'used')
+      throw new Problem('id_conflict', `active tasks use template ${id}, so it cannot be deleted`);
+    return ok({ deleted: true });
+  },
+});
+
 export const listTemplatesEndpoint = endpoint({
   method: 'get',
   path: '/v1/templates',
@@ -56,7 +74,7 @@ export const listTemplatesEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Template) },
   async handle({ api, query: { limit, cursor } }) {
-    const rows = await listTemplates(api.engine.db, positionOf(cursor, isNumber) ?? null, limit + 1);
+    const rows = await listTemplates(api.engine.db.lists, positionOf(cursor, isNumber) ?? null, limit + 1);
     return ok(page(rows, limit, view, (t) => t.seq));
   },
 });

@@ -53,7 +53,7 @@ export async function claimNext(api: Api, queue: string, reviewer: string, skill
   const rows = await claimNextItem(api.engine.db, { kind: 'ticket', queue, person: reviewer, token, skills, follows });
   api.engine.after(rows.filter((r) => r.lease_id === token));
   const [item] = rows;
-  if (item?.lease_id === token) api.metrics.handedOut.inc({ queue });
+  if (item?.lease_id === token) api.metrics.handedOut(queue, 1);
   // asked again later, somebody else may hold it by now, whose token is not for this caller
   return item ? { ...ticketView(item, item.holder === reviewer ? item.lease_id : null), resumed: false } : null;
 }
@@ -79,13 +79,13 @@ async function take(api: Api, { queue, reviewer, skills, count, signal }: ClaimR
   const place = new Map(tokens.map((token, n) => [token, n]));
   const placeOf = (item: Item) => place.get(item.lease_id ?? '') ?? -1;
   const fresh = rows.filter((item) => placeOf(item) >= 0).sort((a, b) => placeOf(a) - placeOf(b));
-  if (fresh.length > 0) api.metrics.handedOut.inc({ queue }, fresh.length);
+  if (fresh.length > 0) api.metrics.handedOut(queue, fresh.length);
   const resumed = rows.filter((item) => placeOf(item) < 0).map((item) => ({ item, resumed: true }));
   return [...resumed, ...fresh.map((item) => ({ item, resumed: false }))].slice(0, count);
 }
 
 async function plain(api: Api, queue: string, reviewer: string) {
-  const { rows, token } = await api.claim('ticket', queue, reviewer);
+  const { rows, token } = await api.claim(queue, reviewer);
   return { rows, tokens: [token] };
 }
 

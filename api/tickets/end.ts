@@ -102,7 +102,7 @@ async function byFilter(api: Api, caller: Caller, queue: string, { filter = {}, 
     priorityBelow: filter.priorityBelow ?? null,
   };
   const { db } = api.engine;
-  if (dryRun) return { invalidated: await countFiltered(db, 'ticket', wanted), skipped: 0 };
+  if (dryRun) return { invalidated: await countFiltered(db.lists, 'ticket', wanted), skipped: 0 };
   let invalidated = 0;
   let skipped = 0;
   for (let after = ''; ; ) {

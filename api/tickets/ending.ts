@@ -2,6 +2,7 @@ import { closeItems, getItems, type Item } from '../../db/items.ts';
 import { getQueue, type Queue } from '../../db/queues.ts';
 import { refusalOf } from '../../domain/refusals.ts';
 import { contentHash } from '../../link/tokens.ts';
+import { checkEntry } from '../adding.ts';
 import type { Caller } from '../auth.ts';
 import type { Api } from '../context.ts';
 import { Problem } from '../problems.ts';
@@ -65,6 +66,7 @@ async function misfits(api: Api, items: Wanted['items']): Promise<Map<string, Pr
     if (!queues.has(item.queue)) queues.set(item.queue, await getQueue(api.engine.db, 'ticket', item.queue));
     const queue = queues.get(item.queue);
     try {
+      checkEntry('decision', decisions.get(item.id));
       checkStatus(item, decisions.get(item.id));
       if (queue) await checkDecision(api, queue, decisions.get(item.id));
     } catch (error) {

@@ -74,7 +74,7 @@ export const listTickets = endpoint({
       createdBefore: query.createdBefore,
       before: position && { createdAt: position[0], seq: position[1] },
     };
-    const rows = await listItems(api.engine.db, 'ticket', filter, query.limit + 1);
+    const rows = await listItems(api.engine.db.lists, 'ticket', filter, query.limit + 1);
     return ok(
       page(
         rows,

@@ -16,7 +16,10 @@ export const patchTicket = endpoint({
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open'],
   async handle({ api, caller, params: { id }, body }) {
-    const rows = await changeItem(api.engine.db, 'ticket', id, body, caller.actor);
+    // the event shows the change as every other time is shown
+    const { deadlineAt } = body;
+    const change = deadlineAt ? { ...body, deadlineAt: new Date(deadlineAt).toISOString() } : body;
+    const rows = await changeItem(api.engine.db, 'ticket', id, change, caller.actor);
     const [item] = await api.engine.settled(rows);
     if (!item) throw await refuse(api, await lookInto(api, id, null, null), null, 'change');
     return ok(ticketView(item));

@@ -1,6 +1,7 @@
 import type { Item } from '../../db/items.ts';
-import { deleteJobs, jobByNumber, kickJob, kickTopic, peekBuried, peekDelayed, peekReady } from '../../db/jobs.ts';
+import { deleteJobs, jobByNumber, kickJob, peekBuried, peekDelayed, peekReady } from '../../db/jobs.ts';
 import { isFinal } from '../../domain/items.ts';
+import { isTube } from '../protocol.ts';
 import { jobReply, NOT_FOUND } from '../replies.ts';
 import type { Session } from '../session.ts';
 import type { Handlers } from './table.ts';
@@ -9,15 +10,12 @@ export const jobs: Handlers<'delete' | 'kick' | 'kick-job' | 'peek' | 'peek-read
   async delete(session, { number }) {
     const item = (await finishOwn(session, number)) ?? (await deleteFree(session, number));
     if (!item) return NOT_FOUND;
-    session.door.tubes.counted(item.queue).deletes++;
+    if (isTube(item.queue)) session.door.tubes.counted(item.queue).deletes++;
     return 'DELETED\r\n';
   },
 
   async kick(session, { bound }) {
-    const { engine } = session.door.api;
-    const rows = await kickTopic(engine.db, session.using.name, bound, session.holder);
-    engine.after(rows);
-    return `KICKED ${rows.length}\r\n`;
+    return `KICKED ${await session.door.api.jobs.kick(session.using.name, bound, session.holder)}\r\n`;
   },
 
   async 'kick-job'(session, { number }) {

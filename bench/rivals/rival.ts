@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { spawnServer, stopServer } from '../../runtime/children.ts';
+import { spawnServer } from '../../runtime/children.ts';
 import { freePort, isFree } from '../../runtime/ports.ts';
 import type { Lab } from '../lab.ts';
 
@@ -64,12 +64,13 @@ export async function startServer(
   args: (port: number) => string[],
 ): Promise<{ port: number; stop(): Promise<void> }> {
   const port = await freePort();
-  const { pid = 0 } = spawnServer(command, args(port), { pidFile: join(lab.dir, `${name}.pid`) });
+  const how = { signal: 'SIGTERM', graceMs: 10_000, pidFile: join(lab.dir, `${name}.pid`) } as const;
+  const { stop } = await spawnServer({ command, args: args(port), ...how });
   for (let tries = 0; await isFree(port); tries++) {
     if (tries > 100) throw new Error(`${command} does not listen`);
     await sleep(50);
   }
-  return { port, stop: () => stopServer(pid, 'SIGTERM', 10_000) };
+  return { port, stop };
 }
 
 export async function inDatabase<T>(databaseUrl: string, run: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Patience } from './patience.ts';
 import { type Line, type Position, positionOf, type Target, Transient } from './target.ts';
 
@@ -65,6 +66,14 @@ export async function openElasticsearch(options: ElasticsearchOptions): Promise<
   };
 }
 
+/** Elasticsearch takes no longer `_id`, in bytes. */
+const MAX_ID_BYTES = 512;
+
+/** The event's id, which a job's long id may make too long: then its hash, as stable for upserts. The field `id` is whole. */
+function documentId(id: string): string {
+  return Buffer.byteLength(id) <= MAX_ID_BYTES ? id : `sha256/${createHash('sha256').update(id).digest('hex')}`;
+}
+
 class Elasticsearch {
   readonly #o: ElasticsearchOptions;
   readonly #base: string;
@@ -92,7 +101,9 @@ class Elasticsearch {
 
   /** @returns the events that have to be sent again, because the server was too busy for them */
   async index(lines: Line[]): Promise<{ rejected: Line[]; why: string }> {
-    const text = lines.map(({ text, event }) => `{"index":{"_id":${JSON.stringify(event.id)}}}\n${text}\n`).join('');
+    const text = lines
+      .map(({ text, event }) => `{"index":{"_id":${JSON.stringify(documentId(event.id))}}}\n${text}\n`)
+      .join('');
     const { status, body } = await this.send('POST', `${this.#o.index}/_bulk`, text, [413]);
     if (status === 413) return this.#inHalves(lines);
     const items = body?.items as BulkItem[] | undefined;

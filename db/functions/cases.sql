@@ -85,6 +85,10 @@ begin
   insert into juror_record as r (court, person, judged, agreed)
   select f.court, person, 1, (option = p_winner)::integer from vote where case_id = p_id and counted order by person
   on conflict (court, person) do update set judged = r.judged + 1, agreed = r.agreed + excluded.agreed;
+  -- some of them may have reached the threshold of the court by this
+  if (select bar_agreement from court where name = f.court) is not null then
+    perform free_jurors(f.court, array(select person from vote where case_id = p_id and counted));
+  end if;
 end $$;
 
 -- What votes mean, as the court's strategy in domain/courts.ts found: {winner, votesLeft, stage, hung, priority}.
@@ -115,6 +119,7 @@ declare
   f case_file;
   c court;
   v_jurors json;
+  v_deadline timestamptz;
   v_now timestamptz;
 begin
   for i in select * from item where kind = 'case' and id = any (p_ids) and ended_at is null order by id for update loop
@@ -122,6 +127,12 @@ begin
     continue when i.wake_at is null or i.wake_at > v_now;
     select * into f from case_file where id = i.id;
     select * into c from court where name = f.court;
+    -- by the settings of now, also while a change of them is still being applied to all cases
+    v_deadline := i.deadline_at;
+    i.deadline_at := case_deadline(i, f);
+    if i.deadline_at is distinct from v_deadline then
+      update item set deadline_at = i.deadline_at where kind = 'case' and id = i.id;
+    end if;
     if i.deadline_at <= v_now and not f.extended and c.fallback ? 'extendSeconds' then
       update case_file set extended = true where id = i.id;
       update item set deadline_at = v_now + make_interval(secs => (c.fallback ->> 'extendSeconds')::double precision)
@@ -137,45 +148,87 @@ begin
         insert into notice (kind, item_id, queue, person, type, data)
         select 'case', i.id, queue, holder, 'lease_lost', json_build_object('reason', 'expired', 'by', 'system') from ended
       ) select json_agg(holder) into v_jurors from ended;
-      perform keep_case(i.id, 'reclaimed', 'system', json_build_object('jurors', v_jurors), v_now);
+      if v_jurors is null then perform keep_case(i.id, 'changed', 'system', json_build_object('deadlineAt', i.deadline_at), v_now);
+      else perform keep_case(i.id, 'reclaimed', 'system', json_build_object('jurors', v_jurors), v_now);
+      end if;
     end if;
     return query select * from item where kind = 'case' and id = i.id;
   end loop;
 end $$;
 
--- A court's open cases under its settings of today: what they decide is decided now, and nothing is reopened (S2.8).
--- p_found  [{id, votes, verdict}]; a case that got a vote meanwhile was judged by the new settings then
-create or replace function rejudge_cases(p_court text, p_found jsonb) returns setof text language plpgsql as $$
-declare
-  c court;
-  f case_file;
-  v record;
+-- When a case hangs: its own deadline, or the one that its court's settings give it. Gold never does.
+create or replace function case_deadline(i item, f case_file) returns timestamptz language sql stable as $$
+  select case when i.own_deadline or f.extended or f.gold is not null then i.deadline_at
+              else i.created_at + make_interval(secs => q.deadline_seconds) end
+    from queue q where q.kind = 'case' and q.name = f.court
+$$;
+
+-- The version of a court's settings, which stay until this transaction ends: what is decided by them is
+-- decided before they are withdrawn. To be called after the locks of items, because replacing settings waits for none.
+create or replace function hold_settings(p_court text) returns bigint language plpgsql as $$
 begin
-  select * into c from court where name = p_court;
+  perform pg_advisory_xact_lock_shared(person_key('court settings', p_court, ''));
+  return (select settings_version from queue where kind = 'case' and name = p_court);
+end $$;
+
+-- Open cases of a court by its new settings (S2.8), all that is not decided by them in one statement. Only what its
+-- workflow has to know, a wake time or whether it lacks jurors, is a new version of a case.
+-- p_found     [{id, votes, verdict}]: cases with votes since then are left alone, a vote goes by the new settings itself
+-- p_settings  the version of the settings that the verdicts were found for; nothing changes under others
+-- Returns the cases with a new version, or one null when there are other settings.
+create or replace function rejudge_cases(p_court text, p_found jsonb, p_settings bigint) returns setof text language plpgsql
+set enable_seqscan = off as $$
+declare
+  v record;
+  v_now timestamptz;
+begin
+  perform from item where kind = 'case' and id = any (array(select s.id from jsonb_to_recordset(p_found) as s (id text)))
+    and ended_at is null order by id for update;
+  if hold_settings(p_court) <> p_settings then
+    return next null; return;
+  end if;
+  v_now := clock_timestamp();
+  update case_file f
+     set votes_left = (s.verdict ->> 'votesLeft')::integer, stage = (s.verdict ->> 'stage')::integer,
+         tally = case when f.gold is null then f.tally else '{}' end
+    from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
+   where f.id = s.id and f.votes = s.votes and exists (select from item i where i.kind = 'case' and i.id = s.id and i.ended_at is null);
+
   for v in
-    select i.id, i.room, i.inviting, i.priority, i.rank, i.first_available_at, i.deadline_at, s.votes, s.verdict,
-           case when i.own_deadline then i.deadline_at else i.created_at + make_interval(secs => q.deadline_seconds) end as due_at
-      from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
-      join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
-      join queue q on q.kind = 'case' and q.name = i.queue
-     order by i.id for update of i
+    select s.id, s.verdict from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
+      join case_file f on f.id = s.id and f.votes = s.votes join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
+     where s.verdict ->> 'winner' is not null or (s.verdict ->> 'hung')::boolean order by s.id
   loop
-    select * into f from case_file where id = v.id;
-    continue when f.votes <> v.votes;
-    update case_file set votes_left = (v.verdict ->> 'votesLeft')::integer, stage = (v.verdict ->> 'stage')::integer,
-           tally = case when gold is null then tally else '{}' end
-     where id = v.id returning * into f;
-    v.due_at := case when f.extended or f.gold is not null then v.deadline_at else v.due_at end;
-    update item set priority = (v.verdict ->> 'priority')::bigint, deadline_at = v.due_at where kind = 'case' and id = v.id;
-    perform apply_verdict(v.id, v.verdict, clock_timestamp());
-    if v.verdict ->> 'winner' is not null or (v.verdict ->> 'hung')::boolean then
-      return next v.id;
-    elsif (v.room, v.inviting, v.priority, v.deadline_at)
-          is distinct from (case_room(f, c), case_invites(f, c), (v.verdict ->> 'priority')::bigint, v.due_at)
-       -- it has a place by its age where the dice are to be thrown, or the other way round
-       or (v.rank = item_rank('case', (v.verdict ->> 'priority')::bigint, v.first_available_at, null, false)) = c.around then
-      perform keep_case(v.id, 'changed', 'system', json_build_object('votesLeft', f.votes_left), clock_timestamp());
-      return next v.id;
-    end if;
+    perform apply_verdict(v.id, v.verdict, v_now);
+    return next v.id;
   end loop;
+
+  return query
+  with found as materialized (
+    select i.id, n.*, n.deadline_at is distinct from i.deadline_at or n.inviting <> i.inviting as told,
+           n.deadline_at is distinct from i.deadline_at as other_deadline, c as court,
+           -- it has a place by its age where the place is to be random, or the other way round
+           (i.rank = item_rank('case', n.priority, i.first_available_at, null, false)) = c.around as moves
+      from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
+      join case_file f on f.id = s.id and f.votes = s.votes join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
+      join court c on c.name = p_court
+     cross join lateral (select (s.verdict ->> 'priority')::bigint as priority, case_deadline(i, f) as deadline_at,
+                                case_room(f, c) as room, case_invites(f, c) as inviting) n
+  ), changed as (
+    update item i
+       set room = n.room, inviting = n.inviting, priority = n.priority, deadline_at = n.deadline_at, updated_at = v_now,
+           rank = case when n.moves then case_rank(n.court, n.priority, i.first_available_at) else i.rank end,
+           wake_at = case when n.other_deadline then least(n.deadline_at, (
+                       select min(l.expires_at) from lease l where l.kind = 'case' and l.item_id = i.id and l.ended_at is null))
+                          else i.wake_at end,
+           version = case when n.told then nextval('item_version') else i.version end,
+           event_seq = i.event_seq + n.told::integer,
+           last_event = case when n.told then 'changed' else i.last_event end,
+           last_actor = case when n.told then 'system' else i.last_actor end,
+           last_data = case when n.told then json_build_object('deadlineAt', n.deadline_at, 'inviting', n.inviting) else i.last_data end
+      from found n
+     where i.kind = 'case' and i.id = n.id
+       and (n.moves or n.told or (n.room, n.priority) is distinct from (i.room, i.priority))
+    returning i.id, n.told)
+  select id from changed where told;
 end $$;

@@ -1,23 +1,30 @@
 -- Who may judge what, and how cases are handed out (S2.1, S2.3–S2.5).
 
--- A juror as the court's list of today has him. Somebody whom it doesn't have is his own person, and not admitted.
+-- A juror as the court's list of today has them. An unlisted account counts as a person of its own and is not admitted.
 create or replace function juror_seen(c court, p_juror text, p_person text) returns juror_seen language plpgsql stable as $$
 declare
   v_person text;
   v_eligible boolean;
+  v_newcomer boolean := false;
   r juror_record;
 begin
   select person, eligible into v_person, v_eligible from juror where court = c.name and list = c.list and id = p_juror;
   v_person := coalesce(v_person, p_person);
   if v_eligible and c.bar_agreement is not null then
     select * into r from juror_record where court = c.name and person = v_person;
+    v_newcomer := coalesce(r.judged, 0) < c.bar_after and not c.bar_newcomers;
     v_eligible := case when coalesce(r.judged, 0) < c.bar_after then c.bar_newcomers
                        else r.agreed >= c.bar_agreement * r.judged end;
   end if;
   return row(v_person,
              array(select id from juror where court = c.name and list = c.list and person = v_person) || p_juror,
-             coalesce(v_eligible, false))::juror_seen;
+             coalesce(v_eligible, false), v_newcomer)::juror_seen;
 end $$;
+
+-- Whether the court hears this person on this case: newcomers of a court of proven jurors earn that on gold.
+create or replace function may_judge(f case_file, j juror_seen) returns boolean language sql immutable as $$
+  select j.admitted or j.newcomer and f.gold is not null
+$$;
 
 -- Why this person may not judge this case, by whatever account: null, conflict_of_interest or already_voted. Ids of
 -- parties and jurors are one namespace, so a party's other accounts are found by the list.
@@ -43,10 +50,11 @@ $$;
 -- Hands a juror the case that he holds already, or a new one (S2.4, S2.5). The person is locked first and everything
 -- is looked at after that, so that eight accounts of one person are one person. No case is waited for: a claim may
 -- have another one locked by then, and two that wait for each other's are a deadlock.
--- outcome  held, resumed, busy (others are just at all that there is: ask again), or why there is nothing:
+-- outcome  held, resumed, busy (all candidates are locked by other claims: retry), or why there is nothing:
 --          notEligible, fatigue, windowFull, none
+-- changed  cases of which a hold of this person ended in between
 create or replace function claim_case(p_court text, p_juror text, p_token text)
-returns table (outcome text, id text, token text, expires_at timestamptz) language plpgsql
+returns table (outcome text, id text, token text, expires_at timestamptz, changed text[]) language plpgsql
 set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
@@ -58,39 +66,77 @@ declare
   v_free integer;
   v_until timestamptz;
   v_id text;
+  v_changed text[];
 begin
   select * into c from court where name = p_court;
   perform pg_advisory_xact_lock(person_key('case', p_court, person)) from juror_seen(c, p_juror, p_juror);
   j := juror_seen(c, p_juror, p_juror);
+  v_changed := end_lost_holds(c, j);
   v_now := clock_timestamp();
   -- also what an account held on its own, before the list found it to be this person's
   select * into l from lease where kind = 'case' and queue = p_court and slot = any (j.ids || j.person) and ended_at is null
    order by expires_at desc limit 1;
-  if found and l.expires_at > v_now then
-    return query select 'resumed', l.item_id, l.token, l.expires_at; return;
-  elsif found then
-    -- run out, and no clock has come by yet
-    perform advance_cases(array(
-      select item_id from lease where kind = 'case' and queue = p_court and slot = any (j.ids || j.person) and ended_at is null));
+  if found then
+    return query select 'resumed', l.item_id, l.token, l.expires_at, v_changed; return;
   end if;
-  if not j.admitted then return query select 'notEligible', null::text, null::text, null::timestamptz; return; end if;
-  if is_tired(c, j.person, 0, v_now) then return query select 'fatigue', null::text, null::text, null::timestamptz; return; end if;
+  outcome := case when not (j.admitted or j.newcomer) then 'notEligible' when is_tired(c, j.person, 0, v_now) then 'fatigue' end;
+  if outcome is not null then return query select outcome, id, token, expires_at, v_changed; return; end if;
 
   select coalesce(array_agg(case_id), '{}') into v_shown from exposure
    where court = p_court and person = j.person and shown_at > v_now - make_interval(secs => c.window_seconds);
   v_free := c.window_cases - cardinality(v_shown);
   if c.mode <> 'assign' then v_id := pick_case(c, j, v_shown, v_free, v_now); end if;
-  if v_id = '' then return query select 'busy', null::text, null::text, null::timestamptz; return; end if;
-  if v_id is null then
-    if v_free <= 0 then insert into tally (kind, queue, what, n) values ('case', p_court, 'window_hits', 1); end if;
-    return query select case when v_free <= 0 then 'windowFull' else 'none' end, null::text, null::text, null::timestamptz;
-    return;
-  end if;
+  if v_id is null and v_free <= 0 then insert into tally (kind, queue, what, n) values ('case', p_court, 'window_hits', 1); end if;
+  outcome := case when v_id = '' then 'busy' when v_id is not null then 'held' when v_free <= 0 then 'windowFull'
+                  when not j.admitted then 'notEligible' else 'none' end;
+  if outcome <> 'held' then return query select outcome, id, token, expires_at, v_changed; return; end if;
 
   v_now := clock_timestamp();
   select v_now + make_interval(secs => q.lease_seconds) into v_until from queue q where q.kind = 'case' and q.name = p_court;
   perform hold_case(c, v_id, p_token, p_juror, j.person, v_until, false, v_now);
-  return query select 'held', v_id, p_token, v_until;
+  return query select 'held', v_id, p_token, v_until, v_changed;
+end $$;
+
+-- Ends what the person holds and may not vote on any more: leases that have run out and that no clock has ended yet,
+-- and those of whoever has left the list or turned out to be a party or to have voted. Returns their cases.
+create or replace function end_lost_holds(c court, j juror_seen) returns text[] language plpgsql set enable_seqscan = off as $$
+declare
+  l lease;
+  f case_file;
+  v_bar text;
+  v_now timestamptz;
+  v_ended text[] := '{}';
+begin
+  for l in select * from lease where kind = 'case' and queue = c.name and slot = any (j.ids || j.person) and ended_at is null
+            order by item_id loop
+    select * into f from case_file where id = l.item_id;
+    v_bar := case when l.expires_at <= clock_timestamp() then 'expired' else vote_bar(f, j) end;
+    continue when v_bar is null;
+    perform from item where kind = 'case' and id = l.item_id for update;
+    v_ended := v_ended || l.item_id;
+    if v_bar = 'expired' then
+      perform advance_cases(array[l.item_id]);
+      continue;
+    end if;
+    v_now := clock_timestamp();
+    perform revoke_hold(l, v_bar, 'claim', v_now);
+  end loop;
+  return v_ended;
+end $$;
+
+-- Why a vote of this person on this case would not count: null, forbidden, conflict_of_interest or already_voted.
+create or replace function vote_bar(f case_file, j juror_seen) returns text language sql stable as $$
+  select case when not may_judge(f, j) then 'forbidden' else case_bar(f, j) end
+$$;
+
+-- Ends a live hold whose juror may not judge the case any more. The caller holds the case's lock.
+create or replace function revoke_hold(l lease, p_bar text, p_attempt text, p_now timestamptz) returns void language plpgsql as $$
+begin
+  update lease set ended_at = greatest(p_now, granted_at), why = 'revoked', ended_by = 'system'
+   where token = l.token and ended_at is null;
+  if found then
+    perform keep_case(l.item_id, 'refused', l.holder, json_build_object('attempt', p_attempt, 'reason', p_bar), p_now);
+  end if;
 end $$;
 
 -- Locks a case with room that the person may judge. In a window of m cases every place is as likely as any
@@ -109,7 +155,7 @@ begin
     select i.id from unnest(p_shown) as x (id) join item i on i.kind = 'case' and i.id = x.id
       join case_file f on f.id = i.id
      where i.state = 'ready' and i.room > 0 and (i.deadline_at is null or i.deadline_at > p_now)
-       and not j.person = any (i.skipped) and case_bar(f, j) is null
+       and not j.person = any (i.skipped) and may_judge(f, j) and case_bar(f, j) is null
     union all select null from generate_series(1, p_free)) s;
   for n in 1 .. coalesce(cardinality(v_places), 0) loop
     v_id := case when v_places[n] is null then pick_new(c, j, p_shown, p_now) else lock_first(v_places[n:n]) end;
@@ -119,14 +165,15 @@ begin
   return v_found;
 end $$;
 
--- A case not shown yet, in the order of the court's way to pick. One claim in so many goes by gold first.
+-- A case not shown yet, in the order of the court's way to pick. One claim in so many goes by gold first; a newcomer's
+-- goes by nothing else.
 create or replace function pick_new(c court, j juror_seen, p_shown text[], p_now timestamptz) returns text language plpgsql as $$
 declare
-  v_gold boolean := random() < c.gold_share;
+  v_gold boolean := not j.admitted or random() < c.gold_share;
   v_id text;
   v_found text;
 begin
-  for n in 0 .. 1 loop
+  for n in 0 .. j.admitted::integer loop
     v_id := lock_first(case when v_gold = (n = 0) then next_gold(c, j, p_shown) else next_cases(c, j, p_shown, p_now) end);
     if v_id <> '' then return v_id; end if;
     v_found := coalesce(v_id, v_found);
@@ -149,7 +196,7 @@ create or replace function next_gold(c court, j juror_seen, p_shown text[]) retu
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 begin
   -- most courts have none: nothing else is read then
-  if c.gold_share = 0 or not exists (select from case_file where court = c.name and gold is not null) then return '{}'; end if;
+  if c.gold_share = 0 and j.admitted or not exists (select from case_file where court = c.name and gold is not null) then return '{}'; end if;
   return array(
     select i.id from case_file f join item i on i.kind = 'case' and i.id = f.id
      where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)

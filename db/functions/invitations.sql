@@ -1,5 +1,6 @@
--- Assignment (S2.1): a case's workflow asks for jurors whenever some are missing. What is missing is reckoned under
--- the case's lock each time, so a round that is repeated invites nobody too many.
+-- Assignment (S2.1): a case's workflow asks for jurors whenever some are missing, and a juror who becomes free is invited
+-- to a case that lacks some. What is missing is computed under the case's lock each time, so a round that is repeated
+-- never invites too many.
 
 -- Invites as many random jurors as the case lacks, by the same rules as claims. Each has until the answer time;
 -- who declines or stays silent isn't asked again for this case.
@@ -26,8 +27,105 @@ begin
     exit when v_juror is null;
     if invite_juror(c, f, i.skipped, v_juror, p_tokens[v_invited + 1]) then v_invited := v_invited + 1; end if;
   end loop;
-  if v_invited > 0 then update item set version = nextval('item_version') where kind = 'case' and id = p_id; end if;
+  if v_invited > 0 then perform publish_invitations(c, p_id, p_tokens); end if;
+  -- too few proven jurors: as many newcomers are invited to gold, and may have proven themselves by the next round
+  if v_invited < v_missing and not c.bar_newcomers then
+    perform free_jurors(c.name, some_newcomers(c, random(), v_missing - v_invited));
+  end if;
   return v_invited;
+end $$;
+
+-- Publishes the invitations of these tokens: the case's new version for its workflow, an event for each juror's stream,
+-- and a delivery each to the court's callback. The first number of a case's deliveries is its outcome's.
+create or replace function publish_invitations(c court, p_id text, p_tokens text[]) returns void language plpgsql
+set enable_seqscan = off as $$
+declare
+  v_version bigint := nextval('item_version');
+begin
+  update item set version = v_version where kind = 'case' and id = p_id;
+  insert into notice (kind, item_id, queue, person, type, data)
+  select 'case', p_id, c.name, l.holder, 'invited', json_build_object('court', c.name, 'expiresAt', iso_time(l.expires_at))
+    from lease l where l.token = any (p_tokens);
+  if c.invitation_callback is null then return; end if;
+  with added as (
+    insert into delivery (kind, item_id, n, type, version, queue, url, state, body)
+    select 'case', p_id, last.n + row_number() over (order by l.token), 'case.invited', v_version, c.name, c.invitation_callback ->> 'url',
+           'pending', json_build_object('token', l.token)
+      from lease l, (select coalesce(max(d.n), 1) as n from delivery d where d.kind = 'case' and d.item_id = p_id) last
+     where l.token = any (p_tokens)
+    returning kind, item_id, n)
+  insert into delivery_start (kind, item_id, n) select kind, item_id, n from added;
+end $$;
+
+-- Keeps the jurors who may be free from now on, if a case of their court lacks some.
+-- p_persons  null: any of the court's
+create or replace function free_jurors(p_court text, p_persons text[]) returns void language plpgsql
+set enable_seqscan = off as $$
+begin
+  if not exists (select from court where name = p_court and mode <> 'claim') then return; end if;
+  if not exists (select from item where kind = 'case' and queue = p_court and inviting) then return; end if;
+  insert into freed_juror (court, person) select p_court, person from unnest(coalesce(p_persons, array[null])) as person;
+end $$;
+
+-- A hold has ended, in whatever way.
+create or replace function note_freed_juror() returns trigger language plpgsql as $$
+begin
+  perform free_jurors(new.queue, array[new.slot]);
+  return null;
+end $$;
+
+-- Cases that lack jurors and that this person may judge, in their order.
+create or replace function cases_for(c court, j juror_seen) returns text[] language plpgsql stable
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  return array(
+    select i.id from item i join case_file f on f.id = i.id
+     where i.kind = 'case' and i.queue = c.name and i.inviting and not j.person = any (i.skipped)
+       and not f.party_ids && j.ids and not j.person = any (f.party_persons)
+       and not exists (select from lease l where l.kind = 'case' and l.item_id = i.id and l.slot = j.person)
+       and not exists (select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids)))
+     order by i.rank, i.seq limit 8);
+end $$;
+
+-- Invites a juror who has become free to a case that lacks jurors, or a newcomer to gold, by one of the person's accounts. The
+-- person is locked first, as by claims.
+-- Returns the case, null where there is none for them, and '' where others have locked what there is: try again.
+create or replace function invite_freed(p_seq bigint, p_token text) returns text language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  r freed_juror;
+  i item;
+  f case_file;
+  c court;
+  j juror_seen;
+  v_juror text;
+  v_id text;
+  v_result text;
+begin
+  select * into r from freed_juror where seq = p_seq for update skip locked;
+  if not found then return null; end if;
+  select * into c from court where name = r.court;
+  select id into v_juror from juror
+   where court = c.name and list = c.list and person = r.person and eligible and invite order by random() limit 1;
+  if found then
+    perform pg_advisory_xact_lock(person_key('case', c.name, r.person));
+    j := juror_seen(c, v_juror, r.person);
+    foreach v_id in array case when j.newcomer then next_gold(c, j, '{}') else cases_for(c, j) end
+    loop
+      select * into i from item where kind = 'case' and id = v_id for update skip locked;
+      if not found then
+        v_result := '';
+        continue;
+      end if;
+      select * into f from case_file where id = v_id;
+      continue when not (i.inviting or j.newcomer) or not invite_juror(c, f, i.skipped, v_juror, p_token);
+      perform publish_invitations(c, v_id, array[p_token]);
+      v_result := v_id;
+      exit;
+    end loop;
+  end if;
+  if v_result is distinct from '' then delete from freed_juror where seq = p_seq; end if;
+  return v_result;
 end $$;
 
 -- The first juror from a random place of the list on who may be asked; from its beginning if there is none. A thousand
@@ -52,6 +150,20 @@ begin
   return v_id;
 end $$;
 
+-- Newcomers who hold nothing, from a random start of the list on.
+create or replace function some_newcomers(c court, p_from double precision, p_limit integer) returns text[] language plpgsql stable
+set plan_cache_mode = force_generic_plan set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  return array(
+    select j.person from (
+      (select id, person from juror where court = c.name and list = c.list and eligible and invite and dice >= p_from order by dice limit 100)
+      union all
+      (select id, person from juror where court = c.name and list = c.list and eligible and invite and dice < p_from order by dice limit 100)) j
+     where not exists (select from lease l where l.kind = 'case' and l.queue = c.name and l.slot = j.person and l.ended_at is null)
+       and (juror_seen(c, j.id, j.person)).newcomer
+     limit p_limit);
+end $$;
+
 -- By the cheapest question first: most of a hundred thousand jurors are asked only one or two of them.
 create or replace function invitable(c court, f case_file, p_skipped text[], p_juror text, p_person text) returns boolean
 language plpgsql stable as $$
@@ -69,11 +181,11 @@ begin
     return false;
   end if;
   j := juror_seen(c, p_juror, p_person);
-  return j.admitted and case_bar(f, j) is null
+  return may_judge(f, j) and case_bar(f, j) is null
      and not exists (select from lease where kind = 'case' and queue = c.name and slot = any (j.ids) and ended_at is null);
 end $$;
 
--- Invites one juror, unless somebody is just at work with the same person: then another one is as good.
+-- Invites one juror, unless another call is at work with the same person: then another juror is as good.
 create or replace function invite_juror(c court, f case_file, p_skipped text[], p_juror text, p_token text) returns boolean
 language plpgsql as $$
 declare
@@ -82,13 +194,13 @@ declare
 begin
   select person into v_person from juror where court = c.name and list = c.list and id = p_juror;
   if not pg_try_advisory_xact_lock(person_key('case', c.name, v_person)) then return false; end if;
-  -- looked at once more, now that nobody else can change it
+  -- checked again under the lock
   if not invitable(c, f, p_skipped, p_juror, v_person) then return false; end if;
   v_now := clock_timestamp();
   perform hold_case(c, f.id, p_token, p_juror, v_person, v_now + make_interval(secs => c.answer_seconds), true, v_now);
   insert into juror_day as d (court, person, day, invited) values (c.name, v_person, (v_now at time zone 'UTC')::date, 1)
   on conflict (court, person, day) do update set invited = d.invited + 1;
-  -- thrown again, so that nobody is asked more often for the gap before him
+  -- re-randomised, so that a gap in front of a juror does not bias the selection
   update juror set dice = random() where court = c.name and list = c.list and id = p_juror;
   return true;
 end $$;

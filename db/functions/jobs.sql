@@ -70,3 +70,14 @@ begin
   return query select * from pop_jobs(
     array[p_topic], p_tokens[1:v_room], array_fill('push'::text, array[v_room]), null);
 end $$;
+
+-- Draws a number for an item that is to be named `queue:number`, passing over those whose name somebody has chosen.
+create or replace function free_number(p_kind text, p_queue text) returns bigint language plpgsql as $$
+declare
+  v_number bigint;
+begin
+  loop
+    v_number := nextval('item_seq_seq');
+    if not exists (select from item where kind = p_kind and id = p_queue || ':' || v_number) then return v_number; end if;
+  end loop;
+end $$;

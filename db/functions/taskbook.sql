@@ -3,7 +3,7 @@
 
 -- Adds a task, and what is due of it. A queue of rotating tasks is locked while it is counted, so that the limit holds
 -- whoever adds at the same time.
--- outcome  created, exists, limit
+-- outcome  created, exists, limit, no_template (it was deleted meanwhile)
 create or replace function add_task(p_task json, p_limit integer, p_actor text)
 returns table (outcome text, item item) language plpgsql as $$
 #variable_conflict use_column
@@ -12,6 +12,8 @@ declare
   v_now timestamptz;
 begin
   if t.type = 'rotate' then perform lock_rotations(t.queue); end if;
+  perform 1 from task_template where id = t.template_id for key share;
+  if not found then return query select 'no_template', null::item; return; end if;
   v_now := clock_timestamp();
   if t.type = 'rotate' and too_many_rotations(t.queue, t.id, p_limit) and not exists (select from task where id = t.id) then
     return query select 'limit', null::item; return;
@@ -35,6 +37,17 @@ begin
   if not found then return query select 'created', null::item; end if;
 end $$;
 
+-- Only one that no active task uses; whoever adds a task holds its template until then.
+-- @returns deleted, used, not_found
+create or replace function delete_template(p_id text) returns text language plpgsql as $$
+begin
+  perform 1 from task_template where id = p_id for update;
+  if not found then return 'not_found'; end if;
+  if exists (select from task where template_id = p_id and state = 'active') then return 'used'; end if;
+  delete from task_template where id = p_id;
+  return 'deleted';
+end $$;
+
 create or replace function lock_rotations(p_queue text) returns void language sql as $$
   select pg_advisory_xact_lock(hashtextextended('rotations' || chr(31) || p_queue, 0))
 $$;
@@ -56,7 +69,7 @@ end $$;
 -- Changes a task: p_task is the whole of it as it is to be, made from its revision p_seen. It acts on what has not
 -- been dispatched: occurrences that the new times don't have are void, those they have stay, new ones are made; other
 -- fields are taken over by all that has stock. Dispatches go on as they were given.
--- outcome  changed, again (it was changed meanwhile), deleted, not_found, limit
+-- outcome  changed, again (it was changed meanwhile), deleted, not_found, limit, no_template
 create or replace function change_task(p_id text, p_task json, p_seen integer, p_limit integer, p_actor text)
 returns table (outcome text, item item) language plpgsql as $$
 #variable_conflict use_column
@@ -77,6 +90,8 @@ begin
   if t.type = 'rotate' and t.queue <> o.queue and too_many_rotations(t.queue, p_id, p_limit) then
     return query select 'limit', null::item; return;
   end if;
+  perform 1 from task_template where id = t.template_id for key share;
+  if not found then return query select 'no_template', null::item; return; end if;
   v_now := clock_timestamp();
   update task
      set executor = t.executor, queue = t.queue, start_time = t.start_time, every_minutes = t.every_minutes, daily_time = t.daily_time,
@@ -84,7 +99,8 @@ begin
          dispatch_times = t.dispatch_times, dispatch = t.dispatch, catch_up = t.catch_up, lookback_seconds = t.lookback_seconds,
          answer_seconds = t.answer_seconds, end_time = t.end_time, callback = t.callback, made_until = '-infinity', revision = o.revision + 1, updated_at = v_now
    where id = p_id returning * into t;
-  select json_object_agg(api_name(n.key), n.value) into v_changed
+  select json_object_agg(api_name(n.key), case when n.key like '%\_time' and n.key <> 'daily_time'
+                                             then to_jsonb(iso_time((n.value #>> '{}')::timestamptz)) else n.value end) into v_changed
     from jsonb_each(to_jsonb(t) - '{queue,made_until,revision,updated_at,callback}'::text[]) n
    where n.value is distinct from to_jsonb(o) -> n.key;
 

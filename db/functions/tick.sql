@@ -60,10 +60,10 @@ begin
          last_event = case when n.act = 'stepped' then i.last_event else n.act end,
          last_actor = case when n.act = 'stepped' then i.last_actor else 'system' end, updated_at = n.now,
          last_data  = case n.act when 'stepped' then i.last_data
-           when 'reclaimed' then json_build_object('reviewer', i.holder, 'expiredAt', i.expires_at)
+           when 'reclaimed' then json_build_object('reviewer', i.holder, 'expiredAt', iso_time(i.expires_at))
            when 'dead'      then json_build_object('reviewer', i.holder, 'attempts', i.attempts)
            when 'buried'    then json_build_object('reason', 'attempts', 'attempts', i.attempts)
-           when 'expired'   then json_build_object('deadlineAt', i.deadline_at, 'reviewer', i.holder)
+           when 'expired'   then json_build_object('deadlineAt', iso_time(i.deadline_at), 'reviewer', i.holder)
            when 'escalated' then json_build_object('from', i.priority, 'to', n.priority) end
     from next n
    where i.kind = n.kind and i.id = n.id
@@ -101,9 +101,14 @@ end $$;
 
 -- All at once, or one by one where one of them fails: that one is parked for a minute.
 create or replace function advance_apart(p_kinds text[], p_ids text[]) returns setof item language plpgsql as $$
+declare
+  v_began timestamptz := clock_timestamp();
+  v_moved integer;
 begin
   begin
     return query select * from advance(p_kinds, p_ids);
+    get diagnostics v_moved = row_count;
+    if v_moved < cardinality(p_ids) then perform settle_idle(p_kinds, p_ids, v_began); end if;
   exception when others then
     for n in 1 .. cardinality(p_ids) loop
       begin
@@ -129,6 +134,24 @@ create or replace function tick_item(p_kind text, p_id text) returns setof item 
 begin
   perform 1 from item where kind = p_kind and id = p_id for update;
   return query select * from advance(array[p_kind], array[p_id]);
+end $$;
+
+-- Items that were due, and for which there was nothing to do: their wake time is of settings that they no longer have. It is
+-- computed anew, so that they do not stay before all others in the order of wake times; one that is due even then
+-- is parked.
+create or replace function settle_idle(p_kinds text[], p_ids text[], p_began timestamptz) returns void
+language plpgsql set enable_seqscan = off as $$
+begin
+  update item i set wake_at = item_wake(i.state, i.available_at, i.expires_at, i.deadline_at,
+                                        next_escalation(q.escalations, i.first_available_at, i.escalated_seconds))
+    from unnest(p_kinds, p_ids) as p (kind, id), queue q
+   where i.kind = p.kind and i.id = p.id and i.kind not in ('case', 'task', 'rotation')
+     and i.ended_at is null and i.wake_at <= p_began and i.updated_at < p_began
+     and q.kind = i.kind and q.name = i.queue;
+  perform park_item(i.kind, i.id, 'it is due, and there is nothing to do')
+     from unnest(p_kinds, p_ids) as p (kind, id)
+     join item i on i.kind = p.kind and i.id = p.id
+    where i.wake_at <= p_began and i.updated_at < p_began;
 end $$;
 
 create or replace function park_item(p_kind text, p_id text, p_error text) returns void language plpgsql as $$

@@ -42,16 +42,13 @@ begin
   if l.token is null or v_vote.token is not null then return query select 'lease_lost', false; return; end if;
 
   j := juror_seen(c, l.holder, l.slot);
-  v_bar := case when not j.admitted then 'forbidden' else case_bar(f, j) end;
+  v_bar := vote_bar(f, j);
   if v_bar is not null then
-    if l.ended_at is null then
-      update lease set ended_at = greatest(v_now, granted_at), why = 'revoked', ended_by = 'system' where token = p_token;
-      perform keep_case(p_id, 'refused', l.holder, json_build_object('attempt', 'vote', 'reason', v_bar), v_now);
-    end if;
+    perform revoke_hold(l, v_bar, 'vote', v_now);
     return query select v_bar, false; return;
   end if;
   if l.ended_at is not null then return query select 'lease_lost', false; return; end if;
-  if f.gold is null and (f.votes <> p_votes or p_settings <> (select settings_version from queue where kind = 'case' and name = f.court)) then
+  if f.gold is null and (f.votes <> p_votes or p_settings <> hold_settings(f.court)) then
     return query select 'again', false; return;
   end if;
 
@@ -67,8 +64,6 @@ begin
     update item set priority = (p_verdict ->> 'priority')::bigint where kind = 'case' and id = p_id and priority <> (p_verdict ->> 'priority')::bigint;
     insert into tally (kind, queue, what, n) values ('case', f.court, 'votes', 1);
   else
-    -- it shows its juror his vote, as any other case would, and the next one no more than that
-    update case_file set tally = jsonb_build_object(p_option, 1), votes_left = greatest((p_verdict ->> 'votesLeft')::integer, 1) where id = p_id;
     insert into juror_record as r (court, person, judged, agreed) values (f.court, j.person, 1, (p_option = f.gold)::integer)
     on conflict (court, person) do update set judged = r.judged + 1, agreed = r.agreed + excluded.agreed;
   end if;

@@ -41,8 +41,23 @@ select i.*, f.parties, f.tally, f.votes, f.votes_left, f.stage, f.holds, f.waste
   from item i join case_file f on f.id = i.id join court c on c.name = f.court
  where i.kind = 'case' and i.id = any ($1::text[]);
 
+-- name: case_sight
+-- What a juror ($2, or the holder of the token $3) has to do with a case, by whatever account: since when it was shown to
+-- them, whether they hold it, their vote. `luck` is a number from 0 to 1 that stays the same for this person and case.
+select s.shown_at, s.holds, v.option, v.at as voted_at, n.now,
+       abs(hashtextextended(p.person || chr(31) || f.id, 7) % 1000000) / 1000000.0::double precision as luck
+  from case_file f join court c on c.name = f.court
+ cross join lateral (select coalesce($2::text, (select holder from lease where token = $3::text and kind = 'case' and item_id = f.id)) as juror) a
+ cross join lateral (select coalesce((select person from juror where court = c.name and list = c.list and id = a.juror), a.juror) as person) p
+ cross join lateral (select min(granted_at) as shown_at, coalesce(bool_or(ended_at is null), false) as holds from lease
+                      where kind = 'case' and item_id = f.id and slot in (p.person, a.juror)) s
+ cross join (select clock_timestamp() as now) n
+  left join lateral (select option, at from vote where case_id = f.id and (person = p.person or juror = a.juror) order by seq limit 1) v on true
+ where f.id = $1 and s.shown_at is not null;
+
 -- name: list_cases
 -- Newest first, of one court or of all, gold aside; ($3, $4) is the creation and number of the last row before.
+-- bytes: body, result, last_data, parties
 select i.* from queue qq cross join lateral (
   select i.*, f.parties, f.tally, f.votes, f.votes_left, f.stage, f.holds, f.wasted, f.winner, f.gold, c.options
     from item i join case_file f on f.id = i.id join court c on c.name = f.court
@@ -77,7 +92,10 @@ select * from renew_hold($1, $2, $3);
 select * from close_cases($1, $2, $3) as id;
 
 -- name: case_votes
-select seq, juror, option, comment, at, counted from vote where case_id = $1 and seq > $2::bigint order by seq limit $3;
+-- Newest first; $2 is the number of the last row before.
+-- bytes: comment
+select seq, juror, option, comment, at, counted from vote
+ where case_id = $1 and ($2::bigint is null or seq < $2) order by seq desc limit $3;
 
 -- name: invite_jurors
 select invite_jurors($1, $2) as n;

@@ -5,7 +5,8 @@
 -- name: add_items
 -- One row per item of the JSON array $2; ids that exist already are left out of the answer, so that
 -- a repeat changes nothing. json, not jsonb: bodies keep their text. An item without an id is named
--- after its queue and number, which are drawn in the order of the array.
+-- after its queue and number, which are drawn in the order of the array; a number whose name is taken is
+-- passed over.
 insert into item (seq, kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires, base_requires,
                   rules_due_at, exclude, callback,
                   own_deadline, version, created_at, available_at, first_available_at, deadline_at, wake_at,
@@ -20,7 +21,8 @@ select x.seq, $1, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.pri
        item_wake(s.state, t.available_at, null, t.deadline_at, next_escalation(q.escalations, t.available_at, -1)),
        x."leaseSeconds", x."delaySeconds", x."bodyBytes",
        1, 'created', x.actor, json_build_object('queue', q.name, 'priority', x.priority), t.now
-  from (select numbered.*, nextval('item_seq_seq') as seq from (
+  from (select numbered.*,
+               case when id is null then free_number($1, queue) else nextval('item_seq_seq') end as seq from (
           select * from json_to_recordset($2::json) as x (
             no integer, id text, queue text, priority bigint, body json, hash text, requires json, exclude json,
             callback jsonb, "delaySeconds" double precision, "deadlineSeconds" double precision, "createdAt" timestamptz,
@@ -220,31 +222,9 @@ select i.*, l.holder as named_holder, l.ended_at as named_ended_at, l.why as nam
  where i.kind = $1 and i.id = $2;
 
 -- name: list_events
+-- bytes: data
 select seq, type, actor, at, data from event
  where kind = $1 and item_id = $2 and seq > $3::bigint order by seq limit $4;
-
--- name: list_items
--- Newest first; ($6, $7) is the created_at and seq of the last row of the page before.
-select * from item
- where kind = $1 and queue = $2
-   and ($3::text is null or state = $3) and ($4::text is null or coalesce(holder, case when state = 'settled' then ended_by end) = $4)
-   and ($5::timestamptz is null or created_at > $5)
-   and created_at < coalesce($6::timestamptz, 'infinity')
-   and ($7::timestamptz is null or (created_at, seq) < ($7, $8::bigint))
- order by created_at desc, seq desc limit $9;
-
--- name: list_items_all_queues
--- The same over all queues: each queue's newest, merged.
-select i.* from queue qq cross join lateral (
-  select * from item
-   where kind = qq.kind and queue = qq.name
-     and ($2::text is null or state = $2) and ($3::text is null or coalesce(holder, case when state = 'settled' then ended_by end) = $3)
-     and ($4::timestamptz is null or created_at > $4)
-     and created_at < coalesce($5::timestamptz, 'infinity')
-     and ($6::timestamptz is null or (created_at, seq) < ($6, $7::bigint))
-   order by created_at desc, seq desc limit $8) i
- where qq.kind = $1
- order by i.created_at desc, i.seq desc limit $8;
 
 -- name: filter_items
 -- One batch of the ids a bulk invalidation means. $5: the id after which to go on.

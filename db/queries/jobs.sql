@@ -83,23 +83,27 @@ update item i
 returning i.*;
 
 -- name: kick_topic
--- If any are buried, only those, the longest buried first; else delayed ones, the soonest first. At most
--- 10,000 in one call, which bounds how long it locks; the answer says how many it was.
+-- If any are buried, only those, the longest buried first; else delayed ones, the soonest first. Callers ask
+-- for a bounded number ($2) at a time. What goes on with an earlier statement names its state ($4) and time
+-- ($5): a job that is buried again meanwhile would be kicked without end.
 with buried as materialized (
-  select i.id from item i where i.kind = 'job' and i.queue = $1 and i.state = 'buried'
-   order by i.buried_seq limit least($2::bigint, 10000) for update
+  select i.id, i.state from item i
+   where i.kind = 'job' and i.queue = $1 and i.state = 'buried'
+     and ($4::text is null or $4 = 'buried') and ($5::timestamptz is null or i.updated_at <= $5)
+   order by i.buried_seq limit $2::bigint for update
 ), delayed as materialized (
-  select i.id from item i where i.kind = 'job' and i.queue = $1 and i.state = 'delayed'
-     and not exists (select 1 from buried)
-   order by i.available_at, i.seq limit least($2::bigint, 10000) for update
+  select i.id, i.state from item i
+   where i.kind = 'job' and i.queue = $1 and i.state = 'delayed' and not exists (select 1 from buried)
+     and ($4::text is null or $4 = 'delayed') and ($5::timestamptz is null or i.updated_at <= $5)
+   order by i.available_at, i.seq limit $2::bigint for update
 )
 update item i
    set state = 'ready', buried_seq = null, wake_at = null, available_at = t.now,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'kicked', last_actor = $3, last_data = null, updated_at = t.now
-  from (select id from buried union all select id from delayed) k, (select clock_timestamp() as now) t
+  from (select * from buried union all select * from delayed) k, (select clock_timestamp() as now) t
  where i.kind = 'job' and i.id = k.id and i.state in ('buried', 'delayed')
-returning i.*;
+returning i.*, k.state as kicked_from;
 
 -- name: kick_job
 update item i
@@ -127,7 +131,7 @@ select * from item where kind = 'job' and queue = $1 and state = 'buried' order 
 insert into queue (kind, name, max_attempts, paused, push) values ('job', $1, $2, $3, $4)
 on conflict (kind, name) do update
    set max_attempts = excluded.max_attempts, paused = excluded.paused, push = excluded.push,
-       settings_version = nextval('item_version'), updated_at = clock_timestamp()
+       settings_version = nextval('item_version'), updated_at = clock_timestamp(), deleted_at = null
 returning *;
 
 -- name: pause_topic
@@ -136,13 +140,6 @@ update queue
    set pause_seconds = $2::double precision,
        paused_until = case when $2::double precision > 0 then clock_timestamp() + make_interval(secs => $2) end
  where kind = 'job' and name = $1 returning *;
-
--- name: list_jobs
--- The jobs of a topic, newest first.
-select * from item
- where kind = 'job' and queue = $1 and ($2::text is null or state = $2)
-   and ($3::timestamptz is null or (created_at, seq) < ($3, $4::bigint))
- order by created_at desc, seq desc limit $5;
 
 -- name: pop_to_push
 -- For the topic's push target: at most $3 jobs with it at once over all processes, so the count is
@@ -164,6 +161,7 @@ returning *;
 select * from schedule where topic = $1 and name = $2;
 
 -- name: list_schedules
+-- bytes: body
 select * from schedule where topic = $1 and ($2::bigint is null or seq < $2) order by seq desc limit $3;
 
 -- name: delete_schedule

@@ -2,13 +2,18 @@
 
 -- name: ensure_queue
 -- A queue exists with the defaults from its first item or claim on.
-insert into queue (kind, name) values ($1, $2) on conflict do nothing;
+insert into queue as q (kind, name) values ($1, $2)
+on conflict (kind, name) do update set deleted_at = null where q.deleted_at is not null;
 
 -- name: get_queue
-select * from queue where kind = $1 and name = $2;
+select * from queue q where kind = $1 and name = $2 and is_there(q);
 
 -- name: list_queues
-select * from queue where kind = $1 and ($2::bigint is null or seq < $2) order by seq desc limit $3;
+-- bytes: form, escalations
+select * from queue q where kind = $1 and ($2::bigint is null or seq < $2) and is_there(q) order by seq desc limit $3;
+
+-- name: delete_queue
+select delete_queue($1, $2) as outcome;
 
 -- name: put_queue
 -- Replaces all settings. refresh_pending says that what waits must be reckoned anew (ageing,
@@ -22,14 +27,14 @@ on conflict (kind, name) do update
        max_held = excluded.max_held, max_attempts = excluded.max_attempts,
        deadline_seconds = excluded.deadline_seconds, callback = excluded.callback, form = excluded.form,
        rules = excluded.rules,
-       settings_version = nextval('item_version'), updated_at = clock_timestamp(),
+       settings_version = nextval('item_version'), updated_at = clock_timestamp(), deleted_at = null,
        refresh_pending = q.refresh_pending
          or (q.level_seconds, q.escalations, q.deadline_seconds, q.rules)
             is distinct from (excluded.level_seconds, excluded.escalations, excluded.deadline_seconds, excluded.rules)
 returning *;
 
 -- name: pause_queue
-update queue set paused = $3, updated_at = clock_timestamp() where kind = $1 and name = $2 returning *;
+update queue set paused = $3, deleted_at = null, updated_at = clock_timestamp() where kind = $1 and name = $2 returning *;
 
 -- name: take_refresh
 -- Queues whose settings changed a while ago and are not known to be applied everywhere: the walk was

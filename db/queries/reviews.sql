@@ -13,6 +13,7 @@ select * from put_review($1, $2, $3, $4, $5);
 select * from review where id = $1;
 
 -- name: list_reviews
+-- bytes: record, body
 select * from review where $1::bigint is null or seq < $1 order by seq desc limit $2;
 
 -- name: review_stores
@@ -30,6 +31,7 @@ select r.record, r.version, jsonb_build_object('id', b.review_id, 'status', b.st
  where r.id = $1;
 
 -- name: review_log
+-- bytes: before, after
 select * from review_callback where review_id = $1 and seq > $2::bigint order by seq limit $3;
 
 -- name: callback_outcome

@@ -7,7 +7,11 @@ on conflict (id) do nothing returning *;
 -- name: get_template
 select * from task_template where id = $1;
 
+-- name: delete_template
+select delete_template($1) as outcome;
+
 -- name: list_templates
+-- bytes: params
 select * from task_template where $1::bigint is null or seq < $1 order by seq desc limit $2;
 
 -- name: put_group
@@ -30,9 +34,13 @@ delete from member where group_id = $1 and person = any ($2::text[]);
 select g.*, array(select m.given_as from member m where m.group_id = g.id order by m.person) as members
   from task_group g where g.id = $1;
 
+-- name: count_members
+-- Under the lock that put_group has taken, after every change of members.
+update task_group g set size = (select count(*) from member m where m.group_id = g.id) where g.id = $1;
+
 -- name: list_groups
-select g.*, array(select m.given_as from member m where m.group_id = g.id order by m.person) as members
-  from task_group g where $1::bigint is null or g.seq < $1 order by g.seq desc limit $2;
+-- Without their members, of whom each may have 100,000.
+select * from task_group where $1::bigint is null or seq < $1 order by seq desc limit $2;
 
 -- name: is_zone
 select is_zone($1) as known;
@@ -55,6 +63,7 @@ select * from task where id = $1;
 -- name: list_tasks
 -- Oldest start first: those that have to do with the time from $3 to $4, and a state or null; ($5, $6) is start and
 -- number of the last row before.
+-- bytes: params
 select * from task
  where ($1::text is null or queue = $1) and ($2::text is null or state = $2)
    and ($4::timestamptz is null or start_time < $4)
@@ -87,6 +96,7 @@ select r.token, r.outcome, r.completed_at, r.current, (r.item).* from complete_t
 
 -- name: dispatch_log
 -- Oldest first: of all, or of one task. ($3, $4, $5) is the place of the last line before.
+-- bytes: data
 select e.item_id, e.seq, e.type, e.at, (extract(epoch from e.at) * 1000000)::bigint as place, e.data from event e
  where e.kind = 'task' and e.type in ('dispatched', 'completed', 'returned')
    and ($1::text is null or e.item_id > $1 || '/' and e.item_id < $1 || '0') and e.at >= $2::timestamptz
@@ -95,11 +105,20 @@ select e.item_id, e.seq, e.type, e.at, (extract(epoch from e.at) * 1000000)::big
 
 -- name: dispatch_log_of_user
 -- The same of one user, $7.
+-- bytes: data
 select e.item_id, e.seq, e.type, e.at, (extract(epoch from e.at) * 1000000)::bigint as place, e.data from event e
  where e.kind = 'task' and e.type in ('dispatched', 'completed', 'returned') and e.data ->> 'person' = $7
    and ($1::text is null or e.item_id > $1 || '/' and e.item_id < $1 || '0') and e.at >= $2::timestamptz
    and ($3::bigint is null or (e.at, e.item_id, e.seq) > (timestamptz 'epoch' + $3::bigint * interval '1 microsecond', $4, $5::integer))
  order by e.at, e.item_id, e.seq limit $6;
+
+-- name: completions_of
+-- The newest completions of an occurrence, oldest first; only the last one with its result, so that a message is bounded.
+select e.data ->> 'uid' as uid, e.data ->> 'logId' as "logId", iso_time(e.at) as "completedAt",
+       case when e.newest = 1 then e.data -> 'result' end as result
+  from (select c.*, row_number() over (order by c.seq desc) as newest from event c
+         where c.kind = 'task' and c.item_id = $1 and c.type = 'completed' order by c.seq desc limit $2) e
+ order by e.seq;
 
 -- name: forget_tasks
 select forget_tasks(clock_timestamp() - make_interval(days => $1), 1000) as n;

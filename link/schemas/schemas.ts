@@ -5,7 +5,7 @@ import type { Check, Checked, Misfit } from './thread.ts';
 
 export type { Misfit };
 
-const DEADLINE_MS = 2_000;
+const DEADLINE_MS = 5_000;
 const CLOSING = 'the process is about to end';
 const HEAP_MB = 256;
 /** An answer that came while this thread was busy is read first. */
@@ -25,7 +25,7 @@ export class SchemaError extends Error {
 /**
  * Checks values against JSON Schemas that callers have written, in a thread of its own: a schema of a few lines can
  * ask for more work than any server can do (`$ref` that doubles at each step, `uniqueItems`, a form of thousands of
- * keywords), and the event loop must go on. One check at a time; one that takes longer than two seconds ends
+ * keywords), and the event loop must go on. One check at a time; one that takes longer than five seconds ends
  * with its thread. Patterns are RE2's, which take linear time.
  */
 export class Schemas {

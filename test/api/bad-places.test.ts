@@ -62,13 +62,15 @@ describe.each(withParams.map((e) => [nameOf(e), e] as const))('%s', (_name, e) =
       '%0A',
       'a%25',
     ];
+    // the business decides how these look
+    const chosen = ['%ZZ', '%', '%00', 'a%00b', '%E0%A4%A', '%ED%A0%80', '%0A', '%C2%85', '%7F', 'x'.repeat(222)];
     const wrongFor: Record<string, string[]> = {
       n: ['0', '-1', '1.5', 'abc', 'NaN', '1e99', '2147483648', '%00'],
-      // topics have more characters, and do not begin with `-`
       occurrence: WRONG.time
         .filter((t) => typeof t === 'string' && t !== '')
         .map((t) => encodeURIComponent(t as string)),
-      topic: ['-a', ...wrong.filter((w) => !w.includes('%2F'))],
+      topic: [...chosen, 'x'.repeat(201)],
+      ...(e.path.startsWith('/v1/jobs/') && { id: chosen }),
     };
     for (const name of names)
       for (const value of wrongFor[name] ?? wrong) {
@@ -83,6 +85,23 @@ describe.each(withParams.map((e) => [nameOf(e), e] as const))('%s', (_name, e) =
     expectProblem(await call(e, body, { id: 'nobody' }), nameOf(e), nobody);
     expectProblem(await call(e, body, { id: 'x'.repeat(200) }), nameOf(e), nobody);
   });
+});
+
+test('parameters that a call does not know are named', async () => {
+  for (const e of endpoints) {
+    const reply = await api.raw(e.method.toUpperCase(), `${pathOf(e)}?nonsense=1&constructor=2`);
+    const said = `${nameOf(e)} → ${reply.status} ${JSON.stringify(reply.body)}`;
+    if (e.problemAnswer) {
+      expect(reply.body, said).toMatchObject({ success: false, code: 'invalid_request' });
+      expect(reply.body.error, said).toContain('nonsense');
+      continue;
+    }
+    expectProblem(reply, nameOf(e), { status: 422, code: 'invalid_request' });
+    const names = reply.body.errors.map((error: { path: string }) => error.path);
+    expect(names, said).toEqual(['nonsense', 'constructor']);
+  }
+  expect((await api.get('/docs?theme=dark')).status).toBe(200);
+  expect((await api.get('/openapi.json?v=1')).status).toBe(200);
 });
 
 const withPages = endpoints.filter((e) => e.query && !isStream(e));
@@ -139,8 +158,7 @@ describe.each(withPages.map((e) => [nameOf(e), e] as const))('%s', (_name, e) =>
       ['0000-01-01T00:00:00Z', 1],
       ['9999-12-31T23:59:59.999999999999Z', 2 ** 52],
       'zzz',
-      '\ud800',
-      '\0',
+      ...['\ud800', '\0', 'lt_\0', 'lt_\ud800', [1, 'a\0', 1], ['2026-01-01T00:00:00.000Z', 1, 'a\0']],
     ];
     for (const cursor of far.map(asCursor)) {
       const reply = await api.get(`${pathOf(e)}?cursor=${cursor}`);

@@ -1,3 +1,4 @@
+import { Agent, get } from 'node:http';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
@@ -19,6 +20,19 @@ describe('health', () => {
     expect(ready).toMatchObject({ status: 200, body: { status: 'ok', postgres: 'ok', schema: 'ok', temporal: 'ok' } });
     for (const path of ['/livez', '/readyz'])
       expect((await fetch(api.url + path, { method: 'HEAD' })).status).toBe(200);
+  });
+
+  test('S0.8 an idle connection is kept longer than a proxy keeps it', async () => {
+    // Node.js says in the answer how many seconds it keeps the connection; proxies usually keep theirs for 60
+    const kept = await new Promise<string>((resolve, reject) => {
+      const agent = new Agent({ keepAlive: true });
+      get(`${api.url}/livez`, { agent }, (answer) => {
+        resolve(String(answer.headers['keep-alive']));
+        answer.resume();
+        agent.destroy();
+      }).on('error', reject);
+    });
+    expect(Number(/timeout=(\d+)/.exec(kept)?.[1])).toBeGreaterThan(60);
   });
 
   test('metrics, by route and not by id', async () => {

@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 import { describe, expect, test } from 'vitest';
-import { share } from '../../api/sharing.ts';
+import { share, sharePerGroup } from '../../api/sharing.ts';
 import { claimOne, eventTypes, type Json, type Reply } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
@@ -181,4 +181,25 @@ describe('through the API', async () => {
     }
     expect((await api.get('/v1/queues/same/stats')).body.waiting).toBe(20);
   });
+});
+
+test('groups share by themselves, and one that nobody waits in any more is forgotten', async () => {
+  const made: string[] = [];
+  const ran: string[] = [];
+  const shared = sharePerGroup<number, number>((group) => {
+    made.push(group);
+    const { run } = statement();
+    return share(
+      (inputs) => {
+        ran.push(`${group}${inputs.join()}`);
+        return run(inputs);
+      },
+      { keys },
+    );
+  });
+  expect(await Promise.all([shared('a', 1), shared('b', 2), shared('a', 3)])).toEqual([2, 4, 6]);
+  expect(made).toEqual(['a', 'b']);
+  expect(ran).toEqual(['a1,3', 'b2']);
+  expect(await shared('a', 4)).toBe(8);
+  expect(made).toEqual(['a', 'b', 'a']);
 });

@@ -168,3 +168,48 @@ test('S3.4 S3.8 SIGUSR1 drains, SIGTERM gives back what is reserved, and both ar
   expect(await after.ask(`stats-job ${number}`)).toMatch(/state: ready\n[\s\S]*timeouts: 0\n/);
   after.close();
 });
+
+test('S3.8 a number whose name a job over HTTP has is passed over', async () => {
+  const wire = await at('taken');
+  const first = numberOf(await wire.put('x'));
+  // these draw a hundred numbers of their own, and have the names that go with the hundred after them
+  const jobs = Array.from({ length: 100 }, (_, n) => ({ topic: 'taken', id: `taken:${first + n + 101}`, body: n }));
+  expect(await job('add', { jobs })).toMatchObject({ success: true });
+  const reply = await wire.put('y');
+  expect(reply).toMatch(/^INSERTED \d+\r\n$/);
+  const number = numberOf(reply);
+  expect((await api.get(`/v1/jobs/taken:${number}`)).body).toMatchObject({ number, topic: 'taken', body: 'y' });
+  wire.close();
+});
+
+test('S3.8 topics that are no tubes by their names stay out of lists, and their jobs are reached by number', async () => {
+  for (const topic of ['two words', '- "a": [b]', '中文', '-dash', 'tube+1'])
+    await job('add', { topic, id: `in ${topic}`, body: topic });
+  const wire = await at('lists');
+  const tubes = (await wire.ask('list-tubes')).split('\r\n')[1];
+  expect(tubes).toContain('- tube+1\n');
+  expect(tubes).toMatch(/^---\n(- [A-Za-z0-9+/;.$_()][A-Za-z0-9+/;.$_()-]*\n)+$/);
+  const { number } = (await api.get(`/v1/jobs/${encodeURIComponent('in - "a": [b]')}`)).body;
+  expect(await wire.ask(`stats-job ${number}`)).toContain('\ntube: "- \\"a\\": [b]"\n');
+  expect(await wire.ask(`reserve-job ${number}`)).toMatch(/^RESERVED/);
+  expect(await wire.ask(`delete ${number}`)).toBe('DELETED\r\n');
+  wire.close();
+});
+
+test('S3.8 kick takes as many as it is asked for, over HTTP and TCP', async () => {
+  const count = 12_500;
+  for (let from = 0; from < count; from += 500)
+    await job('add', {
+      jobs: Array.from({ length: 500 }, (_, n) => ({
+        topic: 'kicked',
+        id: `kicked-${from + n}`,
+        delay: 3600,
+        body: 1,
+      })),
+    });
+  expect(await job('kick', { topic: 'kicked', count: 11_000 })).toMatchObject({ success: true, value: 11_000 });
+  const wire = await at('kicked');
+  expect(await wire.ask('kick 4000000000')).toBe('KICKED 1500\r\n');
+  expect((await api.get('/v1/topics/kicked/stats')).body).toMatchObject({ ready: count, delayed: 0 });
+  wire.close();
+}, 60_000);

@@ -7,6 +7,7 @@ import {
   claimed,
   court,
   insist,
+  invitations,
   jurors,
   numbered,
   oneCase,
@@ -14,12 +15,12 @@ import {
   vote,
   voted,
 } from '../support/cases.ts';
-import type { Json } from '../support/client.ts';
+import { eventually, type Json } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { openStream } from '../support/stream.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api, running } = await startTestSystem();
+const { api, running, sql } = await startTestSystem();
 
 const putGold = async (name: string, answers: Record<string, string>) =>
   insist(
@@ -37,32 +38,66 @@ async function judged(name: string, juror: string, answer: (id: string) => strin
   return id;
 }
 
-const hidden = ['id', 'body', 'version', 'createdAt'];
-/** All that a juror sees of a case but what differs from one to the next. */
-const shape = (seen: Json) => Object.fromEntries(Object.entries(seen).filter(([name]) => !hidden.includes(name)));
+/** All that a juror sees of a case but what differs from one to the next: its name and content, and the times as such. */
+const shape = ({ id, body, court: _, createdAt, deadlineAt, decidedAt, endedAt, ...seen }: Json) => ({
+  ...seen,
+  lifeMs: deadlineAt === null ? null : Date.parse(deadlineAt) - Date.parse(createdAt),
+  ended: [decidedAt, endedAt].map((at) => at !== null && at >= createdAt),
+});
 
-test('S2.8 gold looks like any other case to its juror, before the vote, in its answer and after it', async () => {
-  const key = await createKey(running.engine.db, { name: 'j0', role: 'reviewer', subject: 'j0' });
-  const juror = api.as(key.key);
-  const seen: Record<string, Json[]> = {};
-  for (const name of ['plain', 'hidden']) {
-    await court(api, name, { votesToWin: 3, goldShare: 1, lateVotes: 'record' });
-    await jurors(api, name, ['j0']);
-    if (name === 'plain') await addCase(api, name, { id: 'plain-1' });
-    else expect(await putGold(name, { 'hidden-1': 'seller' })).toEqual({ total: 1 });
-    const id = `${name}-1`;
-    const first = insist(await juror.post(`/v1/courts/${name}/claim`, {}), 'claim', 200);
-    expect(first.case.id).toBe(id);
-    const got = [first.case, await oneCase(juror, id)];
-    const { counted, case: after } = await voted(juror, id, first.lease.token, 'buyer');
-    expect(counted).toBe(true);
-    got.push(after, await oneCase(juror, id));
-    const again = await voted(juror, id, first.lease.token, 'buyer');
-    seen[name] = [...got, again.case].map((one) => ({ ...shape(one), court: 'either' }));
-    expect((await claim(juror, name, 'j0')).case, 'one vote a person').toBeNull();
-  }
-  expect(seen.hidden).toEqual(seen.plain);
-  expect(seen.plain?.[2]).toMatchObject({ state: 'open', tally: { buyer: 1, seller: 0 }, votesLeft: 2 });
+const looks: [string, object][] = [
+  ['with votes to come', { votesToWin: 3 }],
+  ['with a deadline', { votesToWin: 3, deadlineSeconds: 86_400 }],
+  ['that one vote decides', { votesToWin: 1, deadlineSeconds: 86_400 }],
+];
+
+test.each(looks)(
+  'S2.8 gold looks like a case %s to its juror, before the vote, in its answer and after it',
+  async (what, rules) => {
+    const subject = what.replaceAll(' ', '-');
+    const juror = api.as((await createKey(running.engine.db, { name: subject, role: 'reviewer', subject })).key);
+    const seen: Record<string, Json[]> = {};
+    for (const kind of ['plain', 'gold']) {
+      const name = `${kind}-${subject}`;
+      await court(api, name, { ...rules, goldShare: 1, lateVotes: 'record' });
+      await jurors(api, name, [subject, 'other']);
+      if (kind === 'plain') await addCase(api, name, { id: name, parties: [{ id: 'anna' }] });
+      else expect(await putGold(name, { [name]: 'seller' })).toEqual({ total: 1 });
+      // other jurors are at it too
+      if ((rules as Json).votesToWin > 1) await voted(api, name, (await claimed(api, name, 'other')).token, 'seller');
+      const first = insist(await juror.post(`/v1/courts/${name}/claim`, {}), 'claim', 200);
+      expect(first.case.id).toBe(name);
+      const got = [first.case, await oneCase(juror, name)];
+      const { counted, case: after } = await voted(juror, name, first.lease.token, 'buyer');
+      expect(counted).toBe(true);
+      got.push(after, await oneCase(juror, name));
+      const again = await voted(juror, name, first.lease.token, 'buyer');
+      seen[kind] = [...got, again.case].map(shape);
+      expect((await claim(juror, name, subject)).case, 'one vote a person').toBeNull();
+    }
+    expect(seen.gold).toEqual(seen.plain);
+    const one = (rules as Json).votesToWin === 1;
+    expect(seen.plain?.[0]).toMatchObject({ state: 'open', tally: { buyer: 0, seller: 0 }, holds: 1, winner: null });
+    expect(seen.plain?.[2]).toMatchObject({
+      ...{ state: one ? 'decided' : 'open', tally: { buyer: 1, seller: 0 }, votesLeft: one ? 0 : 2 },
+    });
+  },
+);
+
+test('S2.8 gold comes to an end for whoever has voted on it, as other cases do', async () => {
+  const juror = api.as((await createKey(running.engine.db, { name: 'late', role: 'reviewer', subject: 'late' })).key);
+  await court(api, 'ends', { votesToWin: 3, goldShare: 1, deadlineSeconds: 86_400 });
+  await jurors(api, 'ends', ['late']);
+  await putGold('ends', { 'ends-1': 'seller' });
+  const { id, token } = await claimed(juror, 'ends', 'late');
+  await voted(juror, id, token, 'seller');
+  expect(await oneCase(juror, id)).toMatchObject({ state: 'open', tally: { buyer: 0, seller: 1 } });
+  await sql(`update vote set at = at - interval '10 days'`);
+  const seen = await oneCase(juror, id);
+  expect(seen).toMatchObject({ state: 'decided', winner: 'seller', votesLeft: 0, tally: { seller: 3 }, holds: 0 });
+  expect(seen.decidedAt).toBe(seen.endedAt);
+  expect(seen.decidedAt < seen.deadlineAt).toBe(true);
+  expect(await oneCase(juror, id)).toEqual(seen);
 });
 
 test('S2.8 gold is never decided, whatever its votes and the rules, and in no list and no statistics', async () => {
@@ -142,7 +177,7 @@ test('S2.8 who falls below the bar while he holds a case has no vote on it', asy
   expect((await claim(api, 'fallen', 'j0')).reasons).toMatchObject({ notEligible: 1 });
 });
 
-test('S2.8 admit proven: only who has agreed often enough already', async () => {
+test('S2.8 admit proven: only who has agreed often enough already is handed a case that is not gold', async () => {
   const rules = { votesToWin: 50, goldShare: 1, quality: { agreement: 0.5, after: 2 } };
   await court(api, 'proven', rules);
   await jurors(api, 'proven', ['good', 'bad', 'new', 'half']);
@@ -153,12 +188,47 @@ test('S2.8 admit proven: only who has agreed often enough already', async () => 
     await judged('proven', 'bad', () => 'seller');
   }
   await judged('proven', 'half', () => 'buyer');
+  await judged('proven', 'new', () => 'buyer');
+  await putGold('proven', {});
   const held = await claimed(api, 'proven', 'half');
   await court(api, 'proven', { ...rules, strategy: { admit: 'proven' } });
   for (const juror of ['bad', 'new'])
     expect((await claim(api, 'proven', juror)).reasons, juror).toMatchObject({ notEligible: 1 });
   expectProblem(await vote(api, held.id, held.token, 'buyer'), 'unproven', { status: 403, code: 'forbidden' });
   expect(await claimed(api, 'proven', 'good')).toMatchObject({ id: 'proven-real' });
+});
+
+const provenRules = { votesToWin: 1, goldShare: 0, strategy: { admit: 'proven' }, quality: { agreement: 1, after: 2 } };
+
+test('S2.8 a court of proven jurors begins: newcomers are handed gold until they have proven themselves', async () => {
+  await court(api, 'begins', provenRules);
+  await jurors(api, 'begins', ['good', 'bad']);
+  await addCase(api, 'begins', { id: 'begins-real' });
+  expect((await claim(api, 'begins', 'good')).reasons, 'no gold yet').toMatchObject({ notEligible: 1 });
+  await putGold('begins', { 'begins-1': 'buyer', 'begins-2': 'seller' });
+  const right = (id: string) => (id === 'begins-1' ? 'buyer' : 'seller');
+  for (let n = 0; n < 2; n++) {
+    expect(['begins-1', 'begins-2']).toContain(await judged('begins', 'good', right));
+    expect(['begins-1', 'begins-2']).toContain(await judged('begins', 'bad', () => 'buyer'));
+  }
+  expect((await claim(api, 'begins', 'bad')).reasons).toMatchObject({ notEligible: 1 });
+  expect(await judged('begins', 'good', () => 'buyer')).toBe('begins-real');
+  expect(await oneCase(api, 'begins-real')).toMatchObject({ state: 'decided', winner: 'buyer' });
+});
+
+test('S2.1 S2.8 a court of proven jurors that invites begins too: newcomers are invited to gold first', async () => {
+  await court(api, 'invites', { ...provenRules, mode: 'assign', assign: { jurors: 1, answerSeconds: 600 } });
+  await putGold('invites', { 'invites-1': 'buyer', 'invites-2': 'buyer' });
+  await jurors(api, 'invites', ['newcomer']);
+  await addCase(api, 'invites', { id: 'invites-real' });
+  const met: string[] = [];
+  while (met.length < 3) {
+    const next = await eventually(async () => (await invitations(api, 'newcomer'))[0]);
+    met.push(next.case);
+    await voted(api, next.case, next.token, 'buyer');
+  }
+  expect(met.slice(0, 2).sort()).toEqual(['invites-1', 'invites-2']);
+  expect(met[2]).toBe('invites-real');
 });
 
 test('S2.8 gold is replaced as a whole; it cannot stand for a real case or have an answer that is no option', async () => {

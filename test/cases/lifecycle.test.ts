@@ -13,7 +13,7 @@ import {
   voted,
   votes,
 } from '../support/cases.ts';
-import { eventually, type Json } from '../support/client.ts';
+import { eventually, type Json, walk } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { opened, startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -48,9 +48,11 @@ test('S2.2 the first side to votesToWin wins, in the same transaction as the vot
   expect(await voted(api, 'f1', held[1]?.token ?? '', 'seller')).toMatchObject({ counted: true });
   expect(await oneCase(api, 'f1')).toMatchObject({ state: 'decided', wasted: 1, tally: { buyer: 0, seller: 2 } });
   expect(await votes(api, 'f1')).toMatchObject([
-    { juror: 'j0', option: 'seller', comment: null, counted: true },
     { juror: 'j1', option: 'seller', comment: null, counted: true },
+    { juror: 'j0', option: 'seller', comment: null, counted: true },
   ]);
+  const pages = await walk(api, '/v1/cases/f1/votes', 1);
+  expect(pages.map((v) => v.juror)).toEqual(['j1', 'j0']);
   expect(await stats(api, 'first')).toMatchObject({
     open: 0,
     decided: 1,
@@ -109,4 +111,25 @@ test('S2.7 a case not decided by its deadline is hung, and its producer is told'
   await eventually(async () => received.length === 1);
   expect(received.map(opened)).toMatchObject([{ type: 'case.hung', case: { id: 'h1', state: 'hung', winner: null } }]);
   expect(await stats(api, 'late')).toMatchObject({ open: 0, hung: 1, completionRate: 0 });
+});
+
+test('S2.2 options may have names that every object has', async () => {
+  const options = ['constructor', '__proto__', 'toString', 'hasOwnProperty'];
+  await court(api, 'names', { options, votesToWin: 2 });
+  await jurors(api, 'names', numbered(8));
+  const [first, second, ...rest] = numbered(8);
+  for (const [n, option] of options.entries()) {
+    const id = `names-${n}`;
+    await addCase(api, 'names', { id });
+    const jurorsOf = [first, second, ...rest];
+    const answers = [];
+    for (const juror of jurorsOf.slice(2 * n, 2 * n + 2)) {
+      const { token } = await claimed(api, 'names', juror ?? '');
+      answers.push((await voted(api, id, token, option)).case);
+    }
+    expect(Object.entries(answers[0].tally), option).toEqual(options.map((o) => [o, o === option ? 1 : 0]));
+    expect(answers[1], option).toMatchObject({ state: 'decided', winner: option });
+  }
+  expect((await api.put('/v1/courts/names', { options, votesToWin: 1, dryRun: true })).status).toBe(200);
+  expect(await stats(api, 'names')).toMatchObject({ decided: 4, kappa: 1 });
 });

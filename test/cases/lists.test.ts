@@ -3,7 +3,7 @@ import { addCase, addCases, claim, claimed, court, jurors, numbered, oneCase, vo
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api } = await startTestSystem();
+const { api, sql } = await startTestSystem();
 
 /** Those whom the court hands something. They give it back. */
 async function admitted(name: string, all: string[]): Promise<string[]> {
@@ -122,4 +122,45 @@ test('S2.3 a list is of a court: only its name makes a chunk the last one', asyn
   expectProblem(reply, 'final without list', { status: 422, code: 'invalid_request' });
   const unknown = await api.put('/v1/courts/nowhere/jurors', { jurors: [] });
   expectProblem(unknown, 'no court', { status: 404, code: 'not_found' });
+});
+
+const gives = [
+  ['is not on the list any more', ['other']],
+  ['is not eligible any more', ['other', { id: 'holder', eligible: false }]],
+  ['turns out to be a party', ['other', { id: 'holder', person: 'claimant' }]],
+] as const;
+
+test.each(gives)('S2.3 a juror who %s does not get the held case again from a claim', async (why, list) => {
+  const name = `struck-${why.length}`;
+  await court(api, name, { votesToWin: 1 });
+  await jurors(api, name, ['holder']);
+  await addCase(api, name, { id: name, parties: [{ id: 'claimant' }] });
+  const held = await claimed(api, name, 'holder');
+  await jurors(api, name, [...list], { list: 'b', final: true });
+  expect(await claim(api, name, 'holder')).toMatchObject({ case: null, lease: null, resumed: false });
+  expect(await oneCase(api, name)).toMatchObject({ state: 'open', holds: 0 });
+  expectProblem(await api.post(`/v1/cases/${name}/renew`, { token: held.token }), 'renew', {
+    ...{ status: 409, code: 'lease_lost' },
+  });
+  // what they held is free for others at once
+  expect(await claimed(api, name, 'other')).toMatchObject({ id: name });
+});
+
+test('S2.3 what was left of an upload that was given up is in no later list of that name', async () => {
+  await court(api, 'given-up', { votesToWin: 100 });
+  await addCase(api, 'given-up');
+  const chunk = (all: string[], more: object) => jurors(api, 'given-up', all, { list: 'daily', ...more });
+  const all = ['monday', 'tuesday', 'tuesday-2', 'wednesday'];
+  expect(await chunk(['monday'], {})).toEqual({ total: 1 });
+  // the next upload says that it begins
+  expect(await chunk(['tuesday'], { first: true })).toEqual({ total: 1 });
+  expect(await chunk(['tuesday-2'], { final: true })).toEqual({ total: 2 });
+  expect(await admitted('given-up', all)).toEqual(['tuesday', 'tuesday-2']);
+  // or it comes more than an hour after the last chunk
+  await chunk(['tuesday'], {});
+  await sql(`update juror_list set at = at - interval '61 minutes'`);
+  expect(await chunk(['wednesday'], { final: true })).toEqual({ total: 1 });
+  expect(await admitted('given-up', all)).toEqual(['wednesday']);
+  const single = await api.put('/v1/courts/given-up/jurors', { jurors: [], first: true });
+  expectProblem(single, 'first without a list', { status: 422, code: 'invalid_request' });
 });

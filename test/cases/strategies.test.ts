@@ -211,9 +211,10 @@ test('S2.6 S2.8 lateVotes record: a vote that came too late is kept, does not co
   for (let n = 0; n < 2; n++) expect(await voted(api, 'late-1', second, 'seller')).toMatchObject(late);
   expectProblem(await vote(api, 'late-1', second, 'buyer'), 'another option', { status: 409, code: 'not_open' });
   expect(await voted(api, 'late-1', first, 'buyer')).toMatchObject({ counted: true });
+  // the newest first
   expect(await votes(api, 'late-1')).toMatchObject([
-    { juror: 'j0', option: 'buyer', counted: true },
     { juror: 'j1', option: 'seller', counted: false },
+    { juror: 'j0', option: 'buyer', counted: true },
   ]);
   expect(await stats(api, 'recorded')).toMatchObject({ votes: 1, wasted: 1, wastedLastHour: 1 });
   await court(api, 'recorded', { votesToWin: 1, overbook: 2, lateVotes: 'refuse' });

@@ -74,6 +74,29 @@ describe('an item whose transition fails', () => {
   });
 });
 
+test('S0.9 a thousand due items with nothing to do do not keep another from its time', async () => {
+  // without a worker: the durable timers of workflows would make up for it
+  const alone = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api' });
+  const ids = names('idle', 1_000);
+  await alone.api.post('/v1/queues/idle/tickets/batch', { tickets: ids.map((id) => ({ id, body: id })) });
+  await alone.sql(`update item set wake_at = clock_timestamp() - interval '1 hour' where queue = 'idle'`);
+  await alone.api.post('/v1/queues/prompt/tickets', { id: 'prompt', body: {}, delaySeconds: 0.2 });
+  await eventually(async () => (await alone.api.get('/v1/tickets/prompt')).body.state === 'waiting');
+  await eventually(async () => (await alone.sql('select 1 from item where wake_at is not null')).length === 0);
+  expect(await alone.sql('select 1 from parked')).toEqual([]);
+  expect((await alone.api.get('/v1/queues/idle/stats')).body.waiting).toBe(1_000);
+  await alone.stop();
+});
+
+test('S0.9 an item that stays due with nothing to do is parked', async () => {
+  const alone = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api' });
+  await alone.api.post('/v1/queues/odd/tickets', { id: 'odd', body: {} });
+  // without a queue no transition of it can be found
+  await alone.sql(`update item set wake_at = clock_timestamp(), queue = 'nowhere' where id = 'odd'`);
+  await eventually(async () => (await alone.sql(`select 1 from parked where item_id = 'odd'`)).length === 1);
+  await alone.stop();
+});
+
 test('S0.6 two processes that look at the same time do nothing twice', async () => {
   const other = await startTestSystem({}, { stores });
   const ids = names('two', 400);

@@ -1,17 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { isAlive } from '../../runtime/children.ts';
 import { type DocketChild, startChild } from '../support/child.ts';
 import { claimOne, eventTypes, eventually } from '../support/client.ts';
+import { pidIn, processesWith } from '../support/processes.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
-
-const processesWith = (mark: string) =>
-  execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' })
-    .split('\n')
-    .filter((line) => line.includes(mark) && !line.includes('ps -eo'));
 
 describe('npm start', () => {
   const dir = mkdtempSync(join(tmpdir(), 'docket-start-'));
@@ -28,9 +23,8 @@ describe('npm start', () => {
     const held = await claimOne(docket.api, 'kill', 'anna');
     const decided = await claimOne(docket.api, 'kill', 'ben');
     await docket.api.post(`/v1/tickets/${decided.id}/decide`, { token: decided.lease.token, decision: 'x' });
-    const old = ['postgres.pid', 'temporal/temporal.pid'].map((f) => Number(readFileSync(join(data, f), 'utf8')));
+    const old = (['postgres/postmaster.pid', 'temporal/temporal.pid'] as const).map((file) => pidIn(data, file));
     await docket.end('SIGKILL');
-    expect(old.every(isAlive)).toBe(true); // a killed parent ends nobody
 
     docket = await startChild('start', env);
     expect(old.some(isAlive)).toBe(false);

@@ -28,6 +28,10 @@ test('S0.9 Temporal down: claims, decisions, delays and expiries go on, and the 
   expect(await api.get('/readyz')).toMatchObject({ status: 200, body: { status: 'degraded', postgres: 'ok' } });
   expect((await api.get('/v1/tickets/before/workflow')).status).toBe(503);
 
+  const schedule = '/v1/topics/down/schedules/hourly';
+  expect((await api.put(schedule, { everySeconds: 3_600, body: 1 })).status).toBe(503);
+  expect((await api.get(schedule)).status).toBe(404);
+
   const first = await claimOne(api, 'down', 'anna');
   expect(first.id).toBe('before');
   expect((await api.post('/v1/tickets/before/decide', { token: first.lease.token, decision: 1 })).status).toBe(200);
@@ -49,4 +53,5 @@ test('S0.9 Temporal down: claims, decisions, delays and expiries go on, and the 
       return body.status === 'running' && body.snapshot.version === version && body.snapshot.state === state;
     }, 40_000);
   expect((await api.get('/readyz')).body.status).toBe('ok');
+  expect((await api.put(schedule, { everySeconds: 3_600, body: 1 })).status).toBe(200);
 }, 150_000);

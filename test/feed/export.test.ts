@@ -188,6 +188,18 @@ describe('to Elasticsearch', () => {
     await finish(exportTo(server));
     await expectAll(server);
   });
+
+  test('S3.2 S4.8 events of a job whose id is longer than a document id may be', async () => {
+    const server = await startElasticsearch();
+    const id = '中'.repeat(200);
+    await api.post('/v1/jobs', { command: 'add', topic: id, id, body: 1 });
+    await api.post('/v1/jobs', { command: 'delete', id });
+    await finish(exportTo(server));
+    await finish(exportTo(server));
+    const documents = [...(server.indices.get(INDEX)?.documents ?? [])].filter(([, d]) => d.source.itemId === id);
+    expect(documents.map(([, d]) => d.source.id)).toEqual([`job/${id}/1`, `job/${id}/2`]);
+    expect(sorted([...server.sources(INDEX).values()])).toEqual(await wholeFeed(api));
+  });
 });
 
 describe('the command', () => {

@@ -57,8 +57,44 @@ test('every folder that runs on a server is copied into the image', () => {
   for (const folder of copied) expect(read('.dockerignore')).toMatch(new RegExp(`^!${folder}$`, 'm'));
 });
 
-test('the API asks for keys, and nothing else can be reached from outside', () => {
-  expect(readConfig({ ...services.api?.environment, TEMPORAL_UI_URL: '', LOG_LEVEL: '' }).open).toBe(false);
+/** What compose makes of a service's environment where .env has nothing but the three passwords. */
+const defaultsOf = (service: Service | undefined) =>
+  Object.fromEntries(
+    Object.entries(service?.environment ?? {}).map(([name, value]) => [
+      name,
+      value.replaceAll(/\$\{\w+:-(.*?)\}/g, '$1').replaceAll(/\$\{\w+:\?.*?\}/g, 'secret'),
+    ]),
+  );
+
+/** Settings of the servers that `npm start` runs itself. */
+const NPM_START = ['DOCKET_DATA', 'DOCKET_CACHE', 'TEMPORAL_CLI', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'];
+/** DOCKET_KEY is for commands; a server that listens on all addresses always asks for keys. */
+const OTHERS = [...NPM_START, 'DOCKET_KEY', 'DOCKET_AUTH'];
+const LISTENING = ['HOST', 'PORT', 'BEANSTALKD_HOST', 'BEANSTALKD_PORT', 'BEANSTALKD_OPEN'];
+
+test('every setting of runtime/config.ts reaches the API and the worker, and no other', () => {
+  const settings = [...read('runtime/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map((m) => m[1] ?? '');
+  const wanted = settings.filter((name) => !OTHERS.includes(name));
+  expect(Object.keys(services.api?.environment ?? {}).sort()).toEqual(wanted.sort());
+  const unlistening = wanted.filter((name) => !LISTENING.includes(name));
+  expect(Object.keys(services.worker?.environment ?? {}).sort()).toEqual(unlistening.sort());
+});
+
+test('settings that .env leaves out have their defaults, and .env.example names each with its default', () => {
+  const { DATABASE_URL, TEMPORAL_ADDRESS, TEMPORAL_UI_URL, ...env } = defaultsOf(services.worker);
+  expect(readConfig(env)).toEqual(readConfig({}));
+  const lines = read('.env.example').matchAll(/^#?(\w+)=(.*)$/gm);
+  const example = Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+  const used = [...text.matchAll(/\$\{(\w+)/g)].map((m) => m[1] ?? '');
+  expect(Object.keys(example).sort()).toEqual([...new Set(used)].sort());
+  const { TEMPORAL_UI_URL: ui, BEANSTALKD_PORT, DOCKET_PUBLIC_URL, ...defaults } = example;
+  expect(readConfig(defaults)).toEqual(readConfig({}));
+});
+
+test('the API asks for keys, and every port is published to this host only', () => {
+  const config = readConfig(defaultsOf(services.api));
+  expect(config.open).toBe(false);
+  expect(config.beanstalkdPort).toBeUndefined();
   for (const [name, { ports = [] }] of Object.entries(services))
-    for (const port of ports) if (name !== 'api') expect(port, name).toMatch(/^127\.0\.0\.1:/);
+    for (const port of ports) expect(port, name).toMatch(/^(127\.0\.0\.1|\$\{DOCKET_BIND:-127\.0\.0\.1\}):/);
 });

@@ -17,7 +17,7 @@ const add = { command: 'add', topic: 't', id: 'x', delay: 0, TTR: 60, body: 'b' 
 
 const understood: [string, unknown][] = [
   ['an id of 201 characters', { ...add, id: 'x'.repeat(201) }],
-  ['an id with a slash', { ...add, id: 'a/b' }],
+  ['an id with a control character', { ...add, id: 'a\tb' }],
   ['a negative delay', { ...add, delay: -1 }],
   ['an absurd delay', { ...add, delay: 315_360_001 }],
   ['a delay that is a word', { ...add, delay: 'soon' }],
@@ -26,7 +26,8 @@ const understood: [string, unknown][] = [
   ['a priority beyond 32 bits', { ...add, priority: 4_294_967_296 }],
   ['NUL in the body', { ...add, body: 'a\0b' }],
   ['half a surrogate pair', { ...add, body: '\ud800' }],
-  ['a topic that begins with a dash', { ...add, topic: '-t' }],
+  ['a topic that is two dots', { ...add, topic: '..' }],
+  ['finish of an id of 222 characters', { command: 'finish', id: 'x'.repeat(222) }],
   ['no body', { command: 'add', topic: 't', id: 'x' }],
   ['an unknown field', { ...add, prio: 1 }],
   ['no command', { topic: 't' }],

@@ -1,11 +1,25 @@
+import { ScheduleNotFoundError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { eventually, type Json } from '../support/client.ts';
-import { startTestSystem } from '../support/system.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
 
-const { api, running } = await startTestSystem();
+const stores = await testStores();
+const { api, running } = await startTestSystem({}, { stores });
+const other = await startTestSystem({}, { stores, role: 'api' });
 
 const jobsOf = async (topic: string): Promise<Json[]> =>
   (await api.get(`/v1/topics/${topic}/jobs?limit=500`)).body.items;
+
+/** How often Temporal fires a schedule, in seconds; null: it has none of that name. */
+async function firing(topic: string, name: string): Promise<number | null> {
+  try {
+    const { spec } = await running.engine.client.schedule.getHandle(`schedule/${topic}/${name}`).describe();
+    return Number(spec.intervals?.[0]?.every) / 1_000;
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return null;
+    throw error;
+  }
+}
 
 describe('periodic jobs', () => {
   test('S3.7 every second one job, named after schedule and instant, each once', async () => {
@@ -68,4 +82,56 @@ describe('periodic jobs', () => {
     const topics = (await api.get('/v1/topics?limit=500')).body.items.map((t: Json) => t.name);
     expect(topics.indexOf('many')).toBeLessThan(topics.indexOf('crons'));
   });
+});
+
+describe('periodic jobs, changed by several at once', () => {
+  test('S3.7 Temporal fires as the row says, whichever of twenty calls was the last', async () => {
+    for (let round = 0; round < 3; round++) {
+      const path = `/v1/topics/race/schedules/r${round}`;
+      const calls = Array.from({ length: 20 }, (_, n) =>
+        (n % 2 ? api : other.api).put(path, { everySeconds: 3_600 + n, body: n }),
+      );
+      for (const { status, body } of await Promise.all(calls)) expect([status, body.detail]).toEqual([200, undefined]);
+      expect(await firing('race', `r${round}`)).toBe((await api.get(path)).body.everySeconds);
+    }
+  }, 60_000);
+
+  test('S3.7 deleted while it is put: it is in both stores or in neither', async () => {
+    for (let round = 0; round < 20; round++) {
+      const path = `/v1/topics/gone/schedules/g${round}`;
+      await Promise.all([
+        api.put(path, { everySeconds: 3_600, body: 1 }),
+        other.api.raw('DELETE', path),
+        api.put(path, { everySeconds: 7_200, body: 1 }),
+        api.raw('DELETE', path),
+      ]);
+      const { status, body } = await api.get(path);
+      expect(await firing('gone', `g${round}`)).toBe(status === 200 ? body.everySeconds : null);
+    }
+  }, 60_000);
+
+  test('S3.7 a rhythm that Temporal refuses changes neither store', async () => {
+    const path = '/v1/topics/kept/schedules/k';
+    await api.put(path, { everySeconds: 3_600, body: 1 });
+    const { status, body } = await api.put(path, { cron: '61 25 * * *', body: 2 });
+    expect([status, body.errors[0].path]).toEqual([422, 'cron']);
+    expect((await api.get(path)).body).toMatchObject({ everySeconds: 3_600, cron: null, body: 1 });
+    expect(await firing('kept', 'k')).toBe(3_600);
+  });
+});
+
+test('S3.7 the longest topic and name: their ids fit where Temporal allows 255 bytes, and it fires', async () => {
+  const [topic, name] = ['t'.repeat(200), 'n'.repeat(200)];
+  const path = `/v1/topics/${topic}/schedules/${name}`;
+  expect((await api.put(path, { everySeconds: 1, body: 1 })).status).toBe(200);
+  await eventually(async () => (await jobsOf(topic)).length > 0);
+  const { client } = running.engine;
+  const ids: string[] = [];
+  await eventually(async () => {
+    for await (const { scheduleId } of client.schedule.list()) ids.push(`temporal-sys-scheduler:${scheduleId}`);
+    return ids.some((id) => !/:schedule\/(race|gone|kept|many|crons)\//.test(id));
+  });
+  for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'periodic'" })) ids.push(workflowId);
+  for (const id of ids) expect(Buffer.byteLength(id), id).toBeLessThanOrEqual(255);
+  expect((await api.raw('DELETE', path)).body).toEqual({ deleted: true });
 });

@@ -55,6 +55,12 @@ const reviewClosed = (s: TestSystem, id: string) =>
 const untilEvent = (s: TestSystem, id: string, type: string) =>
   eventually(async () => (await eventTypes(s.api, id)).includes(type), 40_000);
 
+/** What the relay sends, so late that nothing in it is news. */
+const LATE = {
+  snapshot: { version: 0, state: 'ready', wakeAt: null, wakeInMs: null, holder: null, telling: false },
+  events: [],
+};
+
 export const paths: Path[] = [
   {
     name: 'ticket-decided',
@@ -94,6 +100,21 @@ export const paths: Path[] = [
     },
   },
   {
+    name: 'ticket-odd-signals',
+    pacemaker: 'off',
+    async walk(s, id) {
+      await add(s, id, { delaySeconds: 3_600 });
+      await running(s, id);
+      await handle(s, id).signal('reprioritize', { priority: 'high', by: 'olga' });
+      await untilEvent(s, id, 'refused');
+      for (const name of ['prioritise', 'kick']) await handle(s, id).signal(name);
+      await handle(s, id).signal('reprioritize', { priority: null });
+      await eventually(async () => (await eventTypes(s.api, id)).filter((t) => t === 'refused').length === 4, 40_000);
+      await handle(s, id).signal('invalidate', { reason: 'enough', by: 'olga' });
+      await closed(s, id);
+    },
+  },
+  {
     name: 'ticket-cancelled',
     pacemaker: 'on',
     async walk(s, id) {
@@ -124,7 +145,7 @@ export const paths: Path[] = [
       await running(s, id);
       const { runId } = await handle(s, id).describe();
       for (let n = 0; n < 500; n += 50)
-        await Promise.all(Array.from({ length: 50 }, () => handle(s, id).signal('changed')));
+        await Promise.all(Array.from({ length: 50 }, () => handle(s, id).signal('changed', LATE)));
       await eventually(async () => (await handle(s, id).describe()).runId !== runId);
       await decide(s, id);
       await closed(s, id);

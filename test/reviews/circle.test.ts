@@ -28,7 +28,7 @@ test('S1 the receiver is told of each change, in order, signed, each with the re
   expect(first.at(-1)?.review).toEqual(edited);
   expect(received[1]?.headers['webhook-id']).toBe(received[2]?.headers['webhook-id']);
 
-  const { items } = (await api.get('/v1/reviews/told/deliveries')).body;
+  const items = (await api.get('/v1/reviews/told/deliveries')).body.items.reverse();
   expect(items.map((d: Json) => [d.type, d.state, d.attempts])).toEqual(
     applied.map((_, n) => ['review.changed', 'delivered', n === 1 ? 2 : 1]),
   );

@@ -21,8 +21,20 @@ afterAll(() => {
 const bin = fileURLToPath(new URL('../../bin/docket.mjs', import.meta.url));
 
 /** Runs `docket start|api|worker` as a process of its own, and waits until it says that it is ready. */
-export async function startChild(command: string, env: Record<string, string>): Promise<DocketChild> {
-  const child = spawn(process.execPath, [bin, command], { env: { ...process.env, PORT: '0', ...env }, stdio: 'pipe' });
+export const startChild = (command: string, env: Record<string, string>) =>
+  startProgram([process.execPath, bin, command], env);
+
+/** `npm start` in a process group of its own, which `end` does not signal as a whole. */
+export const startNpm = (env: Record<string, string>, checkout = fileURLToPath(new URL('../..', import.meta.url))) =>
+  startProgram(['npm', 'start'], env, { cwd: checkout, detached: true });
+
+async function startProgram(
+  [program = '', ...args]: string[],
+  env: Record<string, string>,
+  options: { cwd?: string; detached?: boolean } = {},
+): Promise<DocketChild> {
+  const child = spawn(program, args, { env: { ...process.env, PORT: '0', ...env }, stdio: 'pipe', ...options });
+  children.add(child);
   let text = '';
   const exited = new Promise<number | null>((resolve) => child.on('exit', (code) => resolve(code)));
   const url = await new Promise<string>((resolve, reject) => {
@@ -31,9 +43,8 @@ export async function startChild(command: string, env: Record<string, string>): 
         text += chunk;
         if (/is ready[\s\S]*\n/.test(text)) resolve(/http:\/\/[\d.]+:\d+/.exec(text)?.[0] ?? '');
       });
-    exited.then((code) => reject(new Error(`docket ${command} ended with ${code}:\n${text}`)));
+    exited.then((code) => reject(new Error(`${program} ${args.at(-1)} ended with ${code}:\n${text}`)));
   });
-  children.add(child);
   return {
     process: child,
     api: api(url),

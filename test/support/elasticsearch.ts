@@ -128,6 +128,11 @@ function bulk(state: ElasticsearchServer, index: string, text: string, what: Tro
   for (let n = 0; n < lines.length; n += 2) {
     const { _id } = JSON.parse(lines[n] ?? '').index;
     const source = JSON.parse(lines[n + 1] ?? '');
+    const size = Buffer.byteLength(_id);
+    if (size > 512) {
+      const reason = `id [${_id}] is too long, must be no longer than 512 bytes but was: ${size}`;
+      return problem(400, 'action_request_validation_exception', `Validation Failed: 1: ${reason};`);
+    }
     const fault =
       what === 'partly' && (n / 2) % 3 === 1 ? [429, REJECTED] : what === 'refuses' && n === 2 ? [400, REFUSED] : null;
     const done = fault ? { _index: index, _id, status: fault[0], error: fault[1] } : store(state, index, _id, source);

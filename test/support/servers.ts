@@ -34,7 +34,7 @@ export default async function servers(project: TestProject) {
   // fsync is off here: what a crash of the machine would lose is not what these tests ask
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' };
   const [postgres, cli] = await Promise.all([
-    startPostgres(join(dir, 'pg', 'postgres'), settings),
+    startPostgres(join(dir, 'pg', 'postgres'), { settings, say }),
     findTemporalCli({ given: process.env.TEMPORAL_CLI, cacheDir, say }),
     workflowBundle(cacheDir),
   ]);

@@ -78,7 +78,12 @@ test('S4.8 the end of an occurrence is told to its callback, signed, with what w
     params: { n: 7 },
     callback,
   });
-  for (const uid of ['ann', 'ben']) await completed(api, uid, (await handed(api, uid)).logId);
+  const logIds: string[] = [];
+  for (const uid of ['ann', 'ben']) {
+    const { logId } = await handed(api, uid);
+    logIds.push(logId);
+    await completed(api, uid, logId, { by: uid });
+  }
   const message = await eventually(async () => receiver.received[0]);
   expect(opened(message)).toMatchObject({
     type: 'task.completed',
@@ -89,6 +94,13 @@ test('S4.8 the end of an occurrence is told to its callback, signed, with what w
       params: { n: 7 },
       completed: 2,
       executor: 'gid_flow',
+      uid: 'ben',
+      logId: logIds[1],
+      result: { by: 'ben' },
+      completions: [
+        { uid: 'ann', logId: logIds[0] },
+        { uid: 'ben', logId: logIds[1] },
+      ],
     },
   });
   await eventually(async () => {

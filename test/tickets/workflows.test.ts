@@ -23,7 +23,7 @@ const completed = (id: string) => eventually(async () => (await workflow(id)).st
 const last = async (id: string) => (await events(api, id)).at(-1);
 
 test('S0.5 the workflow says itself what the row says, through the whole life', async () => {
-  await add(api, 'life', { id: 'life', delaySeconds: 1 });
+  await add(api, 'life', { id: 'life', delaySeconds: 4 });
   const agrees = (state: string) =>
     eventually(async () => {
       const [now, row] = [await workflow('life'), await ticket(api, 'life')];
@@ -101,6 +101,32 @@ test('S0.2 an operator changes the priority, and the next claim sees it', async 
   expect((await claimOne(api, 'op-pri', 'anna')).id).toBe('op-pri-2');
 });
 
+test("S0.2 an operator's signal that makes no sense is in the events as refused, and changes nothing", async () => {
+  await add(api, 'op-odd', { id: 'op-odd', priority: 3 });
+  await running('op-odd');
+  const said = async () => (await events(api, 'op-odd')).filter((e) => e.type === 'refused');
+  const odd: [string, unknown[], object][] = [
+    ['reprioritize', [{ priority: 99_999, by: 'olga' }], { reason: 'invalid_argument' }],
+    ['reprioritize', [{ priority: 'high', by: 'olga' }], { reason: 'invalid_argument' }],
+    ['reprioritize', [{ priority: null }], { reason: 'invalid_argument' }],
+    ['reprioritize', ['high'], { reason: 'invalid_argument' }],
+    ['reprioritize', [], { reason: 'invalid_argument' }],
+    ['prioritise', [{ priority: 5, by: 'olga' }], { reason: 'unknown_signal' }],
+    ['kick', [], { reason: 'unknown_signal' }],
+    ['changed', [{ snapshot: { version: 'x' } }], { reason: 'unknown_signal' }],
+  ];
+  for (const [n, [name, args, data]] of odd.entries()) {
+    await handle('op-odd').signal(name, ...args);
+    await eventually(async () => (await said()).length === n + 1);
+    const by = (args[0] as { by?: string } | undefined)?.by ?? 'operator';
+    expect((await said())[n]).toMatchObject({ actor: by, data: { command: name, ...data } });
+  }
+  expect((await said())[0]?.data.detail).toContain('-1000 to 1000, not 99999');
+  expect(await ticket(api, 'op-odd')).toMatchObject({ state: 'waiting', priority: 3 });
+  await handle('op-odd').signal('reprioritize', { priority: 4, by: 'olga' });
+  await eventually(async () => (await ticket(api, 'op-odd')).priority === 4);
+});
+
 test('S0.4 a request to cancel the workflow invalidates its ticket', async () => {
   await add(api, 'op-cancel', { id: 'op-cancel', delaySeconds: 600 });
   await running('op-cancel');
@@ -143,11 +169,17 @@ test('S0.4 a command for a final ticket that is still being delivered is logged 
   await completed('op-late');
 });
 
+/** What the relay sends, so late that nothing in it is news. */
+const LATE = {
+  snapshot: { version: 0, state: 'ready', wakeAt: null, wakeInMs: null, holder: null, telling: false },
+  events: [],
+};
+
 test('S0.9 a ticket with many changes continues in new runs and loses nothing', async () => {
   await configure(api, 'long', {});
   await add(api, 'long', { id: 'long', delaySeconds: 600 });
   const { runId } = await running('long');
-  for (let n = 0; n < 520; n++) await handle('long').signal('changed', { snapshot: undefined });
+  for (let n = 0; n < 520; n++) await handle('long').signal('changed', LATE);
   await api.patch('/v1/tickets/long', { priority: 7 });
   await eventually(async () => {
     const now = await workflow('long');

@@ -53,14 +53,15 @@ async function calls() {
     added: [!first.already, !second.already],
     peeked: await client.peek({ id }),
     next: (await client.peek({ topic }))?.id,
+    got: (await client.get(id)).id,
     unknown: await client.peek({ id: 'nobody' }),
     conflict: await named(client.add({ ...asked.job, body: 'other' })),
-    invalid: await named(client.add({ ...asked.job, topic: '-' })),
+    invalid: await named(client.add({ ...asked.job, topic: '..' })),
     deleted: [await named(client.delete(id)), await named(client.delete(id)), await named(client.delete('nobody'))],
     mixed: (
       await client.addMany([
         { ...asked.job, id: 'fine' },
-        { ...asked.job, topic: '-', id: 'bad' },
+        { ...asked.job, topic: '..', id: 'bad' },
       ])
     ).map((r) => r.success),
     key: await named(new Client({ servers, apiKey: 'wrong' }).peek({ id })),

@@ -90,14 +90,15 @@ $produce = function (Client $client) use ($asked): void {
 
 $calls = function (Client $client) use ($asked): void {
     ['topic' => $topic, 'id' => $id, 'body' => $body] = $asked['job'];
-    $mixed = [new NewJob($topic, 'fine', $body), new NewJob('-', 'bad', $body)];
+    $mixed = [new NewJob($topic, 'fine', $body), new NewJob('..', 'bad', $body)];
     say([
         'added' => [$client->add($topic, $id, $body), $client->add($topic, $id, $body)],
         'peeked' => $client->peek(id: $id),
         'next' => $client->peek(topic: $topic)?->id,
+        'got' => $client->get($id)['id'],
         'unknown' => $client->peek(id: 'nobody'),
         'conflict' => named(fn () => $client->add($topic, $id, 'other')),
-        'invalid' => named(fn () => $client->add('-', $id, $body)),
+        'invalid' => named(fn () => $client->add('..', $id, $body)),
         'deleted' => array_map(fn ($of) => named(fn () => $client->delete($of)), [$id, $id, 'nobody']),
         'mixed' => array_column($client->addMany($mixed), 'success'),
         'key' => named(fn () => client($asked['servers'], 'wrong')->peek(id: $id)),

@@ -66,14 +66,15 @@ def named(call):
 
 def calls():
     topic, id, body = asked["job"]["topic"], asked["job"]["id"], asked["job"]["body"]
-    mixed = [NewJob(topic, "fine", body), NewJob("-", "bad", body)]
+    mixed = [NewJob(topic, "fine", body), NewJob("..", "bad", body)]
     say(
         added=[client.add(topic, id, body), client.add(topic, id, body)],
         peeked=dataclasses.asdict(client.peek(id=id)),
         next=client.peek(topic=topic).id,
+        got=client.get(id)["id"],
         unknown=client.peek(id="nobody"),
         conflict=named(lambda: client.add(topic, id, "other")),
-        invalid=named(lambda: client.add("-", id, body)),
+        invalid=named(lambda: client.add("..", id, body)),
         deleted=[named(lambda: client.delete(of)) for of in (id, id, "nobody")],
         mixed=[result.success for result in client.add_many(mixed)],
         key=named(lambda: Client(servers, api_key="wrong").peek(id=id)),

@@ -41,18 +41,20 @@ function testWork({ api, running }: TestSystem, kit: Kit): void {
   });
 
   test('S3.5 what a producer asks is answered, and what is refused has a type', async () => {
-    const job = { topic: 'calls', id: 'calls-1', body: { a: [1, 'ä', null] } };
+    const [topic, id] = ['calls/中文', 'calls/2024#1?a=b&c+d%2F 😀'];
+    const job = { topic, id, body: { a: [1, 'ä', null] } };
     const program = runProgram(kit, 'calls', { servers, job });
     expect(await program.exited, program.output()).toBe(0);
     expect(JSON.parse(program.output())).toEqual({
       added: [true, false],
       peeked: {
-        id: 'calls-1',
+        id,
         value: job.body,
-        topic: 'calls',
+        topic,
         state: 'ready',
       },
-      next: 'calls-1',
+      next: id,
+      got: id,
       unknown: null,
       conflict: 'Refused',
       invalid: 'Refused',

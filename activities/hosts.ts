@@ -1,0 +1,192 @@
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { Log } from '../link/log.ts';
+
+/** Calls to receivers that a process has in flight at once; also the activity slots of its delivery worker. */
+export const DELIVERY_SLOTS = 50;
+/** Of those, what is left to others: by hosts whose last call failed, and by hosts that were never called. */
+const LEFT_BY_FAILING = 20;
+const LEFT_BY_UNKNOWN = 5;
+/** What hosts that have a call in flight leave to those that have none. */
+const LEFT_FOR_FIRST = 10;
+const MAX_PER_HOST = 8;
+/** Of those, the calls that only verdicts make: redeliveries and reviews' changes may come in any number. */
+const KEPT_FOR_VERDICTS = 2;
+/** A host may have this share of the rest, so that many slow hosts together leave some free. */
+const SHARE = 0.25;
+const FAILURES_TO_OPEN = 5;
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 60_000;
+const FIRST_GUESS_MS = 20;
+const MIN_SPACING_MS = 5;
+const MAX_SPACING_MS = 300;
+const MIN_DELAY_MS = 200;
+const MAX_DELAY_MS = 600_000;
+const SWEEP_MS = 60_000;
+
+interface Host {
+  name: string;
+  inFlight: number;
+  /** Of those, all but verdicts. */
+  others: number;
+  /** Calls that it may have in flight: doubles with each answer, 1 after a failure. */
+  limit: number;
+  /** Calls in a row that it did not serve. */
+  failures: number;
+  answered: boolean;
+  /** What a call takes, in milliseconds, smoothed. */
+  callMs: number;
+  /** Since when its calls in flight have brought nothing. */
+  quietSince: number;
+  /** The circuit is open until then; after that one call at a time is a probe. */
+  openUntil: number;
+  /** When the last of the postponed deliveries comes back: of verdicts, and of others. */
+  lastTurn: { verdict: number; other: number };
+}
+
+/** What is sent: an item's outcome, or anything else. */
+export type Lane = 'verdict' | 'other';
+
+/** The right to one call to a host. */
+export interface Slot {
+  readonly host: string;
+  /** How the call went. `served`: the host answered, and not that it is unavailable. */
+  report(served: boolean): void;
+  /** Gives the slot back; a second time does nothing. */
+  release(): void;
+}
+
+/**
+ * Which host may be called now, for this process. A delivery whose host has no free slot is postponed: it fails at
+ * once with a retry delay of its own, so that it holds no activity slot while it waits. The delays of one host's
+ * deliveries follow one another at the rate at which it takes calls, and ever more slowly while it fails. After five
+ * failures in a row the circuit is open: one probe at a time, after pauses that grow to a minute, until one is served.
+ */
+export class Hosts {
+  readonly #log: Log;
+  readonly #now: () => number;
+  readonly #hosts = new Map<string, Host>();
+  /** The host that each postponed delivery waits for, and when it comes back. */
+  readonly #postponed = new Map<string, { host: string; due: number }>();
+  #inFlight = 0;
+  #sweptAt = 0;
+
+  constructor(log: Log, now: () => number = () => performance.now()) {
+    this.#log = log;
+    this.#now = now;
+  }
+
+  /**
+   * A slot for a delivery that was postponed here before; undefined: its host is not known.
+   * @throws ApplicationFailure when it has to wait again
+   */
+  resume(delivery: string, lane: Lane): Slot | undefined {
+    const known = this.#postponed.get(delivery);
+    return known && this.take(delivery, lane, known.host);
+  }
+
+  /** @throws ApplicationFailure when the delivery has to wait */
+  take(delivery: string, lane: Lane, name: string): Slot {
+    const host = this.#hostOf(name);
+    if (!this.#hasSlot(host, lane)) throw this.#postpone(delivery, lane, host);
+    this.#postponed.delete(delivery);
+    const other = lane === 'other' ? 1 : 0;
+    const began = this.#now();
+    if (host.inFlight === 0) host.quietSince = began;
+    host.inFlight++;
+    host.others += other;
+    this.#inFlight++;
+    let held = true;
+    return {
+      host: name,
+      report: (served) => {
+        host.quietSince = this.#now();
+        const ms = host.quietSince - began;
+        host.callMs = host.answered ? 0.8 * host.callMs + 0.2 * ms : ms;
+        if (served) this.#served(host);
+        else this.#failed(host);
+      },
+      release: () => {
+        if (!held) return;
+        held = false;
+        host.inFlight--;
+        host.others -= other;
+        this.#inFlight--;
+      },
+    };
+  }
+
+  #hasSlot(host: Host, lane: Lane): boolean {
+    const free = DELIVERY_SLOTS - this.#inFlight;
+    if (free <= leftBy(host)) return false;
+    if (host.failures >= FAILURES_TO_OPEN) return host.inFlight === 0 && this.#now() >= host.openUntil;
+    if (lane === 'other' && host.others >= Math.max(1, host.limit - KEPT_FOR_VERDICTS)) return false;
+    return host.inFlight < Math.min(host.limit, Math.max(1, Math.floor((free - LEFT_FOR_FIRST) * SHARE)));
+  }
+
+  #served(host: Host): void {
+    if (host.failures >= FAILURES_TO_OPEN) this.#log.info({ host: host.name }, 'a receiver answers again');
+    // those who waited for a failing host come back at its new rate
+    if (host.failures > 0) host.lastTurn = { verdict: 0, other: 0 };
+    host.failures = 0;
+    host.answered = true;
+    host.limit = Math.min(MAX_PER_HOST, host.limit * 2);
+  }
+
+  #failed(host: Host): void {
+    host.failures++;
+    host.answered = false;
+    host.limit = 1;
+    if (host.failures < FAILURES_TO_OPEN) return;
+    host.openUntil = this.#now() + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (host.failures - FAILURES_TO_OPEN));
+    if (host.failures === FAILURES_TO_OPEN)
+      this.#log.warn({ host: host.name, failures: host.failures }, 'a receiver does not answer, its deliveries wait');
+  }
+
+  #postpone(delivery: string, lane: Lane, host: Host): ApplicationFailure {
+    const now = this.#now();
+    this.#sweep(now);
+    const turn = Math.max(host.lastTurn[lane], now + MIN_DELAY_MS, host.openUntil) + spacing(host, now);
+    host.lastTurn[lane] = turn;
+    const most = MAX_DELAY_MS * (0.5 + 0.5 * Math.random());
+    const delay = Math.min(turn - now, most);
+    this.#postponed.set(delivery, { host: host.name, due: now + delay });
+    return ApplicationFailure.create({
+      message: `${host.name} takes no more calls now`,
+      type: 'postponed',
+      nextRetryDelay: Math.round(delay),
+      category: ApplicationFailureCategory.BENIGN,
+    });
+  }
+
+  #hostOf(name: string): Host {
+    const known = this.#hosts.get(name);
+    if (known) return known;
+    const calls = { inFlight: 0, others: 0, limit: 1, callMs: FIRST_GUESS_MS, quietSince: 0 };
+    const circuit = { failures: 0, answered: false, openUntil: 0 };
+    const host: Host = { name, ...calls, ...circuit, lastTurn: { verdict: 0, other: 0 } };
+    this.#hosts.set(name, host);
+    return host;
+  }
+
+  /** Forgets deliveries that came back to another process, and hosts of which there is nothing to remember. */
+  #sweep(now: number): void {
+    if (now - this.#sweptAt < SWEEP_MS) return;
+    this.#sweptAt = now;
+    for (const [delivery, { due }] of this.#postponed) if (due + SWEEP_MS < now) this.#postponed.delete(delivery);
+    for (const [name, host] of this.#hosts)
+      if (host.inFlight === 0 && host.failures === 0 && Math.max(...Object.values(host.lastTurn)) < now)
+        this.#hosts.delete(name);
+  }
+}
+
+const leftBy = ({ failures, answered }: Host): number =>
+  failures > 0 ? LEFT_BY_FAILING : answered ? 0 : LEFT_BY_UNKNOWN;
+
+/**
+ * How far apart a host's postponed deliveries come back, in milliseconds: as far as it takes calls, by those that have
+ * ended and by how long those in flight have been waiting, and further with each failure.
+ */
+function spacing({ failures, callMs, limit, inFlight, quietSince }: Host, now: number): number {
+  const call = inFlight > 0 ? Math.max(callMs, now - quietSince) : callMs;
+  return Math.min(MAX_SPACING_MS, Math.max(MIN_SPACING_MS, 2 ** failures, call / limit));
+}

@@ -1,0 +1,101 @@
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { attemptDelivery, type Delivery, itemTold } from '../db/deliveries.ts';
+import type { Db } from '../db/pool.ts';
+import { isInvitation, withoutQuery } from '../domain/callbacks.ts';
+import type { Log } from '../link/log.ts';
+import { Hosts, type Lane, type Slot } from './hosts.ts';
+import { type Answer, type Message, post } from './webhook.ts';
+
+export interface SenderContext {
+  db: Db;
+  log: Log;
+  allowPrivate: boolean;
+}
+
+const GONE = 410;
+/** What a host answers that cannot serve anything now; any other answer is about the one message. */
+const UNAVAILABLE = new Set([429, 502, 503, 504]);
+const FIRST_RETRY_SECONDS = 2;
+const MAX_RETRY_SECONDS = 3 * 3600;
+const [MIN_ASKED_SECONDS, MAX_ASKED_SECONDS] = [1, 3600];
+
+/** Gives a slot for a URL's host, or throws the failure by which the delivery waits for one. */
+export type TakeSlot = (url: string) => Slot;
+
+export interface Sender {
+  /**
+   * Runs one attempt at the delivery `key`. One that was postponed takes its host's slot before `work` reads anything;
+   * the slot is given back at the end.
+   * @throws ApplicationFailure when its host has no slot
+   */
+  attempt(lane: Lane, key: string, work: (take: TakeSlot) => Promise<void>): Promise<void>;
+  /**
+   * Sends a message and puts on record what came of it.
+   * @throws ApplicationFailure with the delay until the next attempt, when there is to be one
+   */
+  send(delivery: Delivery, message: Message, take: TakeSlot): Promise<void>;
+}
+
+/** One for a process, because it knows how many calls each host has in flight. */
+export function createSender(context: SenderContext): Sender {
+  const hosts = new Hosts(context.log);
+  return {
+    async attempt(lane, key, work) {
+      let slot = hosts.resume(key, lane);
+      try {
+        await work((url) => {
+          const { host } = new URL(url);
+          if (slot && slot.host !== host) slot.release();
+          slot = slot?.host === host ? slot : hosts.take(key, lane, host);
+          return slot;
+        });
+      } finally {
+        slot?.release();
+      }
+    },
+    async send(delivery, message, take) {
+      const slot = take(message.url);
+      const answer = await post(message, context.allowPrivate).catch((error: Error) => error);
+      slot.report(!(answer instanceof Error || UNAVAILABLE.has(answer.status)));
+      await record(context, delivery, message.url, answer);
+    },
+  };
+}
+
+/** 2xx is delivered, 410 is "never again", anything else is tried again. */
+async function record({ db, log }: SenderContext, delivery: Delivery, url: string, answer: Answer | Error) {
+  const { kind, item_id: id, n } = delivery;
+  const status = answer instanceof Error ? null : answer.status;
+  const delivered = status !== null && status >= 200 && status < 300;
+  const state = delivered ? 'delivered' : status === GONE ? 'failed' : 'pending';
+  const error = delivered ? null : answer instanceof Error ? answer.message : `answered ${status}`;
+  const delaySeconds = state === 'pending' ? retrySeconds(delivery, answer) : null;
+  const row = await db.transaction(async (tx) => {
+    const updated = await attemptDelivery(tx, delivery, { url, status, error, state, delaySeconds });
+    const event = delivered ? 'delivered' : 'delivery_failed';
+    if (updated && state !== 'pending' && kind !== 'review' && !isInvitation(delivery))
+      await itemTold(tx, kind, id, event, { n, status });
+    return updated;
+  });
+  if (!row) return;
+  const line = { kind, item: id, n, url: withoutQuery(url), status, attempt: row.attempts };
+  if (delivered) log.info(line, 'delivered');
+  else log.warn({ ...line, error, nextAttemptAt: row.next_attempt_at?.toISOString() ?? null }, 'not delivered');
+  if (delaySeconds !== null) throw later(error ?? 'not delivered', delaySeconds);
+}
+
+/** What the receiver asks for, or a delay that doubles with each attempt. */
+function retrySeconds({ attempts, attempts_before }: Delivery, answer: Answer | Error): number {
+  const asked = answer instanceof Error ? null : answer.retryAfterMs;
+  if (asked !== null) return Math.min(Math.max(asked / 1000, MIN_ASKED_SECONDS), MAX_ASKED_SECONDS);
+  return Math.min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2 ** (attempts - attempts_before));
+}
+
+/** Benign, because it has its own line in the log. The delay is ours: Temporal's would count the time in waiting too. */
+const later = (message: string, seconds: number) =>
+  ApplicationFailure.create({
+    message,
+    type: 'not_delivered',
+    nextRetryDelay: seconds * 1000,
+    category: ApplicationFailureCategory.BENIGN,
+  });

@@ -1,0 +1,60 @@
+import { pageOf } from '../../contract/common.ts';
+import { Delivery, DeliveryFilter, DeliveryParam, ListedDelivery } from '../../contract/deliveries.ts';
+import { listAllDeliveries, type ListedDelivery as Row } from '../../db/deliveries.ts';
+import { withoutQuery } from '../../domain/callbacks.ts';
+import { caseDeliveries } from '../cases/get.ts';
+import { deliveryView, NEWEST } from '../deliveries.ts';
+import { endpoint, ok } from '../endpoint.ts';
+import { isNumber, page, positionOf } from '../paging.ts';
+import { Problem } from '../problems.ts';
+import { reviewDeliveries } from '../reviews/get.ts';
+import { occurrenceDeliveries } from '../tasks/occurrences.ts';
+import { ticketDeliveries } from '../tickets/get.ts';
+
+const listed = (row: Row) => ({
+  ...deliveryView(row),
+  kind: row.kind,
+  itemId: row.item_id,
+  queue: row.queue || null,
+  url: withoutQuery(row.url),
+  nextAttemptAt: row.state === 'pending' ? (row.next_attempt_at?.toISOString() ?? null) : null,
+});
+
+export const listDeliveriesEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/deliveries',
+  tag: 'Deliveries',
+  summary: 'Deliveries of all items, newest first: what is pending, what has failed, and why',
+  roles: ['producer', 'agent'],
+  query: DeliveryFilter,
+  answers: { 200: pageOf(ListedDelivery) },
+  async handle({ api, query: { limit, cursor, host, ...filter } }) {
+    const before = positionOf(cursor, isNumber) ?? NEWEST;
+    const wanted = { ...filter, host: host?.toLowerCase() };
+    const rows = await listAllDeliveries(api.engine.db.lists, wanted, before, limit + 1);
+    return ok(page(rows, limit, listed, (d) => d.seq));
+  },
+});
+
+/** Jobs are pushed, not delivered. */
+const senders = {
+  ticket: ticketDeliveries,
+  case: caseDeliveries,
+  task: occurrenceDeliveries,
+  review: reviewDeliveries,
+};
+
+export const redeliverEndpoint = endpoint({
+  method: 'post',
+  path: '/v1/deliveries/{kind}/{itemId}/{n}/redeliver',
+  tag: 'Deliveries',
+  summary: 'Send one again, with the same message id',
+  roles: ['producer'],
+  params: DeliveryParam,
+  answers: { 202: Delivery },
+  problems: ['not_found'],
+  async handle({ api, params: { kind, itemId, n } }) {
+    if (kind === 'job') throw new Problem('not_found', `job ${itemId} has no delivery ${n}`);
+    return { status: 202, body: deliveryView(await senders[kind].redeliver(api, itemId, n)) };
+  },
+});

@@ -1,0 +1,34 @@
+import { openDb } from '../db/pool.ts';
+import { restartReconciliation } from '../db/reconcile.ts';
+import { walk } from '../link/reconciler.ts';
+import type { Config } from '../runtime/config.ts';
+import { databaseOf } from './keys.ts';
+
+const SAY_MS = 5_000;
+
+/**
+ * Puts everything back that needs a workflow or a schedule in Temporal; running processes publish it. Safe to repeat, and
+ * to break off: running processes go on with it.
+ */
+export async function reconcileCommand(config: Config): Promise<void> {
+  const db = openDb({ url: databaseOf(config), node: 'reconcile', max: 1 });
+  try {
+    await restartReconciliation(db);
+    const counts = new Map<string, number>();
+    let saidAt = Date.now();
+    await walk(db, undefined, (stage, put) => {
+      counts.set(stage, (counts.get(stage) ?? 0) + (put ?? 0));
+      if (put !== null || Date.now() - saidAt < SAY_MS) return;
+      saidAt = Date.now();
+      console.log(
+        `${stage}: ${counts.get(stage)} put back, waiting until running processes have published more of them`,
+      );
+    });
+    for (const [stage, n] of counts) console.log(`${stage}: ${n} put back`);
+    console.log(
+      'Running processes publish them; docket_outbox_rows and docket_resync_rows in /metrics show how far they are.',
+    );
+  } finally {
+    await db.end();
+  }
+}

@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** Where a system keeps what its servers need, readable by all its users. */
+const PROGRAMS = '/var/cache/docket';
+const DATA = '/var/lib/docket';
+
+export interface ServerUser {
+  uid: number;
+  gid: number;
+}
+
+/**
+ * PostgreSQL refuses to run as root; there it runs as the user postgres, made when missing.
+ * @returns undefined where it runs as the user of this process
+ */
+export function serverUser(): ServerUser | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8', stdio: 'pipe' }));
+  try {
+    id('-u');
+  } catch {
+    execFileSync('useradd', ['--system', '--user-group', 'postgres']);
+  }
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+/**
+ * The folder from which the user can run a program: its own, or where the user cannot read that (root's home), a
+ * copy for all users of the system.
+ */
+export function readableProgram(
+  user: ServerUser,
+  { root, program, version, say }: { root: string; program: string; version: string; say: (line: string) => void },
+): string {
+  if (canExecute(user, program)) return root;
+  const copy = join(PROGRAMS, `postgresql-${version}-${process.arch}`);
+  if (!existsSync(copy)) {
+    say(`PostgreSQL: the user postgres cannot read ${root}, so it runs a copy in ${copy}`);
+    makeReadable(PROGRAMS);
+    const part = mkdtempSync(`${copy}.`);
+    cpSync(root, part, { recursive: true, verbatimSymlinks: true });
+    execFileSync('chmod', ['-R', 'a+rX', part]);
+    try {
+      renameSync(part, copy);
+    } catch (error) {
+      // another start was faster
+      rmSync(part, { recursive: true });
+      if (!existsSync(copy)) throw error;
+    }
+  }
+  const copied = join(copy, 'bin', basename(program));
+  if (!canExecute(user, copied))
+    throw new Error(`PostgreSQL: the user postgres cannot run ${copied}: let it read that folder and those above`);
+  return copy;
+}
+
+/**
+ * The folder in which the user can keep its data: `dir`, or where it cannot get there, one of the system's to which
+ * `dir` becomes a link. Data that is in `dir` already is moved.
+ */
+export function reachableData(user: ServerUser | undefined, dir: string, say: (line: string) => void): string {
+  if (!user) return dir;
+  if (!lstatSync(dir, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    if (canExecute(user, dirname(dir))) return dir;
+    makeReadable(DATA);
+    const home = mkdtempSync(join(DATA, 'data-'));
+    chmodSync(home, 0o755);
+    for (const path of [dir, join(dirname(dir), 'postgres.password')])
+      if (existsSync(path)) execFileSync('mv', [path, home]);
+    mkdirSync(join(home, basename(dir)), { recursive: true });
+    symlinkSync(join(home, basename(dir)), dir);
+  }
+  if (!existsSync(dir))
+    throw new Error(
+      `PostgreSQL: its data is gone: ${dir} is a link to ${readlinkSync(dir)}. Put it back, or remove the link`,
+    );
+  const data = realpathSync(dir);
+  say(`PostgreSQL: the user postgres cannot read ${dirname(dir)}, so its data is in ${data}`);
+  return data;
+}
+
+/** mkdir's mode is cut by the umask, which may well be root's 077. */
+function makeReadable(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o755);
+}
+
+/** Run, or for a folder: reach what is in it. Asks as the user, because access lists and mounts decide, too. */
+function canExecute(user: ServerUser, path: string): boolean {
+  try {
+    execFileSync('/bin/sh', ['-c', 'test -x "$1"', 'sh', path], { ...user, cwd: '/', stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { startTestSystem } from '../support/system.ts';
+import { addTask, addTemplate, deleteTask } from '../support/tasks.ts';
+import { add, claim, configure } from '../support/tickets.ts';
+
+const { api, running, sql } = await startTestSystem();
+const remove = (path: string) => api.raw('DELETE', path);
+const names = async (path: string) => (await api.get(path)).body.items.map((q: { name: string }) => q.name);
+
+test('S0.5 a queue without tickets can be deleted, with its settings; its next ticket makes it again', async () => {
+  await configure(api, 'empty', { maxHeld: 7, leaseSeconds: 9 });
+  expect((await remove('/v1/queues/empty')).body).toEqual({ deleted: true });
+  for (const path of ['', '/stats']) expect((await api.get(`/v1/queues/empty${path}`)).status).toBe(404);
+  expect(await names('/v1/queues')).not.toContain('empty');
+  expect(await remove('/v1/queues/empty')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  expect(await remove('/v1/queues/never')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+
+  await add(api, 'empty', { id: 'back' });
+  expect((await api.get('/v1/queues/empty')).body).toMatchObject({ maxHeld: 1, leaseSeconds: 300 });
+  expect(await names('/v1/queues')).toContain('empty');
+  const held = await claim(api, 'empty', 'rita');
+  expect(held.tickets).toMatchObject([{ id: 'back' }]);
+  const refused = { status: 409, body: { code: 'id_conflict', detail: expect.stringContaining('has tickets') } };
+  expect(await remove('/v1/queues/empty')).toMatchObject(refused);
+  await api.post('/v1/tickets/back/invalidate', { reason: 'r' });
+  expect(await remove('/v1/queues/empty')).toMatchObject(refused);
+});
+
+test('S0.5 a deleted queue is there again by a claim, by its settings, by a pause and by a ticket moved there', async () => {
+  const again = [
+    () => claim(api, 'again', 'rita'),
+    () => configure(api, 'again', {}),
+    () => api.post('/v1/queues/again/pause'),
+    async () => {
+      await add(api, 'elsewhere', { id: 'moving' });
+      expect((await api.post('/v1/tickets/moving/transfer', { queue: 'again' })).status).toBe(200);
+    },
+  ];
+  for (const act of again) {
+    await configure(api, 'again', {});
+    expect((await remove('/v1/queues/again')).status).toBe(200);
+    await act();
+    expect((await api.get('/v1/queues/again')).status).toBe(200);
+  }
+});
+
+test('S0.6 tickets that are added while their queue is being deleted are all there, and handed out', async () => {
+  for (let round = 0; round < 10; round++) {
+    const queue = `race-${round}`;
+    await configure(api, queue, { maxHeld: 100 });
+    const added = Array.from({ length: 10 }, (_, n) => add(api, queue, { id: `${queue}-${n}` }));
+    await Promise.all([...added, remove(`/v1/queues/${queue}`)]);
+    await configure(api, queue, { maxHeld: 100 });
+    expect((await claim(api, queue, 'rita', { count: 100 })).tickets).toHaveLength(10);
+  }
+  expect(await sql(`select 1 from item i where not exists (select from queue q where q.name = i.queue)`)).toEqual([]);
+  expect(running.url).not.toBeNull();
+});
+
+test('S3.2 a topic without jobs and schedules can be deleted', async () => {
+  await api.put('/v1/topics/news', { maxAttempts: 3 });
+  await api.put('/v1/topics/news/schedules/daily', { cron: '0 0 1 1 *', body: 1 });
+  expect(await remove('/v1/topics/news')).toMatchObject({ status: 409, body: { code: 'id_conflict' } });
+  await remove('/v1/topics/news/schedules/daily');
+  expect((await remove('/v1/topics/news')).body).toEqual({ deleted: true });
+  expect(await names('/v1/topics')).not.toContain('news');
+  expect((await remove('/v1/topics/news')).status).toBe(404);
+  await api.post('/v1/jobs', { command: 'add', topic: 'news', id: 'news-1', body: 1 });
+  expect((await api.post('/v1/jobs', { command: 'pop', topic: 'news' })).body).toMatchObject({ id: 'news-1' });
+  expect(await remove('/v1/topics/news')).toMatchObject({ status: 409, body: { code: 'id_conflict' } });
+});
+
+test('S4.1 a template that no active task uses can be deleted', async () => {
+  await addTemplate(api, 'used');
+  await addTask(api, { id: 'uses', executor: 'uid_rita', templateId: 'used' });
+  expect(await remove('/v1/templates/used')).toMatchObject({ status: 409, body: { code: 'id_conflict' } });
+  await deleteTask(api, 'uses');
+  expect((await remove('/v1/templates/used')).body).toEqual({ deleted: true });
+  expect((await api.get('/v1/templates/used')).status).toBe(404);
+  expect((await remove('/v1/templates/used')).status).toBe(404);
+  // its id is free again
+  await addTemplate(api, 'used', { a: { type: 'string' } });
+});
+
+test('S4.1 no task is left without a template, whoever adds one while it is deleted', async () => {
+  for (let round = 0; round < 20; round++) {
+    await addTemplate(api, `gone-${round}`);
+    const task = {
+      id: `gone-${round}`,
+      type: 'once',
+      executor: 'uid_otto',
+      startTime: '2099-01-01T00:00:00Z',
+      templateId: `gone-${round}`,
+    };
+    const [added, removed] = await Promise.all([api.post('/v1/tasks', task), remove(`/v1/templates/gone-${round}`)]);
+    expect(
+      [
+        [201, 409],
+        [422, 200],
+      ],
+      JSON.stringify([added.body, removed.body]),
+    ).toContainEqual([added.status, removed.status]);
+  }
+});

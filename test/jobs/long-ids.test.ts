@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { afterAll, expect, inject, test } from 'vitest';
+import { freePort } from '../../runtime/ports.ts';
+import { type Client, eventually, type Json } from '../support/client.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
+
+const at = encodeURIComponent;
+/** With `job/` before it 804 bytes as a workflow's id. */
+const LONG = '😀'.repeat(200);
+
+const command = async (api: Client, name: string, fields: object): Promise<Json> =>
+  (await api.post('/v1/jobs', { command: name, ...fields })).body;
+
+/** A Temporal server of somebody else, with the limit that its documentation gives for SQL stores. */
+async function foreignTemporal(): Promise<string> {
+  const port = await freePort();
+  const limit = ['--dynamic-config-value', 'limit.maxIDLength=255'];
+  const names = ['--search-attribute', 'docketQueue=Keyword', '--log-level', 'error'];
+  const args = ['server', 'start-dev', '--headless', '--port', String(port), ...names, ...limit];
+  const child = spawn(inject('temporalCli'), args, { stdio: 'ignore' });
+  afterAll(() => void child.kill('SIGKILL'));
+  return `127.0.0.1:${port}`;
+}
+
+test('S3.2 an id that Temporal cannot take is refused when it is added, by the setting that says so', async () => {
+  const { api } = await startTestSystem({ DOCKET_TEMPORAL_MAX_ID_BYTES: '255' });
+  const add = { topic: LONG, id: LONG, body: 1 };
+  const refused = await command(api, 'add', add);
+  expect(refused).toMatchObject({ success: false, id: null, code: 'invalid_request' });
+  expect(refused.error).toMatch(/id .*804 bytes.*255.*DOCKET_TEMPORAL_MAX_ID_BYTES/);
+  const batch = await command(api, 'add', { jobs: [add, { ...add, id: 'x'.repeat(200) }] });
+  expect(batch.results.map((r: Json) => r.success)).toEqual([false, true]);
+  expect((await api.get(`/v1/jobs/${at(LONG)}`)).status).toBe(404);
+});
+
+test('S3.2 S3.3 a job whose id Temporal refuses all the same holds up no other, and is popped and finished', async () => {
+  const stores = { ...(await testStores()), temporalAddress: await foreignTemporal(), namespace: 'default' };
+  const { api, sql } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api', stores });
+  await eventually(async () => (await api.get('/readyz')).body.temporal === 'ok', 60_000);
+  await command(api, 'add', { jobs: [LONG, ...'abc'].map((id) => ({ topic: LONG, id, delay: 3600, body: 1 })) });
+  const unpublished = () => sql<{ item_id: string }>('select distinct item_id from outbox');
+  await eventually(async () => JSON.stringify(await unpublished()) === JSON.stringify([{ item_id: LONG }]));
+  expect(await command(api, 'finish', { id: LONG })).toMatchObject({ success: true });
+});
+
+test('S3.4 those who wait elsewhere for topics with long names are woken at once', async () => {
+  const stores = await testStores();
+  // the one that starts last knows of the other from the start
+  const [here, there] = [
+    await startTestSystem({}, { role: 'api', stores }),
+    await startTestSystem({}, { role: 'api', stores }),
+  ];
+  const topics = Array.from({ length: 40 }, (_, n) => `${n}${'😀'.repeat(190)}`);
+  const waiting = topics.map((topic) => command(here.api, 'pop', { topic, wait: 30 }));
+  await eventually(async () => here.running.engine.waiters.size === topics.length);
+  const start = performance.now();
+  await command(there.api, 'add', { jobs: topics.map((topic, n) => ({ topic, id: `woken-${n}`, body: n })) });
+  expect((await Promise.all(waiting)).map((job) => job.value)).toEqual(topics.map((_, n) => n));
+  // a wake-up that gets lost is made up for within 5 s
+  expect(performance.now() - start).toBeLessThan(3_500);
+});
