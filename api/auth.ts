@@ -1,5 +1,14 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { addKey, addStreamTicket, getKey, getStreamTicket, type KeyRow, type Role } from '../db/keys.ts';
+import {
+  addKey,
+  addStreamTicket,
+  getKey,
+  getStreamTicket,
+  type KeyLine,
+  type KeyRow,
+  keepStreamTicket,
+  type Role,
+} from '../db/keys.ts';
 import type { Db } from '../db/pool.ts';
 import { invalid, Problem } from './problems.ts';
 
@@ -11,22 +20,38 @@ export interface Caller {
   actor: string;
   role: Role;
   subject: string | null;
+  /** Where it may act and read (api/scopes.ts); null: everywhere. */
+  queues: string[] | null;
+  /** The stream ticket that stands for the key, hashed. */
+  ticket?: Buffer;
 }
 
 const PREFIX = 'docket';
 const CACHE_MS = 1_000;
 const STREAM_TICKET_SECONDS = 60;
-const OPEN: Caller = { id: 'open', actor: 'anonymous', role: 'admin', subject: null };
+/** As long as notices are kept: whoever comes back within this time misses none. */
+const KEPT_SECONDS = 600;
+const KEEP_MS = 60_000;
+const OPEN: Caller = { id: 'open', actor: 'anonymous', role: 'admin', subject: null, queues: null };
+
+interface Wanted {
+  name: string;
+  role: Role;
+  subject: string | null;
+  queues?: string[] | null;
+  /** ISO 8601. */
+  expiresAt?: string | null;
+}
 
 /** Makes a key `docket_<id>_<secret>`. Only its SHA-256 is kept: with 32 random bytes a slow hash gains nothing. */
 export async function createKey(
   db: Db,
-  { name, role, subject }: { name: string; role: Role; subject: string | null },
-): Promise<{ id: string; key: string }> {
+  { name, role, subject, queues = null, expiresAt = null }: Wanted,
+): Promise<{ id: string; key: string; row: KeyLine }> {
   const id = randomBytes(6).toString('hex');
   const key = `${PREFIX}_${id}_${randomBytes(32).toString('base64url')}`;
-  await addKey(db, { id, name, role, subject, hash: digest(key) });
-  return { id, key };
+  const row = await addKey(db, { id, name, role, subject, queues, expiresAt, hash: digest(key) });
+  return { id, key, row };
 }
 
 /**
@@ -36,6 +61,7 @@ export async function createKey(
 export class Authenticator {
   readonly #db: Db;
   readonly #open: boolean;
+  readonly #kept = new Map<string, number>();
   readonly #cache = new Map<string, { row: KeyRow | undefined; at: number }>();
 
   constructor(db: Db, open: boolean) {
@@ -51,10 +77,11 @@ export class Authenticator {
     const row = id ? await this.#find(id) : undefined;
     if (!key || !row || !timingSafeEqual(digest(key), row.hash))
       throw new Problem('unauthenticated', 'send Authorization: Bearer with a valid key');
-    return { id: row.id, actor: row.subject ?? row.name, role: row.role, subject: row.subject };
+    const { role, subject, queues } = row;
+    return { id: row.id, actor: subject ?? row.name, role, subject, queues };
   }
 
-  /** A ticket that stands for the caller's key in the URL of an event stream, for 60 s. */
+  /** A ticket that stands for the caller's key in the URL of an event stream; to be used within 60 s. */
   async streamTicket(caller: Caller): Promise<{ ticket: string; expiresAt: Date }> {
     const ticket = `st_${randomBytes(32).toString('base64url')}`;
     const { id, actor, role, subject } = caller;
@@ -69,14 +96,27 @@ export class Authenticator {
 
   /** @throws Problem `unauthenticated` */
   async ticketCaller(ticket: string): Promise<Caller> {
-    const row = await getStreamTicket(this.#db, digest(ticket));
+    const hash = digest(ticket);
+    const row = await getStreamTicket(this.#db, hash);
     if (!row) throw new Problem('unauthenticated', 'this stream ticket is unknown or has run out');
-    return { id: row.key_id, actor: row.actor, role: row.role, subject: row.subject };
+    await this.#keep(hash);
+    const { key_id: id, actor, role, subject, queues } = row;
+    return { id, actor, role, subject, queues, ticket: hash };
   }
 
   /** Whether the caller's key still counts: what stays open for long asks again. */
-  async isLive({ id }: Caller): Promise<boolean> {
+  async isLive({ id, ticket }: Caller): Promise<boolean> {
+    if (ticket) await this.#keep(ticket);
     return id === OPEN.id || (await this.#find(id)) !== undefined;
+  }
+
+  /** A stream ticket that is in use lasts for as long as its stream, and some time longer. */
+  async #keep(ticket: Buffer): Promise<void> {
+    const name = ticket.toString('base64');
+    if (Date.now() - (this.#kept.get(name) ?? 0) < KEEP_MS) return;
+    if (this.#kept.size > 10_000) this.#kept.clear();
+    this.#kept.set(name, Date.now());
+    await keepStreamTicket(this.#db, ticket, KEPT_SECONDS);
   }
 
   async #find(id: string): Promise<KeyRow | undefined> {

@@ -1,9 +1,11 @@
 import type { Item } from '../contract/items.ts';
 import type { Kind } from '../contract/snapshot.ts';
 import * as items from '../db/items.ts';
+import type { Queryable } from '../db/pool.ts';
 import { claimItems, deleteQueue, ensureQueue } from '../db/queues.ts';
 import type { NewCallback, Received } from '../db/reviews.ts';
 import type { Engine } from '../link/engine.ts';
+import { settleDue } from '../link/queues.ts';
 import { newToken } from '../link/tokens.ts';
 import type { Authenticator } from './auth.ts';
 import { type CaseService, caseService } from './cases/service.ts';
@@ -136,14 +138,17 @@ export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metric
 const isSame = (row: Item, item: items.NewItem) =>
   item.id === null ? Buffer.from(row.content_hash).toString('hex') === item.hash : row.id === item.id;
 
-function sharedAdd({ db, after }: Engine) {
+function sharedAdd({ db, settled }: Engine) {
   return share<{ kind: Kind; item: items.NewItem }, Item | undefined>(
     (inputs) =>
       byKind(inputs, async (kind, group) => {
         const added = group.map((g) => g.item);
-        const rows = await items.addItems(db, kind, added);
-        after(rows);
-        return added.map((item) => rows.find((r) => isSame(r, item)));
+        const add = async (tx: Queryable) => settleDue(tx, kind, await items.addItems(tx, kind, added));
+        // one that comes with its age may have escalations behind it, and stands where they put it from the first
+        const aged = added.some((item) => item.createdAt !== null);
+        const rows = await (aged ? db.transaction(add) : add(db));
+        const now = await settled(rows);
+        return added.map((item) => now.find((r) => isSame(r, item)));
       }),
     { keys: ({ kind, item }) => [`${kind}/${item.id ?? item.hash}`] },
   );

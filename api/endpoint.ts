@@ -7,6 +7,7 @@ import type { Caller } from './auth.ts';
 import { checkValues, readJson, type Sent } from './body.ts';
 import type { Api } from './context.ts';
 import { invalid, Problem, problemFrom } from './problems.ts';
+import { checkScope, scoped } from './scopes.ts';
 
 export const SMALL_BODY = 256 * 1024;
 export const LARGE_BODY = 8 * 1024 * 1024;
@@ -103,13 +104,17 @@ async function answerOf(api: Api, e: AnyEndpoint, c: Context): Promise<Answer | 
   const body = e.body && check(e.body, await bodyOf(e, c.req.raw), 'body');
   const header = (name: string) => c.req.header(name);
   const cut = () => (c.env as { outgoing?: ServerResponse } | undefined)?.outgoing?.destroy();
-  return e.handle({
+  const record = (value: unknown) => (value ?? {}) as Record<string, unknown>;
+  await checkScope(api, caller, { path: e.path, params: record(params), query: record(query), body: record(body) });
+  const answer = await e.handle({
     ...{ api, caller, params, query, body, raw, header, cut },
     // made when somebody asks for it: most calls never wait
     get signal() {
       return c.req.raw.signal;
     },
   });
+  if (answer instanceof Response) return answer;
+  return { ...answer, body: scoped(caller, e.path, answer.body) };
 }
 
 /**
@@ -135,7 +140,7 @@ async function bodyOf(e: AnyEndpoint, request: Request): Promise<unknown> {
 }
 
 async function authorise(api: Api, e: AnyEndpoint, c: Context): Promise<Caller> {
-  if (e.roles === null) return { id: 'open', actor: 'anonymous', role: 'admin', subject: null };
+  if (e.roles === null) return { id: 'open', actor: 'anonymous', role: 'admin', subject: null, queues: null };
   const ticket = e.takesTicket ? c.req.query('ticket') : undefined;
   const caller = ticket ? await api.auth.ticketCaller(ticket) : await api.auth.caller(c.req.header('authorization'));
   if (caller.role !== 'admin' && !e.roles.includes(caller.role))

@@ -29,6 +29,7 @@ import {
   putScheduleEndpoint,
 } from './jobs/schedules.ts';
 import { deleteTopicEndpoint, listTopics, putTopicEndpoint, topicStatsEndpoint } from './jobs/topics.ts';
+import { addKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from './keys/keys.ts';
 import {
   deleteQueueEndpoint,
   getQueueEndpoint,
@@ -173,6 +174,9 @@ export const endpoints = [
   feedEndpoint,
   streamEndpoint,
   streamTicketEndpoint,
+  addKeyEndpoint,
+  listKeysEndpoint,
+  revokeKeyEndpoint,
   livez,
   readyz,
   metricsEndpoint,

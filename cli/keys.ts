@@ -2,16 +2,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createKey } from '../api/auth.ts';
-import { Name } from '../contract/common.ts';
+import { Name, Time } from '../contract/common.ts';
+import { QueuePattern } from '../contract/keys.ts';
 import { listKeys, type Role, revokeKey } from '../db/keys.ts';
 import { type Db, openDb } from '../db/pool.ts';
 import type { Config } from '../runtime/config.ts';
 
+const MAX_LISTED = 100_000;
 const ROLES: Role[] = ['producer', 'reviewer', 'agent', 'consumer', 'admin'];
 
 /** `docket key create|list|revoke`, on DATABASE_URL or on the data folder of a running `docket start`. */
 export async function keyCommand(config: Config, args: string[]): Promise<void> {
-  const options = { role: { type: 'string' }, subject: { type: 'string' }, name: { type: 'string' } } as const;
+  const text = { type: 'string' } as const;
+  const options = { role: text, subject: text, name: text, queues: text, expires: text } as const;
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
   const db = openDb({ url: databaseOf(config), node: 'cli', max: 1 });
   try {
@@ -24,21 +27,41 @@ export async function keyCommand(config: Config, args: string[]): Promise<void> 
   }
 }
 
-async function create(db: Db, values: { role?: string; subject?: string; name?: string }): Promise<void> {
+interface Values {
+  role?: string;
+  subject?: string;
+  name?: string;
+  /** Names and prefixes with `*`, by commas. */
+  queues?: string;
+  expires?: string;
+}
+
+async function create(db: Db, values: Values): Promise<void> {
   const role = ROLES.find((r) => r === values.role);
   if (!role) throw new Error(`--role must be one of ${ROLES.join(', ')}`);
   const subject = values.subject ?? null;
   if (role === 'reviewer' && subject === null) throw new Error('a reviewer key needs --subject: who it speaks for');
   for (const given of [subject, values.name])
     if (given && !Name.safeParse(given).success) throw new Error(`${given} is not a name`);
-  const { id, key } = await createKey(db, { name: values.name ?? subject ?? role, role, subject });
+  const queues = values.queues?.split(',') ?? null;
+  for (const given of queues ?? [])
+    if (!QueuePattern.safeParse(given).success)
+      throw new Error(`--queues: ${given} is neither a name nor a prefix with *`);
+  const expiresAt = values.expires ?? null;
+  if (expiresAt !== null && !Time.safeParse(expiresAt).success)
+    throw new Error(`--expires: ${expiresAt} is not a time like 2027-01-31T00:00:00Z`);
+  const { id, key } = await createKey(db, { name: values.name ?? subject ?? role, role, subject, queues, expiresAt });
   console.log(`${key}\n\nThis is the only time the key is shown. Its id is ${id}.`);
 }
 
 async function list(db: Db): Promise<void> {
-  for (const k of await listKeys(db)) {
-    const ended = k.revoked_at ? `revoked ${k.revoked_at.toISOString()}` : '';
-    console.log([k.id, k.role, k.subject ?? '-', k.name, k.created_at.toISOString(), ended].join('  ').trim());
+  for (const k of (await listKeys(db, null, MAX_LISTED)).reverse()) {
+    const more = [
+      k.queues && `queues ${k.queues.join(',')}`,
+      k.expires_at && `expires ${k.expires_at.toISOString()}`,
+      k.revoked_at && `revoked ${k.revoked_at.toISOString()}`,
+    ].filter(Boolean);
+    console.log([k.id, k.role, k.subject ?? '-', k.name, k.created_at.toISOString(), ...more].join('  '));
   }
 }
 

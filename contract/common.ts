@@ -13,7 +13,8 @@ export const Seconds = z.number().min(0).max(TEN_YEARS);
 export const PositiveSeconds = z.number().min(0.001).max(TEN_YEARS);
 /** How long a call may wait for something to happen: 0…60 s. */
 export const WaitSeconds = z.number().min(0).max(60).default(0);
-export const Priority = z.number().int().min(-1000).max(1000);
+export const priorityRange = { min: -1000, max: 1000 };
+export const Priority = z.number().int().min(priorityRange.min).max(priorityRange.max);
 /** What PostgreSQL reads as well: nine digits of a fraction, zones that exist. */
 const COMMON_TIME = /:\d\d(\.\d{1,9})?(Z|[+-](0\d|1[0-5]):\d\d)$/;
 /** ISO 8601 with a time zone, from 1970 to 9999. */

@@ -25,6 +25,13 @@ export interface Item {
   body: unknown;
   content_hash: Uint8Array;
   requires: string[];
+  /** As sent; null: from before there were rules. */
+  base_priority: number | null;
+  base_requires: string[] | null;
+  /** Its priority was set by hand, which wins over rules. */
+  manual_priority: boolean;
+  /** Not handed out until its queue's rules were evaluated. */
+  rules_due_at: Date | null;
   exclude: string[];
   skipped: string[];
   callback: Callback | ReviewTarget | null;

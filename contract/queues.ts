@@ -1,7 +1,36 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, Name, PositiveSeconds, Priority, Seconds } from './common.ts';
+import { Callback, Name, PositiveSeconds, Priority, Requires, Seconds } from './common.ts';
 
 const Escalation = z.strictObject({ afterSeconds: Seconds, priority: Priority });
+
+const Schema = z.record(z.string(), z.unknown());
+
+const Rule = z
+  .strictObject({
+    name: Name.optional().openapi({ description: 'How events name it; left out: its number, from 0' }),
+    when: Schema.openapi({
+      description:
+        'JSON Schema over {id, body, priority and requires as sent, attempts, callback: null, "url", "text", "picture" or "reply"}',
+    }),
+    priority: Priority.optional(),
+    add: z.number().int().min(-2000).max(2000).optional(),
+    requires: Requires.optional(),
+  })
+  .refine((r) => r.priority === undefined || r.add === undefined, { message: 'excludes priority', path: ['add'] })
+  .refine((r) => (r.priority ?? r.add ?? r.requires) !== undefined, 'must have priority, add or requires');
+export type Rule = z.infer<typeof Rule>;
+
+/** Skills are a part of the key that claims read, which bounds their length together with those of a ticket. */
+const MAX_REQUIRED = 400;
+const Rules = z
+  .array(Rule)
+  .max(50)
+  .refine(
+    (all) =>
+      new Set(all.flatMap((r) => r.requires ?? [])).size <= 20 &&
+      all.flatMap((r) => r.requires ?? []).join().length <= MAX_REQUIRED,
+    'may require 20 skills of 400 characters together',
+  );
 
 /** Settings of a ticket queue; PUT replaces all of them. */
 export const QueueSettings = z
@@ -16,13 +45,26 @@ export const QueueSettings = z
     maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
     deadlineSeconds: Seconds.nullable().default(null),
     callback: Callback.nullable().default(null),
-    form: z
-      .record(z.string(), z.unknown())
-      .nullable()
-      .default(null)
-      .openapi({ description: 'JSON Schema of the decision' }),
+    form: Schema.nullable().default(null).openapi({ description: 'JSON Schema of the decision' }),
+    rules: Rules.default([]).openapi({
+      description:
+        'In order: the first that sets a priority sets it, every add adds, all that fit require; within −1000…1000',
+    }),
   })
   .openapi('QueueSettings');
+
+export const PutQueue = QueueSettings.extend({
+  dryRun: z.boolean().default(false).openapi({ description: 'Changes nothing; lists what would move' }),
+}).openapi('PutQueue');
+
+export const QueueDryRun = z
+  .object({
+    total: z.number().int(),
+    wouldMove: z
+      .array(z.object({ id: z.string(), before: z.number().int(), after: z.number().int() }))
+      .openapi({ description: 'The first hundred tickets whose priority would change' }),
+  })
+  .openapi('QueueDryRun');
 
 export const Queue = z
   .object({

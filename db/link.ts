@@ -25,6 +25,9 @@ export const tick = (db: Queryable, limit: number) => db.run<Item>('tick', [limi
 /** What is due for one item; see db/functions/tick.sql. */
 export const tickItem = (db: Queryable, kind: Kind, id: string) => db.run<Item>('tick_item', [kind, id]);
 
+/** What is due for these items, one transition each; see db/functions/tick.sql. */
+export const tickItems = (db: Queryable, kind: Kind, ids: string[]) => db.run<Item>('tick_items', [kind, ids]);
+
 /** An item with the database's time of reading it. */
 export async function readItem(db: Queryable, kind: Kind, id: string): Promise<(Item & { now: Date }) | undefined> {
   return (await db.run<Item & { now: Date }>('read_item', [kind, id]))[0];
@@ -57,8 +60,17 @@ export const leave = (db: Queryable, node: string) => db.run('leave', [node]);
 export const liveNodes = (db: Queryable) => db.run<NodeRow>('live_nodes');
 
 export const recentNotices = (db: Queryable) => db.run<Notice>('notices');
-export const noticesAfter = (db: Queryable, seq: number, person: string) =>
-  db.run<Notice>('notices_after', [seq, person]);
+
+/** Whose notices: of a person, or of a ticket queue. */
+export type NoticeFilter = { person: string } | { queue: string };
+
+/** Up to a thousand; see db/queries/link.sql. */
+export const noticesAfter = (db: Queryable, seq: number, of: NoticeFilter) =>
+  db.run<Notice>('notices_after', [seq, 'person' in of ? of.person : null, 'queue' in of ? of.queue : null]);
+
+export async function lastNotice(db: Queryable): Promise<number> {
+  return (await db.run<{ seq: number }>('last_notice'))[0]?.seq ?? 0;
+}
 
 export async function parkedCount(db: Queryable): Promise<number> {
   return (await db.run<{ n: number }>('parked_count'))[0]?.n ?? 0;

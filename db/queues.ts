@@ -1,3 +1,4 @@
+import type { Rule } from '../contract/queues.ts';
 import type { Item, Kind } from './items.ts';
 import type { Queryable } from './pool.ts';
 
@@ -20,6 +21,7 @@ export interface Queue {
   deadline_seconds: number | null;
   callback: { url: string; secret: string } | null;
   form: object | null;
+  rules: Rule[];
   push: { url: string; secret: string; concurrency: number } | null;
   settings_version: number;
   refresh_pending: boolean;
@@ -40,6 +42,7 @@ export type QueueSettings = Pick<
   | 'deadline_seconds'
   | 'callback'
   | 'form'
+  | 'rules'
 >;
 
 export interface QueueStats {
@@ -112,6 +115,7 @@ export async function putQueue(db: Queryable, kind: Kind, name: string, s: Queue
     s.deadline_seconds,
     s.callback && JSON.stringify(s.callback),
     s.form && JSON.stringify(s.form),
+    JSON.stringify(s.rules),
   ]);
   if (!queue) throw new Error('put_queue returned no row');
   return queue;
@@ -156,24 +160,27 @@ export async function queueStats(db: Queryable, kind: Kind, name: string): Promi
 /** Queues whose settings have to be applied once more; this process has them to itself for ten minutes. */
 export const takeRefresh = (db: Queryable) => db.run<{ kind: Kind; name: string }>('take_refresh');
 
-/**
- * Reckons everything open in a queue anew after its settings changed, in batches that each commit.
- * Safe to repeat and to run twice at once; a crash in between leaves `refresh_pending` true.
- */
-export async function refreshQueue(db: Queryable, kind: Kind, name: string): Promise<void> {
-  const queue = await getQueue(db, kind, name);
-  if (!queue?.refresh_pending) return;
-  let last = { created_at: '-infinity', seq: 0 };
-  for (;;) {
-    const [end] = await db.run<{ created_at: string; seq: number }>('refresh_items', [
-      kind,
-      name,
-      last.created_at,
-      last.seq,
-      REFRESH_BATCH,
-    ]);
-    if (!end) break;
-    last = end;
-  }
-  await db.run('refresh_done', [kind, name, queue.settings_version]);
+export interface RefreshedBatch {
+  /** Where the walk goes on. */
+  created_at: string;
+  seq: number;
+  /** Items for which something is due at once. */
+  due: string[];
+  /** Those whose rules are to be evaluated. */
+  ruled: string[];
 }
+
+/** One batch of a queue's open items under its present settings; undefined at the end of the walk. */
+export async function refreshItems(
+  db: Queryable,
+  kind: Kind,
+  name: string,
+  last: Pick<RefreshedBatch, 'created_at' | 'seq'>,
+): Promise<RefreshedBatch | undefined> {
+  const values = [kind, name, last.created_at, last.seq, REFRESH_BATCH];
+  return (await db.run<RefreshedBatch>('refresh_items', values))[0];
+}
+
+/** Only if the settings are still those of that version. */
+export const refreshDone = (db: Queryable, q: Pick<Queue, 'kind' | 'name' | 'settings_version'>) =>
+  db.run('refresh_done', [q.kind, q.name, q.settings_version]);

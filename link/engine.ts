@@ -12,7 +12,9 @@ import { Notices } from './notices.ts';
 import { Pacemaker } from './pacemaker.ts';
 import { Reconciler } from './reconciler.ts';
 import { Relay } from './relay.ts';
-import type { AfterCommit } from './told.ts';
+import { isMarked, Rules } from './rules.ts';
+import { Schemas } from './schemas/schemas.ts';
+import { type AfterCommit, newest } from './told.ts';
 import { POLL_STEPS, Waiters } from './waiters.ts';
 
 export interface EngineOptions {
@@ -48,6 +50,10 @@ export interface Engine {
   readonly invitations: Invitations;
   readonly after: AfterCommit;
   readonly inbox: Inbox;
+  readonly schemas: Schemas;
+  readonly rules: Rules;
+  /** `after` for rows whose queue may have rules; returns them as they are once those are evaluated. */
+  settled(rows: Item[]): Promise<Item[]>;
   /** Calls being worked on. The relay yields to them. */
   readonly load: Load;
   /** Something may be due earlier than the pacemaker knows. */
@@ -73,6 +79,8 @@ export function createEngine(o: EngineOptions): Engine {
   const waiters = new Waiters();
   const notices = new Notices(db, log);
   const feed = new Feed(db, log);
+  const schemas = new Schemas();
+  const rules = new Rules(db, schemas, log);
   const relay = new Relay({ db, client, node, log, ...ratesOf(o), busy: () => load.busy });
 
   const onHint = (hint: Hint) => {
@@ -93,20 +101,17 @@ export function createEngine(o: EngineOptions): Engine {
   const arm = (ms: number) => {
     if (o.pacemaker) pacemaker.arm(ms);
   };
-  const after = afterCommit({ relay, waiters, bus, notices, feed, arm, invite: () => invitations.look() });
+  const after = afterCommit({ relay, waiters, bus, notices, feed, rules, log, arm, invite: () => invitations.look() });
   const invitations = new Invitations({ db, client, after, log });
   const pacemaker = new Pacemaker({ db, after, log });
   const reconciler = new Reconciler({ db, client, log });
-  const keeper = new Keeper({ db, after, node, url, role, retentionDays, relay, bus, invitations, log });
+  const keeper = new Keeper({ db, after, node, url, role, retentionDays, relay, bus, rules, invitations, log });
   let slowPoll: NodeJS.Timeout | undefined;
   return {
     ...{ db, client, node, log, load, invitations },
-    relay,
-    waiters,
-    notices,
-    feed,
-    after,
+    ...{ relay, waiters, notices, feed, after, schemas, rules },
     inbox: createInbox(db, relay, o.auditSkewSeconds),
+    settled: (rows) => settleRules(rules, after, rows),
     rearm() {
       arm(0);
       bus.hint({ dueInMs: 0 });
@@ -130,10 +135,21 @@ export function createEngine(o: EngineOptions): Engine {
       await Promise.all([pacemaker.stop(), reconciler.stop(), invitations.stop()]);
       await relay.stop();
       await keeper.stop();
+      await schemas.close();
       await bus.stop();
       await db.end();
     },
   };
+}
+
+async function settleRules(rules: Rules, after: AfterCommit, rows: Item[]): Promise<Item[]> {
+  const all = [...rows];
+  try {
+    all.push(...(await rules.settle(rows)));
+  } finally {
+    after(all);
+  }
+  return newest(all);
 }
 
 const ratesOf = (o: EngineOptions) => ({
@@ -148,14 +164,16 @@ interface Listeners {
   bus: Bus;
   notices: Notices;
   feed: Feed;
+  rules: Rules;
+  log: Log;
   /** Something is due in so many milliseconds. */
   arm(ms: number): void;
   /** Jurors may have become free, or have been invited. */
   invite(): void;
 }
 
-function afterCommit({ relay, waiters, bus, notices, feed, arm, invite }: Listeners): AfterCommit {
-  return (rows, { toldBy, byTick = false } = {}) => {
+function afterCommit({ relay, waiters, bus, notices, feed, rules, log, arm, invite }: Listeners): AfterCommit {
+  const after: AfterCommit = (rows, { toldBy, byTick = false } = {}) => {
     if (rows.length === 0) return;
     feed.look();
     relay.settle(rows.filter((r) => r.id === toldBy));
@@ -183,12 +201,18 @@ function afterCommit({ relay, waiters, bus, notices, feed, arm, invite }: Listen
       notices.look();
       bus.hint({ notices: true });
     }
+    if (newest(rows).some(isMarked))
+      rules.settle(rows).then(after, (error: Error) => {
+        log.warn({ err: error.message }, 'rules could not be evaluated, trying again');
+      });
   };
+  return after;
 }
 
 /** How many of those who wait may find something here now. */
-function freed({ state, kind, last_event, room }: Item): number {
-  if (state !== 'ready') return 0;
+function freed(row: Item): number {
+  const { state, kind, last_event, room } = row;
+  if (state !== 'ready' || isMarked(row)) return 0;
   if (kind !== 'task') return 1;
   return HANDED.has(last_event) ? 0 : (room ?? 0);
 }

@@ -1,11 +1,13 @@
 import { adoptOutbox, beat, forgetTasks, leave, liveNodes, tidy } from '../db/link.ts';
 import type { Db } from '../db/pool.ts';
-import { refreshQueue, takeRefresh } from '../db/queues.ts';
+import { takeRefresh } from '../db/queues.ts';
 import type { Bus } from './bus.ts';
 import { refreshCourt } from './courts.ts';
 import type { Invitations } from './invitations.ts';
 import type { Log } from './log.ts';
+import { refreshQueue } from './queues.ts';
 import type { Relay } from './relay.ts';
+import type { Rules } from './rules.ts';
 import type { AfterCommit } from './told.ts';
 
 const BEAT_MS = 5_000;
@@ -21,6 +23,7 @@ export interface KeeperOptions {
   after: AfterCommit;
   relay: Relay;
   bus: Bus;
+  rules: Rules;
   invitations: Invitations;
   log: Log;
 }
@@ -65,7 +68,7 @@ export class Keeper {
   }
 
   async #keep(): Promise<void> {
-    const { db, node, url, role, relay, bus, invitations } = this.#o;
+    const { db, node, url, role, after, relay, bus, rules, invitations } = this.#o;
     await beat(db, node, url, role);
     bus.hasPeers = (await liveNodes(db)).length > 1;
     while (!this.#stopped) {
@@ -73,6 +76,7 @@ export class Keeper {
       relay.tell(orphans);
       if (orphans.length < SWEEP) break;
     }
+    after(await rules.sweep());
     invitations.look();
     // not at once: what a lost answer left behind is rare
     if (this.#rounds++ % EACH_MINUTE === EACH_MINUTE - 1) {
@@ -91,7 +95,7 @@ export class Keeper {
     try {
       for (const queue of await takeRefresh(db)) {
         if (queue.kind === 'case') await refreshCourt(db, after, queue.name);
-        else await refreshQueue(db, queue.kind, queue.name);
+        else await refreshQueue(this.#o, queue.kind, queue.name);
         relay.lookBack();
       }
     } catch (error) {

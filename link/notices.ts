@@ -1,8 +1,10 @@
-import { type Notice, noticesAfter, recentNotices } from '../db/link.ts';
+import { lastNotice, type Notice, type NoticeFilter, noticesAfter, recentNotices } from '../db/link.ts';
 import type { Db } from '../db/pool.ts';
 import type { Log } from './log.ts';
 
 const POLL_MS = 500;
+/** As many as `noticesAfter` gives at once. */
+const PAGE = 1_000;
 
 /**
  * Tails what holders must hear at once (`notice`): by hint from the process that caused it, and by a
@@ -31,9 +33,20 @@ export class Notices {
     };
   }
 
-  /** What one person missed since the notice he last saw. */
-  missed(seq: number, person: string): Promise<Notice[]> {
-    return noticesAfter(this.#db, seq, person);
+  /** What a reader missed since the notice it saw last. Of two written at once it may have seen the other. */
+  async *missed(seq: number, of: NoticeFilter): AsyncGenerator<Notice> {
+    for (let last = seq; ; ) {
+      const page = await noticesAfter(this.#db, last, of);
+      yield* page;
+      const end = page.at(-1);
+      if (!end || page.length < PAGE) return;
+      last = end.seq;
+    }
+  }
+
+  /** Number of the newest notice: where a new reader begins. */
+  newest(): Promise<number> {
+    return lastNotice(this.#db);
   }
 
   /** There is something new. */

@@ -8,6 +8,11 @@ import type { EventLine, Snapshot } from '../contract/snapshot.ts';
  */
 export type AfterCommit = (rows: Item[], options?: { toldBy?: string; byTick?: boolean }) => void;
 
+/** Of each item its last state in the list. */
+export const newest = (rows: Item[]): Item[] => [
+  ...new Map(rows.map((row) => [`${row.kind}/${row.id}`, row])).values(),
+];
+
 export function toldRow(row: ToldRow): ToldRow {
   const { kind, id, queue, state, version, wake_at, holder, telling, inviting } = row;
   const { event_seq, last_event, last_actor, updated_at } = row;

@@ -1,9 +1,12 @@
 import type { z } from '@hono/zod-openapi';
 import * as contract from '../../contract/jobs.ts';
 import type { Role } from '../../db/keys.ts';
+import type { Caller } from '../auth.ts';
 import { checkValues } from '../body.ts';
+import type { Api } from '../context.ts';
 import { endpoint, LARGE_BODY, ok, problemOf, SMALL_BODY } from '../endpoint.ts';
 import { invalid, Problem } from '../problems.ts';
+import { checkItems, checkNames } from '../scopes.ts';
 import { type JobAnswerBody, problemAnswer } from './answers.ts';
 import * as run from './commands.ts';
 
@@ -39,6 +42,19 @@ const commands: Record<string, (sent: object) => Command> = {
   peek: () => command(contract.JobPeek, run.peek, ['producer', 'consumer']),
 };
 
+interface Sent {
+  topic?: string | string[];
+  id?: string;
+  jobs?: { topic?: unknown; id?: unknown }[];
+}
+
+/** A key that is bound to queues names topics and jobs of those only. @throws Problem `forbidden` */
+async function checkJobs(api: Api, caller: Caller, { topic, id, jobs = [] }: Sent): Promise<void> {
+  if (caller.queues === null) return;
+  checkNames(caller, [topic ?? [], jobs.flatMap((job) => job?.topic ?? [])].flat(2).map(String));
+  await checkItems(api, caller, 'job', [id ?? [], jobs.flatMap((job) => job?.id ?? [])].flat().map(String));
+}
+
 export const jobCommand = endpoint({
   method: 'post',
   path: '/v1/jobs',
@@ -64,6 +80,7 @@ export const jobCommand = endpoint({
     if (!(has(sent, 'jobs') && name === 'add')) checkValues(sent);
     const parsed = schema.safeParse(sent);
     if (!parsed.success) throw problemOf(parsed.error, 'command');
+    await checkJobs(api, caller, sent as Sent);
     return ok(await body({ api, caller, signal }, parsed.data as never));
   },
 });

@@ -1,11 +1,12 @@
 import { Deleted, Page, pageOf, QueueParam } from '../../contract/common.ts';
-import { Queue, QueueSettings } from '../../contract/queues.ts';
-import { getQueue, listQueues, pauseQueue, putQueue, type Queue as Row, refreshQueue } from '../../db/queues.ts';
+import { PutQueue, Queue, QueueDryRun } from '../../contract/queues.ts';
+import { getQueue, listQueues, pauseQueue, putQueue, type Queue as Row } from '../../db/queues.ts';
+import { refreshQueue } from '../../link/queues.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { isNumber, page, positionOf } from '../paging.ts';
 import { Problem } from '../problems.ts';
-import { checkForm } from '../tickets/forms.ts';
+import { checkForm, checkRules } from '../tickets/forms.ts';
 
 function queueView(q: Row) {
   return {
@@ -20,6 +21,7 @@ function queueView(q: Row) {
     deadlineSeconds: q.deadline_seconds,
     callback: q.callback,
     form: q.form,
+    rules: q.rules,
     createdAt: q.created_at.toISOString(),
     updatedAt: q.updated_at.toISOString(),
   };
@@ -35,15 +37,17 @@ export const putQueueEndpoint = endpoint({
   method: 'put',
   path: '/v1/queues/{queue}',
   tag: 'Queues',
-  summary: 'Replace all settings; acts at once, also on what waits',
+  summary: 'Replace all settings; acts at once, also on what waits; dryRun: which tickets its rules would move',
   roles: [],
   params: QueueParam,
-  body: QueueSettings,
-  answers: { 200: Queue },
+  body: PutQueue,
+  answers: { 200: Queue.or(QueueDryRun) },
   async handle({ api, params: { queue: name }, body }) {
     checkUrl(api, 'callback.url', body.callback?.url);
-    if (body.form) checkForm(body.form);
-    const { db } = api.engine;
+    if (body.form) await checkForm(api, body.form);
+    await checkRules(api, body.rules);
+    const { db, rules } = api.engine;
+    if (body.dryRun) return ok(await rules.wouldMove(name, body));
     const queue = await putQueue(db, 'ticket', name, {
       lease_seconds: body.leaseSeconds,
       level_seconds: body.ageing?.secondsPerLevel ?? null,
@@ -54,9 +58,10 @@ export const putQueueEndpoint = endpoint({
       deadline_seconds: body.deadlineSeconds,
       callback: body.callback,
       form: body.form,
+      rules: body.rules,
     });
     if (queue.refresh_pending) {
-      await refreshQueue(db, 'ticket', name);
+      await refreshQueue(api.engine, 'ticket', name);
       api.engine.rearm();
       api.engine.relay.lookBack();
     }

@@ -1,6 +1,8 @@
 /** One open event stream; writes never wait and never throw. */
 export interface EventStream {
-  send(event: string, data: object, id?: string): void;
+  send(event: string, data: object, id: string): void;
+  /** Where to resume if the stream is cut before its first event. */
+  begin(id: string): void;
   close(): void;
 }
 
@@ -40,8 +42,8 @@ export async function eventStream(
     end();
   };
   const stream: EventStream = {
-    send: (event, data, id) =>
-      write(`${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+    send: (event, data, id) => write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+    begin: (id) => write(`id: ${id}\n\n`),
     close() {
       if (!openStreams.has(stream)) return;
       finish();

@@ -6,8 +6,11 @@ import type { Api } from '../context.ts';
 import { endpoint } from '../endpoint.ts';
 import { invalid, Problem } from '../problems.ts';
 import { statsOf } from '../queues/stats.ts';
-import { type EventStream, eventStream } from './sse.ts';
+import { inScope } from '../scopes.ts';
+import { follow } from './following.ts';
+import { eventStream } from './sse.ts';
 
+const EventId = z.string().regex(/^\d{0,15}$/, 'must be the id of an event');
 const STATS_MS = 2_000;
 const AVAILABLE_MS = 1_000;
 
@@ -23,40 +26,39 @@ export const streamEndpoint = endpoint({
     juror: Name.optional(),
     queue: Name.optional(),
     ticket: z.string().max(200).optional(),
+    lastEventId: EventId.optional().openapi({ description: 'Instead of the header Last-Event-ID' }),
   }),
   answers: { 200: z.string().openapi({ description: 'text/event-stream' }) },
   async handle({ api, caller, query, header, signal }) {
     const named = [query.reviewer, query.juror, query.queue].filter((name) => name !== undefined);
     if (named.length > 1 || (named.length === 0 && caller.role !== 'reviewer'))
       throw invalid('reviewer', 'give either reviewer, juror or queue');
-    const lastSeen = Number(header('last-event-id') ?? Number.NaN);
-    if (query.queue !== undefined) return queueStream(api, caller, query.queue, signal);
+    const sent = header('last-event-id') ?? query.lastEventId;
+    const lastSeen = EventId.safeParse(sent).success && sent ? Number(sent) : undefined;
+    if (query.queue !== undefined) return queueStream(api, caller, query.queue, lastSeen, signal);
     const reviewer = personOf(caller, query.reviewer ?? query.juror);
     return eventStream(signal, allowed(api, caller), async (stream) => {
-      const write = (n: Notice) => n.person === reviewer && send(stream, n);
-      const stop = await api.engine.notices.listen(write);
-      try {
-        if (Number.isSafeInteger(lastSeen))
-          for (const missed of await api.engine.notices.missed(lastSeen, reviewer)) send(stream, missed);
-      } catch (error) {
-        stop();
-        throw error;
-      }
-      return stop;
+      const wanted = (n: Notice) => n.person === reviewer && inScope(caller, n.queue);
+      return (await follow(api.engine.notices, stream, { of: { person: reviewer }, wanted, lastSeen })).stop;
     });
   },
 });
 
-/** Until the key is revoked; while the database can't be asked, nothing changes. */
+/** Until the key ends; while the database can't be asked, nothing changes. */
 const allowed = (api: Api, caller: Caller) => () => api.auth.isLive(caller).catch(() => true);
 
 /** What a queue's supervisors and idle reviewers want to know; who held what is for the former only. */
-function queueStream(api: Api, caller: Caller, queue: string, signal: AbortSignal): Promise<Response> {
+function queueStream(
+  api: Api,
+  caller: Caller,
+  queue: string,
+  lastSeen: number | undefined,
+  signal: AbortSignal,
+): Promise<Response> {
   return eventStream(signal, allowed(api, caller), async (stream) => {
     const watchAll = caller.role !== 'reviewer';
-    const stopNotices = await api.engine.notices.listen((n) => {
-      if (n.kind === 'ticket' && n.queue === queue && (watchAll || n.person === caller.subject)) send(stream, n);
-    });
+    const wanted = (n: Notice) => n.kind === 'ticket' && n.queue === queue && (watchAll || n.person === caller.subject);
+    const notices = await follow(api.engine.notices, stream, { of: { queue }, wanted, lastSeen });
     let quiet = false;
     const stopWatching = api.engine.waiters.watch((key) => {
       if (key !== `ticket/${queue}` || quiet) return;
@@ -64,7 +66,7 @@ function queueStream(api: Api, caller: Caller, queue: string, signal: AbortSigna
       setTimeout(() => {
         quiet = false;
       }, AVAILABLE_MS).unref();
-      stream.send('available', { queue });
+      stream.send('available', { queue }, notices.position());
     });
     let last = '';
     const sendStats = async () => {
@@ -72,27 +74,24 @@ function queueStream(api: Api, caller: Caller, queue: string, signal: AbortSigna
       const text = JSON.stringify({ ...stats, oldestWaitingSeconds: null });
       if (stats === null || text === last) return;
       last = text;
-      stream.send('stats', { queue, ...stats });
+      stream.send('stats', { queue, ...stats }, notices.position());
     };
     await sendStats();
     const timer = setInterval(sendStats, STATS_MS);
     return () => {
       clearInterval(timer);
-      stopNotices();
+      notices.stop();
       stopWatching();
     };
   });
-}
-
-function send(stream: EventStream, { seq, type, kind, item_id, data }: Notice): void {
-  stream.send(type, { kind, id: item_id, ...data }, String(seq));
 }
 
 export const streamTicketEndpoint = endpoint({
   method: 'post',
   path: '/v1/stream-tickets',
   tag: 'Streams',
-  summary: "A ticket that stands for my key in an event stream's URL, for 60 s",
+  summary:
+    "A ticket that stands for my key in an event stream's URL: to be used within 60 s, then while its stream lasts and 10 minutes longer",
   roles: ['reviewer', 'agent', 'producer', 'consumer'],
   answers: { 201: z.object({ ticket: z.string(), expiresAt: z.string() }) },
   async handle({ api, caller }) {

@@ -66,6 +66,6 @@ async function fitForm(api: Api, item: Item, decision: unknown): Promise<number 
   checkStatus(item, decision);
   const queue = await getQueue(api.engine.db, 'ticket', item.queue);
   if (!queue?.form) return null;
-  checkDecision(queue, decision);
+  await checkDecision(api, queue, decision);
   return queue.settings_version;
 }

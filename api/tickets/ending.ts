@@ -68,7 +68,7 @@ async function misfits(api: Api, items: Wanted['items']): Promise<Map<string, Pr
     try {
       checkEntry('decision', decisions.get(item.id));
       checkStatus(item, decisions.get(item.id));
-      if (queue) checkDecision(queue, decisions.get(item.id));
+      if (queue) await checkDecision(api, queue, decisions.get(item.id));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       found.set(item.id, error);

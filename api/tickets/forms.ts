@@ -1,58 +1,56 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Item } from '../../contract/items.ts';
+import type { Rule } from '../../contract/queues.ts';
 import type { Queue } from '../../db/queues.ts';
 import { statusOf } from '../../domain/reviews.ts';
+import { SchemaError } from '../../link/schemas/schemas.ts';
+import type { Api } from '../context.ts';
 import { invalid, Problem } from '../problems.ts';
 
-const compiled = new Map<string, { version: number; validate: ValidateFunction }>();
+/** @throws Problem 422 when the JSON Schema itself is wrong, or takes too long */
+export async function checkForm(api: Api, form: object): Promise<void> {
+  try {
+    await api.engine.schemas.check([form], [null]);
+  } catch (error) {
+    if (error instanceof SchemaError) throw invalid('form', `is not a JSON Schema that can be used: ${error.message}`);
+    throw error;
+  }
+}
 
-/** @throws Problem 422 when the JSON Schema itself is wrong */
-export function checkForm(form: object): void {
-  compile(form);
+/** @throws Problem 422 when a rule's JSON Schema is wrong, or takes too long */
+export async function checkRules(api: Api, rules: Rule[]): Promise<void> {
+  if (rules.length === 0) return;
+  try {
+    await api.engine.schemas.check(
+      rules.map((rule) => rule.when),
+      [null],
+    );
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    const path = error.index === undefined ? 'rules' : `rules.${error.index}.when`;
+    throw invalid(path, `is not a JSON Schema that can be used: ${error.message}`);
+  }
 }
 
 /** @throws Problem 422 naming each place where the decision doesn't fit the queue's form */
-export function checkDecision(queue: Queue, decision: unknown): void {
-  if (!queue.form) return;
-  let known = compiled.get(queue.name);
-  if (known?.version !== queue.settings_version) {
-    known = { version: queue.settings_version, validate: compile(queue.form) };
-    if (compiled.size > 1_000) compiled.clear();
-    compiled.set(queue.name, known);
-  }
-  if (fits(known.validate, decision)) return;
-  const errors = (known.validate.errors ?? []).slice(0, 50).map((e) => ({
-    path: `decision${e.instancePath.replaceAll('/', '.')}`,
-    message: e.message ?? 'is wrong',
-  }));
+export async function checkDecision(api: Api, { form }: Queue, decision: unknown): Promise<void> {
+  if (!form) return;
+  const misfits = await misfitsOf(api, form, decision);
+  if (misfits.length === 0) return;
+  const errors = misfits.map(({ path, message }) => ({ path: `decision${path}`, message }));
   throw new Problem('invalid_request', `the decision does not fit the queue's form: ${errors[0]?.message}`, { errors });
+}
+
+async function misfitsOf(api: Api, form: object, decision: unknown) {
+  try {
+    return (await api.engine.schemas.check([form], [decision]))[0]?.[0] ?? [];
+  } catch (error) {
+    if (error instanceof SchemaError) return [{ path: '', message: `cannot be checked: ${error.message}` }];
+    throw error;
+  }
 }
 
 /** @throws Problem 422 when the decision is to go into a review and holds no status */
 export function checkStatus({ callback }: Item, decision: unknown): void {
   if (callback && 'review' in callback && statusOf(decision) === undefined)
     throw invalid('decision.status', 'must be an integer of 32 bits, because the decision goes into a review');
-}
-
-/** A form can refer to itself without end; that shows only when it is used. */
-function fits(validate: ValidateFunction, decision: unknown): boolean {
-  try {
-    return validate(decision);
-  } catch {
-    throw new Problem('invalid_request', "the queue's form cannot be applied to this decision", {
-      errors: [{ path: 'decision', message: "cannot be checked: the queue's form refers to itself without end" }],
-    });
-  }
-}
-
-function compile(form: object): ValidateFunction {
-  try {
-    const validate = new Ajv2020({ strict: false, allErrors: true, logger: false }).compile(form);
-    // its answers would be promises, which are true whatever comes of them
-    if ('$async' in validate) throw new Error('$async is not supported');
-    validate(null);
-    return validate;
-  } catch (error) {
-    throw invalid('form', `is not a JSON Schema: ${(error as Error).message}`);
-  }
 }

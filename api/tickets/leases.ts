@@ -3,6 +3,7 @@ import { IdParam } from '../../contract/common.ts';
 import { Release, Renew, Ticket, Transfer } from '../../contract/tickets.ts';
 import { releaseItem, transferItem } from '../../db/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
+import { settleDue } from '../../link/queues.ts';
 import { boundTo, type Caller } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { Problem } from '../problems.ts';
@@ -47,7 +48,7 @@ export const releaseTicket = endpoint({
     const token = needsToken(caller, body.token);
     const subject = boundTo(caller);
     const held = await lookInto(api, id, token, subject);
-    const [item] = await releaseItem(api.engine.db, 'ticket', {
+    const rows = await releaseItem(api.engine.db, 'ticket', {
       id,
       token,
       subject,
@@ -56,10 +57,8 @@ export const releaseTicket = endpoint({
       skip: body.skip,
       actor: token === null ? caller.actor : (held.holder ?? caller.actor),
     });
-    if (item) {
-      api.engine.after([item]);
-      return ok(ticketView(item));
-    }
+    const [item] = await api.engine.settled(rows);
+    if (item) return ok(ticketView(item));
     const found = await lookInto(api, id, token, subject);
     // the answer was lost and the call is repeated: what it asked for is so
     if (token !== null && found.named_why === 'released' && found.ended_at === null) return ok(ticketView(found));
@@ -85,11 +84,11 @@ export const transferTicket = endpoint({
       await api.ensureQueue('ticket', body.queue);
       const actor = token === null ? caller.actor : (held.holder ?? caller.actor);
       const transfer = { id, token, subject, queue: body.queue, reason: body.reason ?? null, actor };
-      const [item] = await transferItem(api.engine.db, 'ticket', transfer);
-      if (item) {
-        api.engine.after([item]);
-        return ok(ticketView(item));
-      }
+      const rows = await api.engine.db.transaction(async (tx) =>
+        settleDue(tx, 'ticket', await transferItem(tx, 'ticket', transfer)),
+      );
+      const [item] = await api.engine.settled(rows);
+      if (item) return ok(ticketView(item));
     }
     const found = await lookInto(api, id, token, subject);
     const isRepeat = token !== null && found.named_why === 'transferred' && found.queue === body.queue;

@@ -19,9 +19,9 @@ export const patchTicket = endpoint({
     // the event shows the change as every other time is shown
     const { deadlineAt } = body;
     const change = deadlineAt ? { ...body, deadlineAt: new Date(deadlineAt).toISOString() } : body;
-    const [item] = await changeItem(api.engine.db, 'ticket', id, change, caller.actor);
+    const rows = await changeItem(api.engine.db, 'ticket', id, change, caller.actor);
+    const [item] = await api.engine.settled(rows);
     if (!item) throw await refuse(api, await lookInto(api, id, null, null), null, 'change');
-    api.engine.after([item]);
     return ok(ticketView(item));
   },
 });

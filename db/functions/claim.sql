@@ -126,7 +126,7 @@ declare
 begin
   with c as materialized (
     select id, rank, seq from item
-     where kind = p_kind and queue = p_queue and state = 'ready' and requires_key = ''
+     where kind = p_kind and queue = p_queue and state = 'ready' and requires_key = '' and rules_due_at is null
        and (deadline_at is null or deadline_at > p_now)
        and (cardinality(p_persons) > 1
             or not (p_persons[1] = any (exclude) or p_persons[1] = any (skipped)))
@@ -161,7 +161,7 @@ begin
       select h.* from key cross join lateral (
         select id, rank, seq from item i
          where i.kind = p_kind and i.queue = p_queue and i.state = 'ready' and i.requires_key = key.requires_key
-           and (deadline_at is null or deadline_at > p_now)
+           and (deadline_at is null or deadline_at > p_now) and rules_due_at is null
            and not (p_person = any (exclude) or p_person = any (skipped))
          order by rank, seq limit v_depth) h
        where key.requires_key is not null
@@ -169,6 +169,7 @@ begin
     ), locked as materialized (
       select i.id, i.rank, i.seq from item i
        where i.kind = p_kind and i.id in (select id from head order by rank, seq limit v_depth) and i.state = 'ready'
+         and i.rules_due_at is null
        order by i.rank, i.seq limit p_count for update skip locked
     )
     select array_agg(id order by rank, seq), (select count(*) from head) into v_ids, v_seen from locked;

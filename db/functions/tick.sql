@@ -6,7 +6,7 @@ create or replace function advance_items(p_kinds text[], p_ids text[]) returns s
 language plpgsql set enable_seqscan = off as $$
 begin
   return query with due as materialized (
-    select i.kind, i.id, q.reclaimed_first, q.level_seconds, q.escalations,
+    select i.kind, i.id, q.reclaimed_first, q.level_seconds, q.escalations, q.rules,
            coalesce(i.callback, q.callback) is not null as tell, t.now, step.priority, step.seconds,
            case when i.deadline_at <= t.now then 'expired'
                 when i.state = 'held' and i.expires_at <= t.now then
@@ -34,7 +34,7 @@ begin
            case when d.act = 'reclaimed' then d.reclaimed_first else i.front end as front,
            d.act in ('expired', 'dead') as final,
            d.act in ('expired', 'dead', 'buried', 'reclaimed') and i.state = 'held' as ends_lease,
-           d.level_seconds, d.escalations
+           d.level_seconds, d.escalations, d.rules
       from due d join item i on i.kind = d.kind and i.id = d.id
      where d.act is not null
   )
@@ -42,6 +42,7 @@ begin
      set state = n.state, priority = n.priority, escalated_seconds = n.escalated_seconds, front = n.front,
          rank = case when n.act in ('reclaimed', 'escalated')
                      then item_rank(i.kind, n.priority, i.first_available_at, n.level_seconds, n.front) else i.rank end,
+         rules_due_at = case when n.act = 'reclaimed' and n.rules <> '[]' then n.now else i.rules_due_at end,
          wake_at = case when n.final then null else item_wake(
            n.state, i.available_at, i.expires_at, i.deadline_at,
            next_escalation(n.escalations, i.first_available_at, n.escalated_seconds)) end,
@@ -82,14 +83,11 @@ create or replace function ids_of(p_kind text, p_kinds text[], p_ids text[]) ret
   select array(select p.id from unnest(p_kinds, p_ids) as p (kind, id) where p.kind = p_kind)
 $$;
 
--- One batch of what is due, in all queues. Rows another process is at are skipped. An item whose
--- transition fails is parked for a minute and the rest goes on.
+-- One batch of what is due, in all queues. Rows another process is at are skipped.
 create or replace function tick(p_limit integer) returns setof item language plpgsql as $$
 declare
   v_kinds text[];
   v_ids text[];
-  v_began timestamptz := clock_timestamp();
-  v_moved integer;
 begin
   -- the scalar subquery bounds the index scan; a bare volatile call would read the whole index
   select array_agg(kind), array_agg(id) into v_kinds, v_ids from (
@@ -98,21 +96,37 @@ begin
        and not exists (select 1 from parked p where p.kind = i.kind and p.item_id = i.id and p.until > clock_timestamp())
      order by i.wake_at limit p_limit for update skip locked) due;
   if v_ids is null then return; end if;
+  return query select * from advance_apart(v_kinds, v_ids);
+end $$;
+
+-- All at once, or one by one where one of them fails: that one is parked for a minute.
+create or replace function advance_apart(p_kinds text[], p_ids text[]) returns setof item language plpgsql as $$
+declare
+  v_began timestamptz := clock_timestamp();
+  v_moved integer;
+begin
   begin
-    return query select * from advance(v_kinds, v_ids);
+    return query select * from advance(p_kinds, p_ids);
     get diagnostics v_moved = row_count;
-    if v_moved < cardinality(v_ids) then perform settle_idle(v_kinds, v_ids, v_began); end if;
+    if v_moved < cardinality(p_ids) then perform settle_idle(p_kinds, p_ids, v_began); end if;
   exception when others then
-    for n in 1 .. cardinality(v_ids) loop
+    for n in 1 .. cardinality(p_ids) loop
       begin
-        return query select * from advance(v_kinds[n:n], v_ids[n:n]);
+        return query select * from advance(p_kinds[n:n], p_ids[n:n]);
       exception
         -- others were at it: it is due still, and the next beat does it
         when deadlock_detected or serialization_failure then null;
-        when others then perform park_item(v_kinds[n], v_ids[n], sqlerrm);
+        when others then perform park_item(p_kinds[n], p_ids[n], sqlerrm);
       end;
     end loop;
   end;
+end $$;
+
+-- What is due for these items, for callers who must not answer before it is done.
+create or replace function tick_items(p_kind text, p_ids text[]) returns setof item language plpgsql as $$
+begin
+  perform 1 from item where kind = p_kind and id = any (p_ids) order by id for update;
+  return query select * from advance_apart(array_fill(p_kind, array[cardinality(p_ids)]), p_ids);
 end $$;
 
 -- The same for one item: what its own workflow does when its durable timer fires.

@@ -7,14 +7,15 @@
 -- a repeat changes nothing. json, not jsonb: bodies keep their text. An item without an id is named
 -- after its queue and number, which are drawn in the order of the array; a number whose name is taken is
 -- passed over.
-insert into item (seq, kind, id, queue, state, priority, rank, body, content_hash, requires, exclude, callback,
+insert into item (seq, kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires, base_requires,
+                  rules_due_at, exclude, callback,
                   own_deadline, version, created_at, available_at, first_available_at, deadline_at, wake_at,
                   lease_seconds, delay_seconds, body_bytes,
                   event_seq, last_event, last_actor, last_data, updated_at)
-select x.seq, $1, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.priority,
+select x.seq, $1, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.priority, x.priority,
        item_rank($1, x.priority, t.available_at, q.level_seconds, false),
        coalesce(x.body, 'null'), decode(x.hash, 'hex'),
-       array(select json_array_elements_text(x.requires)), array(select json_array_elements_text(x.exclude)),
+       r.requires, r.requires, case when q.rules <> '[]' then t.now end, array(select json_array_elements_text(x.exclude)),
        x.callback, x."deadlineSeconds" is not null, nextval('item_version'),
        t.created_at, t.available_at, t.available_at, t.deadline_at,
        item_wake(s.state, t.available_at, null, t.deadline_at, next_escalation(q.escalations, t.available_at, -1)),
@@ -34,6 +35,7 @@ select x.seq, $1, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.pri
           coalesce(x."createdAt", c.now) + make_interval(secs => x."delaySeconds") as available_at,
           coalesce(x."createdAt", c.now)
             + make_interval(secs => coalesce(x."deadlineSeconds", q.deadline_seconds)) as deadline_at) t
+ cross join lateral (select array(select json_array_elements_text(x.requires)) as requires) r
  cross join lateral (select case when t.available_at > t.now then 'delayed' else 'ready' end as state) s
  order by x.no
 on conflict (kind, id) do nothing
@@ -87,7 +89,7 @@ returning i.*;
 -- The item keeps its place: rank comes from when it first became available.
 with now as materialized (select clock_timestamp() as now),
 held as (
-  select i.kind, i.id, n.now, coalesce(i.callback, q.callback) is not null as tell, q.escalations, n.now + make_interval(secs => $5) as back_at,
+  select i.kind, i.id, n.now, coalesce(i.callback, q.callback) is not null as tell, q.escalations, q.rules, n.now + make_interval(secs => $5) as back_at,
          case when i.attempts >= q.max_attempts and not $9 then 'dead' when $5 > 0 then 'delayed' else 'ready' end as state
     from item i join queue q on q.kind = i.kind and q.name = i.queue cross join now n
    where i.kind = $1 and i.id = $2 and i.state = 'held' and i.expires_at > n.now
@@ -100,6 +102,7 @@ update item i
        lease_id = null, holder = null, granted_at = null, expires_at = null,
        lease_end = case when $3::text is null then 'revoked' else 'released' end,
        attempts = i.attempts - case when $9 then 1 else 0 end,
+       rules_due_at = case when h.rules <> '[]' then h.now end,
        wake_at = case when h.state = 'dead' then null else item_wake(h.state, h.back_at, null, i.deadline_at,
          next_escalation(h.escalations, i.first_available_at, i.escalated_seconds)) end,
        ended_at = case when h.state = 'dead' then h.now end, ended_by = case when h.state = 'dead' then $8 end,
@@ -119,7 +122,7 @@ returning i.*;
 -- from when it first became available; a deadline of its own stays, one of the old queue is replaced.
 with now as materialized (select clock_timestamp() as now),
 open as (
-  select i.kind, i.id, n.now, q.level_seconds, q.escalations,
+  select i.kind, i.id, n.now, q.level_seconds, q.escalations, q.rules,
          case when i.own_deadline then i.deadline_at
               else i.created_at + make_interval(secs => q.deadline_seconds) end as deadline_at,
          case when i.state = 'held' then 'ready' else i.state end as state
@@ -130,6 +133,7 @@ open as (
 )
 update item i
    set queue = $5, state = o.state, deadline_at = o.deadline_at, front = false, escalated_seconds = -1,
+       rules_due_at = case when o.rules <> '[]' or i.ruled is not null then o.now end,
        rank = item_rank(i.kind, i.priority, i.first_available_at, o.level_seconds, false),
        lease_end = case when i.state = 'held' then 'transferred' else i.lease_end end,
        lease_id = null, holder = null, granted_at = null, expires_at = null,
@@ -169,9 +173,9 @@ returning i.*;
 
 -- name: change_item
 -- PATCH of an open item, also while held (S0.2): a new priority is the rank that the very next claim reads.
--- $3 JSON of the fields that change, $4 actor.
+-- $3 JSON of the fields that change, $4 actor. What is set here wins over the queue's rules from then on.
 with changed as (
-  select i.kind, i.id, q.level_seconds, q.escalations, coalesce(p.priority, i.priority) as priority,
+  select i.kind, i.id, q.level_seconds, q.escalations, q.rules, coalesce(p.priority, i.priority) as priority,
          case when $3::jsonb ? 'body' then $3::json -> 'body' else i.body end as body,
          case when p.requires is null then i.requires else array(select jsonb_array_elements_text(p.requires)) end as requires,
          case when p.exclude is null then i.exclude else array(select jsonb_array_elements_text(p.exclude)) end as exclude,
@@ -184,6 +188,8 @@ with changed as (
 )
 update item i
    set priority = n.priority, body = n.body, requires = n.requires, exclude = n.exclude,
+       manual_priority = i.manual_priority or $3::jsonb ? 'priority', manual_requires = i.manual_requires or $3::jsonb ? 'requires',
+       rules_due_at = case when $3::jsonb ? 'body' and n.rules <> '[]' then clock_timestamp() else i.rules_due_at end,
        deadline_at = n.deadline_at, own_deadline = i.own_deadline or $3::jsonb ? 'deadlineAt',
        rank = item_rank(i.kind, n.priority, i.first_available_at, n.level_seconds, i.front),
        wake_at = item_wake(i.state, i.available_at, i.expires_at, n.deadline_at,

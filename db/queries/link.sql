@@ -6,6 +6,9 @@ select * from tick($1);
 -- name: tick_item
 select * from tick_item($1, $2);
 
+-- name: tick_items
+select * from tick_items($1, $2);
+
 -- name: refresh_statistics
 select * from refresh_statistics();
 
@@ -90,7 +93,16 @@ select seq, at, kind, item_id, queue, person, type, data from notice
  where at > (select clock_timestamp()) - interval '15 seconds' order by seq;
 
 -- name: notices_after
-select seq, at, kind, item_id, queue, person, type, data from notice where seq > $1 and person = $2 order by seq limit 1000;
+-- To a person $2 or of a ticket queue $3, behind the one a reader saw last; also those with a lower number
+-- whose transaction was under way when that one was written: they may have come after it.
+select n.seq, n.at, n.kind, n.item_id, n.queue, n.person, n.type, n.data
+  from notice n left join notice seen on seen.seq = $1
+ where (n.seq > $1 or n.seq < $1 and not pg_visible_in_snapshot(n.xid, seen.snap))
+   and ($2::text is null or n.person = $2) and ($3::text is null or n.kind = 'ticket' and n.queue = $3)
+ order by n.seq limit 1000;
+
+-- name: last_notice
+select coalesce(max(seq), 0)::bigint as seq from notice;
 
 -- name: forget_notices
 delete from notice where at < (select clock_timestamp()) - interval '10 minutes';

@@ -19,17 +19,18 @@ select delete_queue($1, $2) as outcome;
 -- Replaces all settings. refresh_pending says that what waits must be reckoned anew (ageing,
 -- escalations, deadlines are stored with the item); it stays true until that is done, also over a crash.
 insert into queue as q (kind, name, lease_seconds, level_seconds, escalations, reclaimed_first, max_held,
-                        max_attempts, deadline_seconds, callback, form)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                        max_attempts, deadline_seconds, callback, form, rules)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 on conflict (kind, name) do update
    set lease_seconds = excluded.lease_seconds, level_seconds = excluded.level_seconds,
        escalations = excluded.escalations, reclaimed_first = excluded.reclaimed_first,
        max_held = excluded.max_held, max_attempts = excluded.max_attempts,
        deadline_seconds = excluded.deadline_seconds, callback = excluded.callback, form = excluded.form,
+       rules = excluded.rules,
        settings_version = nextval('item_version'), updated_at = clock_timestamp(), deleted_at = null,
        refresh_pending = q.refresh_pending
-         or (q.level_seconds, q.escalations, q.deadline_seconds)
-            is distinct from (excluded.level_seconds, excluded.escalations, excluded.deadline_seconds)
+         or (q.level_seconds, q.escalations, q.deadline_seconds, q.rules)
+            is distinct from (excluded.level_seconds, excluded.escalations, excluded.deadline_seconds, excluded.rules)
 returning *;
 
 -- name: pause_queue
@@ -46,7 +47,8 @@ returning kind, name;
 -- name: refresh_items
 -- One batch of open items of a queue reckoned anew after its settings changed: place, deadline and
 -- wake time; steps already reached apply again as `greatest(current, step)`. Walks in the order of
--- creation from ($3, $4); the answer is the last row of the batch, or no row at the end.
+-- creation from ($3, $4); the answer is the last row of the batch with the ids for which something is
+-- due at once (an escalation that they have reached) and those that rules are about, or no row at the end.
 with batch as materialized (
   select i.kind, i.id, i.created_at, i.seq from item i
    where i.kind = $1 and i.queue = $2 and (i.created_at, i.seq) > ($3::timestamptz, $4::bigint)
@@ -54,11 +56,11 @@ with batch as materialized (
 ), locked as materialized (
   -- without the queue: before the first ANALYZE the planner would read a queue's whole index per row
   select i.kind, i.id, i.queue, i.state, i.priority, i.front, i.created_at, i.available_at, i.first_available_at,
-         i.expires_at, i.deadline_at, i.own_deadline
+         i.expires_at, i.deadline_at, i.own_deadline, i.ruled
     from batch b join item i on i.kind = b.kind and i.id = b.id and i.ended_at is null
    order by i.id for update of i
 ), reckoned as materialized (
-  select i.kind, i.id, d.deadline_at,
+  select i.kind, i.id, d.deadline_at, q.rules <> '[]' or i.ruled is not null as ruled,
          item_rank(i.kind, i.priority, i.first_available_at, q.level_seconds, i.front) as rank,
          item_wake(i.state, i.available_at, i.expires_at, d.deadline_at,
            next_escalation(q.escalations, i.first_available_at, -1)) as wake_at
@@ -75,7 +77,10 @@ with batch as materialized (
    where i.kind = r.kind and i.id = r.id
      and (i.rank, i.deadline_at, i.wake_at, i.escalated_seconds) is distinct from (r.rank, r.deadline_at, r.wake_at, -1)
 )
-select created_at::text as created_at, seq from batch order by batch.created_at desc, batch.seq desc limit 1;
+select created_at::text as created_at, seq,
+       array(select id from reckoned where wake_at <= (select clock_timestamp())) as due,
+       array(select id from reckoned where ruled) as ruled
+  from batch order by batch.created_at desc, batch.seq desc limit 1;
 
 -- name: refresh_done
 -- Only if the settings are still those that were applied, and old enough for every add that was

@@ -25,7 +25,7 @@ await sql(`insert into node (id, role, seen_at) values ('writers', 'api', clock_
 
 const settings = {
   ...{ lease_seconds: 3600, level_seconds: null, escalations: [], reclaimed_first: false, max_held: TICKETS },
-  ...{ max_attempts: null, deadline_seconds: null, callback: null, form: null },
+  ...{ max_attempts: null, deadline_seconds: null, callback: null, form: null, rules: [] },
 };
 
 /** A hundred tickets from their creation to their decision: three events each. */

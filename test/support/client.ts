@@ -11,6 +11,7 @@ export interface Reply {
 
 export interface Client {
   url: string;
+  key?: string | undefined;
   get(path: string): Promise<Reply>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   put(path: string, body?: unknown): Promise<Reply>;
@@ -37,6 +38,7 @@ export function api(url: string, key?: string): Client {
     });
   return {
     url,
+    key,
     raw,
     get: (path) => send('GET', path),
     post: (path, body, headers) => send('POST', path, body, headers),

@@ -20,6 +20,7 @@ export interface OpenStream {
 export async function openStream(client: Client, query: string, lastEventId?: string): Promise<OpenStream> {
   const abort = new AbortController();
   const headers = new Headers(lastEventId === undefined ? [] : [['last-event-id', lastEventId]]);
+  if (client.key) headers.set('authorization', `Bearer ${client.key}`);
   const response = await fetch(`${client.url}/v1/stream?${query}`, { headers, signal: abort.signal });
   if (response.status !== 200 || !response.body) throw new Error(`stream: ${response.status} ${await response.text()}`);
   const events: StreamEvent[] = [];

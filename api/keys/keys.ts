@@ -1,0 +1,63 @@
+import { IdParam, Page, pageOf } from '../../contract/common.ts';
+import { Key, MadeKey, NewKey } from '../../contract/keys.ts';
+import { type KeyLine, listKeys, revokeKey } from '../../db/keys.ts';
+import { createKey } from '../auth.ts';
+import { endpoint, ok } from '../endpoint.ts';
+import { isNumber, page, positionOf } from '../paging.ts';
+import { Problem } from '../problems.ts';
+
+const view = (k: KeyLine) => ({
+  id: k.id,
+  name: k.name,
+  role: k.role,
+  subject: k.subject,
+  queues: k.queues,
+  expiresAt: k.expires_at?.toISOString() ?? null,
+  createdAt: k.created_at.toISOString(),
+  revokedAt: k.revoked_at?.toISOString() ?? null,
+});
+
+export const addKeyEndpoint = endpoint({
+  method: 'post',
+  path: '/v1/keys',
+  tag: 'Keys',
+  summary: 'A new key, shown in this answer only',
+  roles: [],
+  body: NewKey,
+  answers: { 201: MadeKey },
+  async handle({ api, body: { name, role, subject = null, queues, expiresAt } }) {
+    const made = { name: name ?? subject ?? role, role, subject, queues, expiresAt };
+    const { row, key } = await createKey(api.engine.db, made);
+    return { status: 201, body: { ...view(row), key } };
+  },
+});
+
+export const listKeysEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/keys',
+  tag: 'Keys',
+  summary: 'All keys, newest first; never the keys themselves',
+  roles: [],
+  query: Page,
+  answers: { 200: pageOf(Key) },
+  async handle({ api, query: { limit, cursor } }) {
+    const rows = await listKeys(api.engine.db, positionOf(cursor, isNumber) ?? null, limit + 1);
+    return ok(page(rows, limit, view, (k) => k.seq));
+  },
+});
+
+export const revokeKeyEndpoint = endpoint({
+  method: 'delete',
+  path: '/v1/keys/{id}',
+  tag: 'Keys',
+  summary: 'Ends a key, within a second everywhere',
+  roles: [],
+  params: IdParam,
+  answers: { 200: Key },
+  problems: ['not_found'],
+  async handle({ api, params: { id } }) {
+    const row = await revokeKey(api.engine.db, id);
+    if (!row) throw new Problem('not_found', `there is no key ${id}`);
+    return ok(view(row));
+  },
+});

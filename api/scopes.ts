@@ -1,0 +1,114 @@
+import type { Kind } from '../contract/snapshot.ts';
+import { getItems } from '../db/items.ts';
+import { getTask } from '../db/tasks.ts';
+import { groupOfGid } from '../domain/tasks.ts';
+import type { Caller } from './auth.ts';
+import type { Api } from './context.ts';
+import { Problem } from './problems.ts';
+
+/** What a call names, as its endpoint has checked it. */
+export interface Named {
+  path: string;
+  params: Record<string, unknown>;
+  query: Record<string, unknown>;
+  body: Record<string, unknown>;
+}
+
+const ITEMS: [RegExp, Kind][] = [
+  [/^\/v1\/tickets\/\{id\}/, 'ticket'],
+  [/^\/v1\/jobs\/\{id\}/, 'job'],
+  [/^\/v1\/cases\/\{id\}/, 'case'],
+];
+
+/** Lists over all, and by what each line belongs to a queue, topic, court or executor. */
+const LISTS: Record<string, string> = {
+  '/v1/tickets': 'queue',
+  '/v1/queues': 'name',
+  '/v1/topics': 'name',
+  '/v1/courts': 'name',
+  '/v1/cases': 'court',
+  '/v1/groups': 'id',
+  '/v1/tasks': 'executor',
+  '/v1/deliveries': 'queue',
+  '/v1/jurors/{juror}/invitations': 'court',
+};
+
+/** Which look at what they are about themselves, or are about no queue. */
+const OWN = new Set(['/v1/jobs', '/v1/stream', '/v1/stream-tickets', '/v1/templates', '/v1/templates/{id}']);
+
+/** Whether a key may act and read in a queue, topic, court or group. A group is also its executor, `gid_` before it. */
+export function inScope({ queues }: Pick<Caller, 'queues'>, name: string): boolean {
+  if (queues === null) return true;
+  const names = [name, groupOfGid(name)];
+  return queues.some((q) => names.some((n) => (q.endsWith('*') ? n.startsWith(q.slice(0, -1)) : n === q)));
+}
+
+/** @throws Problem `forbidden` for one that is none of the key's */
+export function checkNames(caller: Caller, names: Iterable<string>): void {
+  for (const name of names)
+    if (!inScope(caller, name)) throw new Problem('forbidden', `this key is for other queues than ${name}`);
+}
+
+/** Unknown items are left to whoever looks for them. @throws Problem `forbidden` */
+export async function checkItems(api: Api, caller: Caller, kind: Kind, ids: string[]): Promise<void> {
+  if (caller.queues === null || ids.length === 0) return;
+  const rows = await getItems(api.engine.db, kind, ids);
+  checkNames(
+    caller,
+    rows.map((row) => row.queue),
+  );
+}
+
+/**
+ * Keeps a key that is bound to queues to them, whatever it calls: what a call names, and the queue of each item that
+ * it names. An endpoint that this file doesn't know is not for such keys.
+ * @throws Problem `forbidden`
+ */
+export async function checkScope(api: Api, caller: Caller, named: Named): Promise<void> {
+  if (caller.queues === null) return;
+  const { path, params, query, body } = named;
+  const names = namesIn(named);
+  checkNames(caller, names);
+  for (const [place, kind] of ITEMS) if (place.test(path)) return checkItems(api, caller, kind, [String(params.id)]);
+  if (path.startsWith('/v1/deliveries/{kind}/'))
+    return checkItems(api, caller, params.kind as Kind, [String(params.itemId)]);
+  if (path === '/v1/tickets/resolve')
+    return checkItems(
+      api,
+      caller,
+      'ticket',
+      (body.items as { id: string }[]).map((i) => i.id),
+    );
+  if (path.startsWith('/v1/tasks/{id}')) return checkTask(api, caller, String(params.id));
+  if (path.endsWith('/explain') && body.ticket !== undefined)
+    await checkItems(api, caller, 'ticket', [String(body.ticket)]);
+  if (path === '/v1/dispatch-log' && query.taskId !== undefined)
+    return checkTask(api, caller, String(query.taskId).split('/')[0] ?? '');
+  if (names.length === 0 && !(path in LISTS) && !OWN.has(path))
+    throw new Problem('forbidden', 'this key is for some queues only, and this call is about all');
+}
+
+/** Of a list over all, only what is the key's: a page may have fewer lines than asked for, and goes on by its cursor. */
+export function scoped(caller: Caller, path: string, answer: unknown): unknown {
+  const field = LISTS[path];
+  const { items } = answer as { items?: Record<string, unknown>[] };
+  if (caller.queues === null || field === undefined || !items) return answer;
+  return { ...(answer as object), items: items.filter((line) => inScope(caller, String(line[field]))) };
+}
+
+async function checkTask(api: Api, caller: Caller, id: string): Promise<void> {
+  const task = await getTask(api.engine.db, id);
+  if (task) checkNames(caller, [task.executor]);
+}
+
+function namesIn({ path, params, query, body }: Named): string[] {
+  const fallback = body.fallback as { court?: string; queue?: string } | null | undefined;
+  const found = [
+    ...[params.queue, params.topic, params.court, params.gid],
+    ...[query.queue, query.court],
+    ...[path.startsWith('/v1/tasks') ? (query.executor ?? body.executor) : undefined],
+    ...[path.endsWith('/transfer') ? body.queue : undefined],
+    ...[fallback?.court, fallback?.queue],
+  ];
+  return found.filter((name) => name !== undefined).map(String);
+}

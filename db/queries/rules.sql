@@ -1,0 +1,51 @@
+-- Rules of a queue (S0.2); how they are evaluated: link/rules.ts.
+
+-- name: apply_rules
+-- What rules come to for tickets of queue $1, evaluated under its settings version $2. $3: JSON array of
+-- {id, version, priority, requires, rules}; a ticket that changed in between is left out of the answer and
+-- evaluated again. What was set by hand stays; an escalation that was reached is never undone.
+with ruled as materialized (
+  select i.kind, i.id, q.level_seconds, x.rules,
+         case when i.manual_priority then i.priority else greatest(x.priority, step.priority) end as priority,
+         case when i.manual_requires then i.requires
+              else array(select json_array_elements_text(x.requires)) end as requires
+    from json_to_recordset($3::json) as x (id text, version bigint, priority bigint, requires json, rules jsonb)
+    join item i on i.kind = 'ticket' and i.id = x.id and i.version = x.version and i.queue = $1 and i.ended_at is null
+    join queue q on q.kind = 'ticket' and q.name = $1 and q.settings_version = $2
+   cross join lateral (
+     select max(s.priority) as priority from jsonb_to_recordset(q.escalations) as s ("afterSeconds" double precision, priority bigint)
+      where s."afterSeconds" <= i.escalated_seconds) step
+   order by i.id for update of i
+), changed as (
+  select r.*, r.priority <> i.priority or r.requires <> i.requires as moved
+    from ruled r join item i on i.kind = r.kind and i.id = r.id
+)
+update item i
+   set priority = c.priority, requires = c.requires, ruled = c.rules, rules_due_at = null,
+       base_priority = coalesce(i.base_priority, i.priority), base_requires = coalesce(i.base_requires, i.requires),
+       rank = item_rank(i.kind, c.priority, i.first_available_at, c.level_seconds, i.front),
+       version = case when c.moved then nextval('item_version') else i.version end,
+       event_seq = i.event_seq + case when c.moved then 1 else 0 end,
+       last_event = case when c.moved then 'changed' else i.last_event end,
+       last_actor = case when c.moved then 'system' else i.last_actor end,
+       updated_at = case when c.moved then clock_timestamp() else i.updated_at end,
+       last_data = case when not c.moved then i.last_data else json_build_object(
+         'changed', json_strip_nulls(json_build_object(
+           'priority', case when c.priority <> i.priority then c.priority end,
+           'requires', case when c.requires <> i.requires then to_json(c.requires) end)),
+         'priorityBefore', i.priority, 'rules', c.rules) end
+  from changed c
+ where i.kind = c.kind and i.id = c.id
+returning i.*;
+
+-- name: rules_due
+-- Tickets whose evaluation was cut off: whoever moved them has had its time.
+select * from item
+ where rules_due_at < clock_timestamp() - interval '2 seconds' and ended_at is null
+ order by rules_due_at limit $1;
+
+-- name: open_tickets
+-- One batch of a queue's open tickets in the order of creation from ($2, $3), with how long each has waited.
+select *, extract(epoch from clock_timestamp() - first_available_at)::double precision as waited from item
+ where kind = 'ticket' and queue = $1 and ended_at is null and (created_at, seq) > ($2::timestamptz, $3::bigint)
+ order by created_at, seq limit $4;

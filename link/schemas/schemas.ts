@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { Check, Checked, Misfit } from './thread.ts';
+
+export type { Misfit };
+
+const DEADLINE_MS = 5_000;
+const CLOSING = 'the process is about to end';
+const HEAP_MB = 256;
+/** An answer that came while this thread was busy is read first. */
+const GRACE_MS = 100;
+
+/** A JSON Schema that is none, or that cannot be applied in time. */
+export class SchemaError extends Error {
+  /** Which of the schemas; undefined: time or memory ran out. */
+  readonly index: number | undefined;
+
+  constructor(message: string, index?: number) {
+    super(message);
+    this.index = index;
+  }
+}
+
+/**
+ * Checks values against JSON Schemas that callers have written, in a thread of its own: a schema of a few lines can
+ * ask for more work than any server can do (`$ref` that doubles at each step, `uniqueItems`, a form of thousands of
+ * keywords), and the event loop must go on. One check at a time; one that takes longer than five seconds ends
+ * with its thread. Patterns are RE2's, which take linear time.
+ */
+export class Schemas {
+  #thread: Promise<Worker> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  /**
+   * @returns for each value, for each schema, what doesn't fit; empty where everything does
+   * @throws SchemaError
+   */
+  check(schemas: object[], values: unknown[]): Promise<Misfit[][][]> {
+    const job = { schemas: schemas.map((s) => JSON.stringify(s)), values };
+    const answer = this.#last.then(() => this.#run(job));
+    this.#last = answer.catch(() => {});
+    return answer.then((checked) => {
+      if ('wrong' in checked) throw new SchemaError(checked.message, checked.wrong);
+      return checked.misfits;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#end();
+  }
+
+  async #run(job: Check): Promise<Checked> {
+    if (this.#closed) throw new Error(CLOSING);
+    const thread = await this.#started();
+    const over = new AbortController();
+    const { signal } = over;
+    try {
+      const answer = once(thread, 'message', { signal }).then(([checked]) => checked as Checked);
+      const ended = once(thread, 'exit', { signal }).then(() => undefined);
+      const late = sleep(DEADLINE_MS, undefined, { signal }).then(() => sleep(GRACE_MS, undefined, { signal }));
+      for (const p of [answer, ended, late]) p.catch(() => {});
+      thread.postMessage(job);
+      const checked = await Promise.race([answer, ended, late]);
+      if (checked) return checked;
+    } catch (error) {
+      await this.#end();
+      throw new SchemaError((error as Error).message);
+    } finally {
+      over.abort();
+    }
+    await this.#end();
+    // not the schema's fault: nobody may take it for a value that doesn't fit
+    if (this.#closed) throw new Error(CLOSING);
+    throw new SchemaError('takes too much time or memory');
+  }
+
+  async #started(): Promise<Worker> {
+    const starting = this.#thread ?? startThread(() => this.#ended(starting));
+    this.#thread = starting;
+    try {
+      return await starting;
+    } catch (error) {
+      this.#thread = undefined;
+      throw error;
+    }
+  }
+
+  #ended(thread: Promise<Worker>): void {
+    if (this.#thread === thread) this.#thread = undefined;
+  }
+
+  async #end(): Promise<void> {
+    const thread = this.#thread;
+    this.#thread = undefined;
+    await thread?.then((t) => t.terminate()).catch(() => {});
+  }
+}
+
+async function startThread(onExit: () => void): Promise<Worker> {
+  const thread = new Worker(new URL('./thread.mjs', import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+  });
+  // without a listener it would end the process
+  thread.on('error', () => {});
+  thread.on('exit', onExit);
+  thread.unref();
+  await once(thread, 'message');
+  return thread;
+}

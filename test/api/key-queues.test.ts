@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest';
+import { endpoints } from '../../api/endpoints.ts';
+import { type Client, eventually, type Json, walk } from '../support/client.ts';
+import { expectProblem } from '../support/problems.ts';
+import { nameOf, pathOf, sampleBody } from '../support/samples.ts';
+import { openStream } from '../support/stream.ts';
+import { startTestSystem } from '../support/system.ts';
+import { add, claim, configure } from '../support/tickets.ts';
+
+const { api } = await startTestSystem();
+
+/** A key made over the API. */
+async function key(wanted: object): Promise<Client> {
+  const made = await api.post('/v1/keys', wanted);
+  expect(made.status).toBe(201);
+  return api.as(made.body.key);
+}
+
+describe('keys over the API', () => {
+  test('a key is made, listed and ended; it is shown once', async () => {
+    const made = await api.post('/v1/keys', { role: 'reviewer', subject: 'rita', queues: ['a', 'b-*'] });
+    const { key: secret, ...line } = made.body;
+    expect(line).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{12}$/),
+      ...{ name: 'rita', role: 'reviewer', subject: 'rita', queues: ['a', 'b-*'], expiresAt: null, revokedAt: null },
+      createdAt: expect.any(String),
+    });
+    expect((await walk(api, '/v1/keys', 1)).find((k) => k.id === line.id)).toEqual(line);
+    expect(JSON.stringify((await api.get('/v1/keys')).body)).not.toContain(secret.split('_')[2]);
+    expect((await api.as(secret).get('/v1/queues')).status).toBe(200);
+    for (let n = 0; n < 2; n++)
+      expect(await api.raw('DELETE', `/v1/keys/${line.id}`)).toMatchObject({
+        status: 200,
+        body: { ...line, revokedAt: expect.any(String) },
+      });
+    await eventually(async () => (await api.as(secret).get('/v1/queues')).status === 401, 2_000);
+    expectProblem(await api.raw('DELETE', '/v1/keys/nobody'), 'unknown', { status: 404, code: 'not_found' });
+  });
+
+  test('a key that has expired is none, nor is its stream ticket, and its open stream ends', async () => {
+    const brief = await key({ role: 'agent', expiresAt: new Date(Date.now() + 3_000).toISOString() });
+    const { ticket } = (await brief.post('/v1/stream-tickets')).body;
+    const open = await fetch(`${api.url}/v1/stream?queue=x&ticket=${ticket}`);
+    expect(open.status).toBe(200);
+    await eventually(async () => (await brief.get('/v1/queues')).status === 401, 8_000);
+    expect(await open.text()).toContain('retry: 1000');
+    expect((await api.get(`/v1/stream?queue=x&ticket=${ticket}`)).status).toBe(401);
+  });
+
+  test('what cannot be a key is refused', async () => {
+    const wrong = [
+      ...[{}, { role: 'king' }, { role: 'reviewer' }, { role: 'agent', queues: [] }, { role: 'agent', name: 'a b' }],
+      ...[
+        { role: 'agent', queues: ['a*b'] },
+        { role: 'agent', queues: ['*a'] },
+        { role: 'agent', expiresAt: 'soon' },
+      ],
+    ];
+    for (const body of wrong)
+      expectProblem(await api.post('/v1/keys', body), JSON.stringify(body), { status: 422, code: 'invalid_request' });
+    for (const role of ['producer', 'agent', 'consumer'])
+      expectProblem(await (await key({ role })).post('/v1/keys', { role: 'admin' }), role, { status: 403 });
+  });
+});
+
+describe('a key that is bound to queues', async () => {
+  const bound = await key({ role: 'admin', queues: ['mine', 'my-*'] });
+  // one of each kind, elsewhere, with the ids that the samples name
+  await add(api, 'theirs', { id: 'some-id' });
+  await api.post('/v1/jobs', { command: 'add', topic: 'theirs', id: 'some-id', body: 1 });
+  await api.put('/v1/courts/theirs', {});
+  await api.post('/v1/courts/theirs/cases', { id: 'some-id', parties: [], body: 1 });
+  await api.put('/v1/groups/theirs', { members: ['uid_a'] });
+  await api.post('/v1/templates', { id: 'some-id', name: 'some', params: {} });
+  const once = { id: 'some-id', type: 'once', executor: 'gid_theirs', startTime: new Date().toISOString() };
+  expect((await api.post('/v1/tasks', { ...once, templateId: 'some-id', params: {} })).status).toBe(201);
+
+  /** About no queue: they are for every key. */
+  const FREE = new Set([
+    'post /v1/stream-tickets',
+    'post /v1/templates',
+    'get /v1/templates',
+    'get /v1/templates/{id}',
+  ]);
+  /** Lists over all. */
+  const LISTS = ['tickets', 'queues', 'topics', 'courts', 'cases', 'groups', 'tasks'];
+  const others = endpoints.filter(
+    (e) =>
+      e.roles !== null &&
+      !e.path.startsWith('/v1/deliveries') &&
+      !FREE.has(nameOf(e)) &&
+      !LISTS.some((l) => nameOf(e) === `get /v1/${l}`),
+  );
+
+  test.each(others.map((e) => [nameOf(e), e] as const))('%s is not for it elsewhere', async (name, e) => {
+    if (name === 'get /v1/jurors/{juror}/invitations') return;
+    const body =
+      name === 'post /v1/tickets/resolve' ? { items: [{ id: 'some-id', decision: 1 }], reason: 'r' } : sampleBody(e);
+    const sent = e.path === '/v1/jobs' ? { command: 'peek', topic: 'theirs' } : body;
+    const query = e.path === '/v1/stream' ? '?queue=theirs' : '';
+    const reply = await bound.raw(e.method.toUpperCase(), pathOf(e) + query, {
+      headers: { 'content-type': 'application/json' },
+      ...(sent && { body: JSON.stringify(sent) }),
+    });
+    expect(reply.status, `${name}: ${JSON.stringify(reply.body)}`).toBe(403);
+  });
+
+  test('lists over all show its own', async () => {
+    await add(api, 'my-own', { id: 'my-1' });
+    await add(api, 'theirs', { id: 'their-2' });
+    await api.post('/v1/jobs', { command: 'add', topic: 'my-topic', id: 'my-job', body: 1 });
+    const ids = (items: Json[]) => items.map((i) => i.id ?? i.name);
+    const listed = async (path: string) => ids((await bound.get(path)).body.items);
+    expect(await listed('/v1/tickets')).toEqual(['my-1']);
+    expect(await listed('/v1/queues')).toEqual(['my-own']);
+    expect(await listed('/v1/topics')).toEqual(['my-topic']);
+    for (const list of ['courts', 'cases', 'groups', 'tasks']) expect(await listed(`/v1/${list}`), list).toEqual([]);
+    expectProblem(await bound.get('/v1/tickets?queue=theirs'), 'named', { status: 403, code: 'forbidden' });
+  });
+
+  test('each job command is for its topics only', async () => {
+    const job = { topic: 'theirs', id: 'some-id', body: 1, token: 't' };
+    const commands = [
+      ...[
+        { command: 'add', topic: 'theirs', id: 'j', body: 1 },
+        { command: 'add', jobs: [{ ...job, token: undefined }] },
+      ],
+      ...[
+        { command: 'pop', topic: ['my-topic', 'theirs'] },
+        { command: 'finish', id: 'some-id' },
+      ],
+      ...[
+        { command: 'finish', jobs: [{ id: 'some-id' }] },
+        { command: 'delete', id: 'some-id' },
+      ],
+      ...[
+        { command: 'touch', id: 'some-id', token: 't' },
+        { command: 'kick', topic: 'theirs' },
+      ],
+      ...[
+        { command: 'kick', id: 'some-id' },
+        { command: 'peek', id: 'some-id' },
+      ],
+    ];
+    for (const command of commands) {
+      const { status, body } = await bound.post('/v1/jobs', command);
+      expect([status, body.success], JSON.stringify(command)).toEqual([403, false]);
+    }
+    expect(
+      (await bound.post('/v1/jobs', { command: 'add', topic: 'my-topic', id: 'mine', body: 1 })).body.success,
+    ).toBe(true);
+  });
+
+  test('where it is at home it does what its role does', async () => {
+    await configure(bound, 'mine', { maxHeld: 5 });
+    await add(bound, 'mine', { id: 'mine-1' });
+    const [held] = (await claim(bound, 'mine', 'anna')).tickets;
+    const { token } = held.lease;
+    const transfer = await bound.post('/v1/tickets/mine-1/transfer', { token, queue: 'theirs' });
+    expectProblem(transfer, 'to another queue', { status: 403, code: 'forbidden' });
+    const decided = await bound.post('/v1/tickets/mine-1/decide', { token, decision: 1 });
+    expect(decided.body.ticket.state).toBe('decided');
+    expectProblem(await bound.post('/v1/queues/mine/explain', { reviewer: 'a', ticket: 'some-id' }), 'explain', {
+      status: 403,
+    });
+  });
+
+  test('a reviewer hears on the stream of the own queues only, and reads tickets of these', async () => {
+    const nora = await key({ role: 'reviewer', subject: 'nora', queues: ['mine'] });
+    await add(api, 'theirs', { id: 'nora-theirs' });
+    await add(api, 'mine', { id: 'nora-mine' });
+    await eventually(async () => (await claim(api, 'theirs', 'nora')).tickets.length > 0);
+    await claim(nora, 'mine', 'nora');
+    const stream = await openStream(nora, '');
+    for (const id of ['some-id', 'nora-theirs', 'their-2', 'nora-mine'])
+      await api.post(`/v1/tickets/${id}/invalidate`, { reason: 'r' });
+    await stream.first('lease_lost', (d) => d.id === 'nora-mine');
+    expect(stream.events.map((e) => e.data.id)).toEqual(['nora-mine']);
+    expect((await nora.get('/v1/tickets/nora-mine')).status).toBe(200);
+    for (const path of ['/v1/tickets/nora-theirs', '/v1/queues/theirs', '/v1/queues/theirs/stats'])
+      expectProblem(await nora.get(path), path, { status: 403, code: 'forbidden' });
+  });
+});
