@@ -43,6 +43,7 @@ import {
   listReviewsEndpoint,
   reviewDeliveries,
   reviewLogEndpoint,
+  reviewStatsEndpoint,
   reviewStoresEndpoint,
   reviewWorkflow,
 } from './reviews/get.ts';
@@ -121,6 +122,7 @@ export const endpoints = [
   getReviewEndpoint,
   listReviewsEndpoint,
   reviewLogEndpoint,
+  reviewStatsEndpoint,
   reviewStoresEndpoint,
   reviewWorkflow,
   reviewDeliveries.list,

@@ -73,6 +73,7 @@ select * from task
 
 -- name: list_tasks_of
 -- The same of a user, $8, and its groups, each one's oldest from its own index.
+-- bytes: params
 select t.* from (select $1::text as queue union select 'gid_' || group_id from member where person = $8) e
  cross join lateral (
    select * from task
