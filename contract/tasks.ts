@@ -141,7 +141,7 @@ export const Task = z
     warnings: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
-      .openapi({ description: 'Answers of POST and PATCH: what was accepted, but nobody can be handed yet' }),
+      .openapi({ description: 'Answers of POST and PATCH: what was accepted, but cannot take effect yet' }),
     moreFrom: z
       .string()
       .nullable()

@@ -136,7 +136,7 @@ export async function recordAt(db: Queryable, id: string, seq: number): Promise<
   return row.record;
 }
 
-/** What is to be told of line `n` of a review's log. */
+/** The content of the message about line `n` of a review's log. */
 export async function changeAt(db: Queryable, id: string, n: number): Promise<Change | undefined> {
   return (await db.run<Change>('review_change', [id, n]))[0];
 }

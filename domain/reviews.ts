@@ -49,7 +49,7 @@ export function recordAfter(
   return { ...record, [place]: record[place].map((p) => (p.id === targetId ? { ...p, ...applied } : p)) };
 }
 
-/** What a review's receiver is told of one change. */
+/** The content of a message about one change. */
 export interface Change {
   record: ReviewRecord;
   body: unknown;

@@ -113,7 +113,7 @@ const tooMany = ({ config }: Api, executor: string) =>
 const tooManyDue = () =>
   new Problem(
     'limit_reached',
-    'more than 10,000 occurrences would be caught up: a later startTime or fewer lookbackSeconds',
+    'more than 10,000 occurrences would be caught up; give a later startTime or a smaller lookbackSeconds',
     {
       errors: [{ path: 'lookbackSeconds', message: 'reaches back to more than 10,000 occurrences' }],
     },
@@ -122,7 +122,7 @@ const tooManyDue = () =>
 /** A task as it was saved. A group may be made after its tasks, but its name may also be a typing error. */
 async function saved(api: Api, row: TaskRow): Promise<Task> {
   const unknown = row.queue.startsWith('gid_') && !(await hasGroup(api.engine.db, groupOfGid(row.queue)));
-  const message = `there is no group ${row.executor} yet; nobody is handed this task before it has members`;
+  const message = `there is no group ${row.executor} yet; the task is not handed out before the group has members`;
   return { ...taskView(row), warnings: unknown ? [{ path: 'executor', message }] : [] };
 }
 

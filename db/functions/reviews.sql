@@ -146,7 +146,7 @@ end $$;
 
 -- The record as it was after a line of the log, 0 being its creation: from the record as it is, or as it was before the
 -- next edit, each target with what it had before it was changed the first time since then.
-create or replace function review_record(p_id text, p_seq integer) returns jsonb language plpgsql stable
+create or replace function review_record(p_id text, p_seq bigint) returns jsonb language plpgsql stable
 set enable_seqscan = off as $$
 declare
   v_record jsonb;

@@ -52,7 +52,8 @@ begin
   end if;
 end $$;
 
--- How many times a task has inside its look-back by now: what making it, or changing it, would catch up. Reckoned, not listed.
+-- How many occurrences of a task lie inside its look-back at p_now: what adding or changing it would catch up. It is computed,
+-- not listed, so it is fast for any number.
 create or replace function times_due(t task, p_now timestamptz) returns bigint language plpgsql stable as $$
 declare
   v_from timestamptz := greatest(t.start_time, p_now - make_interval(secs => t.lookback_seconds));

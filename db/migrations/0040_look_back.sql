@@ -1,4 +1,4 @@
--- The look-back of each user (S4.6), and blocking tasks that somebody is in the middle of (S4.4).
+-- The look-back of each user (S4.6), and blocking tasks that a user goes on with (S4.4).
 
 -- What a user passed by is what they could see when they were given a later task. Clocks cannot say so, because a
 -- transaction is seen only when it commits; transactions can.

@@ -35,7 +35,7 @@ select r.record, r.version, jsonb_build_object('id', b.review_id, 'status', b.st
 select * from review_callback where review_id = $1 and seq > $2::bigint order by seq limit $3;
 
 -- name: review_record
-select review_record($1, $2::integer) as record;
+select review_record($1, $2::bigint) as record;
 
 -- name: review_change
 -- A review as it was after line $2 of its log, for a message about that.

@@ -40,7 +40,7 @@ test('S1.8 twenty callbacks for a review with a body of 7 MB store less than one
   expect(opened(received[0] as Received).review).toMatchObject({ status: 2, body });
 }, 120_000);
 
-test('S1.9 what is told later, or told again, is the review as it was: targets, statuses, times, body', async () => {
+test('S1.9 a message that is delivered late, or again, has the review as it was: targets, statuses, times, body', async () => {
   let up = false;
   const { callback, received } = await startReceiver(() => (up ? 204 : 503));
   const one = (words: string, ...pictures: string[]) => ({
@@ -66,9 +66,9 @@ test('S1.9 what is told later, or told again, is the review as it was: targets, 
   await note();
   await audit({ kind: 'picture', targetId: 'then-b' }, 6);
   up = true;
-  const told = () => [...new Map(received.map(opened).map((m: Json) => [m.version, m.review])).values()];
-  await eventually(async () => told().length === seen.length, 60_000);
-  expect(told()).toEqual(seen);
+  const delivered = () => [...new Map(received.map(opened).map((m: Json) => [m.version, m.review])).values()];
+  await eventually(async () => delivered().length === seen.length, 60_000);
+  expect(delivered()).toEqual(seen);
   const log = await logOf(api, 'then');
   const targets = ({ text, pictures, replies }: Json) => ({
     ...{ text, replies },
