@@ -8,7 +8,7 @@ import * as deliveries from '../db/deliveries.ts';
 import { getItem } from '../db/items.ts';
 import type { Db } from '../db/pool.ts';
 import { getQueue } from '../db/queues.ts';
-import { changeAt, getReview } from '../db/reviews.ts';
+import { changeAt } from '../db/reviews.ts';
 import { INVITED, outcomeMessage } from '../domain/callbacks.ts';
 import { caseView } from '../domain/cases.ts';
 import { type Change, changeMessage } from '../domain/reviews.ts';
@@ -124,11 +124,10 @@ const nobodyToTell = (db: Db, kind: Kind, id: string) =>
 
 /** One change of a review, as the review was after it. */
 async function changeOf(db: Db, id: string, { n, version, body }: deliveries.Delivery): Promise<Message | undefined> {
-  const callback = (await getReview(db, id))?.callback;
-  // a delivery of an older Docket has it all
-  const change = (body as Change | null) ?? (await changeAt(db, id, n));
-  if (!callback || !change) return undefined;
-  const message = changeMessage(id, version, change);
+  const { callback, ...change } = (await changeAt(db, id, n)) ?? { callback: null };
+  if (!callback) return undefined;
+  // a delivery of an older Docket has its content itself
+  const message = changeMessage(id, version, (body ?? change) as Change);
   return { ...callback, id: messageId({ kind: 'review', id, version }, n), body: JSON.stringify(message) };
 }
 

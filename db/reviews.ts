@@ -136,9 +136,9 @@ export async function recordAt(db: Queryable, id: string, seq: number): Promise<
   return row.record;
 }
 
-/** The content of the message about line `n` of a review's log. */
-export async function changeAt(db: Queryable, id: string, n: number): Promise<Change | undefined> {
-  return (await db.run<Change>('review_change', [id, n]))[0];
+/** The content of the message about line `n` of a review's log, and where it goes now. */
+export async function changeAt(db: Queryable, id: string, n: number) {
+  return (await db.run<Change & { callback: Callback | null }>('review_change', [id, n]))[0];
 }
 
 /** How many lines the logs of all reviews have of a day, by outcome; `day` null: today's, in UTC. */

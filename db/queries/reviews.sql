@@ -38,8 +38,8 @@ select * from review_callback where review_id = $1 and seq > $2::bigint order by
 select review_record($1, $2::bigint) as record;
 
 -- name: review_change
--- A review as it was after line $2 of its log, for a message about that.
-select review_record(r.id, c.seq) as record, case when b.review_id is null then r.body else b.body end as body,
+-- A review as it was after line $2 of its log, for a message about that, and its callback of today.
+select r.callback, review_record(r.id, c.seq) as record, case when b.review_id is null then r.body else b.body end as body,
        iso_time(r.created_at) as "createdAt", iso_time(c.applied_at) as "updatedAt"
   from review r
   join review_callback c on c.review_id = r.id and c.seq = $2::integer
