@@ -8,7 +8,7 @@ import { completionsOf } from '../db/dispatches.ts';
 import { getItem } from '../db/items.ts';
 import type { Db } from '../db/pool.ts';
 import { getQueue } from '../db/queues.ts';
-import { getReview } from '../db/reviews.ts';
+import { changeAt } from '../db/reviews.ts';
 import { INVITED, isInvitation, outcomeMessage, withoutQuery } from '../domain/callbacks.ts';
 import { caseView } from '../domain/cases.ts';
 import { type Change, changeMessage } from '../domain/reviews.ts';
@@ -97,9 +97,10 @@ const nobodyToTell = (db: Db, kind: Kind, id: string) =>
 
 /** One change of a review, as the review was after it. */
 async function changeOf(db: Db, id: string, { n, version, body }: deliveries.Delivery): Promise<Message | undefined> {
-  const callback = (await getReview(db, id))?.callback;
+  const { callback, ...change } = (await changeAt(db, id, n)) ?? { callback: null };
   if (!callback) return undefined;
-  const message = changeMessage(id, version, body as Change);
+  // a delivery of an older Docket has its content itself
+  const message = changeMessage(id, version, (body ?? change) as Change);
   return { ...callback, id: messageId({ kind: 'review', id, version }, n), body: JSON.stringify(message) };
 }
 

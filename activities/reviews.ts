@@ -71,7 +71,8 @@ export async function leadIntoReview({ db, inbox }: LeadContext, item: Item, tar
   const auditTime = item.ended_at?.toISOString() ?? null;
   const { review, kind, targetId = '' } = target;
   const actor = item.ended_by ?? 'system';
-  const [received] = await inbox([{ review, id, kind, target: targetId, status, auditTime, actor }]);
+  const [received] = await inbox([{ review, id, kind, target: targetId, status, auditTime, actor }], true);
+  if (received?.problem === 'busy') throw new Error(`review ${review} is being created`);
   if (received?.problem) await note('delivery_failed', { error: received.problem });
   else await note('delivered', { callbackId: id });
 }

@@ -98,7 +98,7 @@ export function createApi(base: Pick<Api, 'engine' | 'config' | 'auth' | 'metric
   );
 
   const claimAt = sharedClaims(base.engine);
-  const receive = share<NewCallback, Received>((all) => base.engine.inbox(all), {
+  const receive = share<NewCallback, Received>((all) => base.engine.inbox(all, false), {
     keys: (c) => [`${c.review}/${c.id}`],
   });
 

@@ -45,6 +45,7 @@ import {
   listReviewsEndpoint,
   reviewDeliveries,
   reviewLogEndpoint,
+  reviewStatsEndpoint,
   reviewStoresEndpoint,
   reviewWorkflow,
 } from './reviews/get.ts';
@@ -123,6 +124,7 @@ export const endpoints = [
   getReviewEndpoint,
   listReviewsEndpoint,
   reviewLogEndpoint,
+  reviewStatsEndpoint,
   reviewStoresEndpoint,
   reviewWorkflow,
   reviewDeliveries.list,

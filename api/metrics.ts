@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { deliveryCounts, oldestPendingSeconds } from '../db/deliveries.ts';
 import { outboxLag, parkedCount } from '../db/link.ts';
 import { resyncCount } from '../db/reconcile.ts';
+import { reviewCounts } from '../db/reviews.ts';
 import type { Engine } from '../link/engine.ts';
 
 export interface Metrics {
@@ -25,6 +26,7 @@ export function createMetrics(engine: Engine): Metrics {
   const registers = [registry];
   addGauges(engine, registers);
   addDeliveries(engine, registers);
+  addReviewGauge(engine, registers);
   return {
     registry,
     calls: new Histogram({
@@ -57,6 +59,19 @@ function countPerQueue(counter: Counter<'queue'>): Metrics['handedOut'] {
     if (known.size < MOST_QUEUES) known.add(queue);
     counter.inc({ queue: known.has(queue) ? queue : OTHERS }, items);
   };
+}
+
+function addReviewGauge(engine: Engine, registers: Registry[]): void {
+  new Gauge({
+    name: 'docket_review_log_lines_today',
+    help: "Lines of all reviews' logs of this day (UTC), by outcome: callbacks, and edits by authors",
+    labelNames: ['outcome'],
+    registers,
+    async collect() {
+      const { day, ...counts } = await reviewCounts(engine.db.lists, null);
+      for (const [outcome, n] of Object.entries(counts)) this.set({ outcome }, n);
+    },
+  });
 }
 
 /** What is read at the moment somebody asks. */

@@ -79,6 +79,24 @@ export const CallbackAnswer = z
 
 export const PictureParam = z.object({ pictureId: Name });
 
+const LoggedPart = Part.omit({ position: true });
+const LoggedRecord = z
+  .object({ text: Applied, pictures: z.array(LoggedPart), replies: z.array(LoggedPart) })
+  .openapi('ReviewRecord');
+
+export const ReviewStatsFilter = z.object({
+  day: z.iso.date().optional().openapi({ description: 'In UTC; left out: today', example: '2026-11-01' }),
+});
+export const ReviewStats = z
+  .object({
+    day: z.string(),
+    applied: z.number().int(),
+    expired: z.number().int(),
+    repeated: z.number().int().openapi({ description: 'Callbacks whose callbackId had come before' }),
+    edited: z.number().int(),
+  })
+  .openapi('ReviewStats');
+
 export const ReviewLogLine = z
   .object({
     seq: z.number().int(),
@@ -91,8 +109,8 @@ export const ReviewLogLine = z
     appliedAt: z.string(),
     outcome: z.enum(['applied', 'expired', 'duplicate', 'edited']),
     reason: z.enum(['older', 'removed', 'repeated']).nullable(),
-    before: Json.openapi({ description: "The target's status, of an edit the record" }),
-    after: Json,
+    before: LoggedRecord.openapi({ description: 'All targets as they were before this line' }),
+    after: LoggedRecord,
     version: z.number().int().nullable(),
   })
   .openapi('ReviewLogLine');

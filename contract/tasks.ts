@@ -138,6 +138,10 @@ export const Task = z
     createdAt: z.string(),
     updatedAt: z.string(),
     occurrences: z.array(Occurrence).optional(),
+    warnings: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .optional()
+      .openapi({ description: 'Answers of POST and PATCH: what was accepted, but cannot take effect yet' }),
     moreFrom: z
       .string()
       .nullable()
@@ -149,6 +153,7 @@ export type Task = z.infer<typeof Task>;
 
 export const TaskFilter = Page.extend({
   executor: Name.optional(),
+  include: z.enum(['own']).optional().openapi({ description: "`own`: of a user's tasks not those of its groups" }),
   from: Time.optional(),
   to: Time.optional(),
   state: z.enum(['active', 'deleted']).default('active'),
@@ -177,6 +182,7 @@ export const NextTaskAnswer = z
         excluded: z.number().int(),
         done: z.number().int(),
         taken: z.number().int(),
+        passed: z.number().int().openapi({ description: 'Began before what the user completed last' }),
         notYet: z.number().int(),
       })
       .nullable(),

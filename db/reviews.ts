@@ -1,5 +1,6 @@
 import type { Callback } from '../contract/items.ts';
 import type { ReviewRecord } from '../contract/reviews.ts';
+import type { Change } from '../domain/reviews.ts';
 import type { Queryable } from './pool.ts';
 
 /** A row of `review`. */
@@ -30,8 +31,8 @@ export interface NewCallback {
 }
 
 export interface Received {
-  /** Why it was not kept. */
-  problem: 'no_review' | 'no_target' | 'too_far' | null;
+  /** Why it was not kept; `busy`: another is at that review. */
+  problem: 'no_review' | 'no_target' | 'too_far' | 'busy' | null;
   arrival: number | null;
   told_version: number | null;
   received_at: Date;
@@ -80,8 +81,8 @@ export interface Target {
   status: number;
 }
 
-/** Keeps callbacks in the order given; answers in the same order. See db/functions/reviews.sql. */
-export const receiveCallbacks = (db: Queryable, all: NewCallback[], skewSeconds: number) =>
+/** Keeps callbacks in the order given; answers in the same order. See db/functions/reviews.sql, also for `wait`. */
+export const receiveCallbacks = (db: Queryable, all: NewCallback[], skewSeconds: number, wait: boolean) =>
   db.run<Received>('receive_callbacks', [
     all.map((c) => c.review),
     all.map((c) => c.id),
@@ -91,6 +92,7 @@ export const receiveCallbacks = (db: Queryable, all: NewCallback[], skewSeconds:
     all.map((c) => c.auditTime),
     skewSeconds,
     all.map((c) => c.actor),
+    wait,
   ]);
 
 /** Applies at most `limit` of what has come; undefined: there is no such review. */
@@ -126,6 +128,29 @@ export async function reviewStores(db: Queryable, id: string): Promise<Stores | 
 
 export const reviewLog = (db: Queryable, id: string, after: number, limit: number) =>
   db.run<LogLine>('review_log', [id, after, limit]);
+
+/** The record as it was after a line of the log; 0: as it was created. */
+export async function recordAt(db: Queryable, id: string, seq: number): Promise<ReviewRecord> {
+  const [row] = await db.run<{ record: ReviewRecord }>('review_record', [id, seq]);
+  if (!row) throw new Error('review_record returned no row');
+  return row.record;
+}
+
+/** The content of the message about line `n` of a review's log, and where it goes now. */
+export async function changeAt(db: Queryable, id: string, n: number) {
+  return (await db.run<Change & { callback: Callback | null }>('review_change', [id, n]))[0];
+}
+
+/** How many lines the logs of all reviews have of a day, by outcome; `day` null: today's, in UTC. */
+export async function reviewCounts(db: Queryable, day: string | null) {
+  const rows = await db.run<{ day: string; outcome: string | null; n: number }>('review_counts', [day]);
+  const count = (outcome: string) => rows.find((row) => row.outcome === outcome)?.n ?? 0;
+  return {
+    day: rows[0]?.day ?? '',
+    ...{ applied: count('applied'), expired: count('expired') },
+    ...{ repeated: count('duplicate'), edited: count('edited') },
+  };
+}
 
 export async function callbackOutcome(db: Queryable, review: string, arrival: number) {
   const [row] = await db.run<{ outcome: Outcome; first_outcome: Outcome | null }>('callback_outcome', [

@@ -68,6 +68,10 @@ export async function getGroup(db: Queryable, id: string): Promise<GroupWithMemb
   return (await db.run<GroupWithMembers>('get_group', [id]))[0];
 }
 
+export async function hasGroup(db: Queryable, id: string): Promise<boolean> {
+  return (await db.run<{ known: boolean }>('has_group', [id]))[0]?.known === true;
+}
+
 export const listGroups = (db: Queryable, before: number | null, limit: number) =>
   db.run<GroupRow>('list_groups', [before, limit]);
 
@@ -122,7 +126,7 @@ export async function addTask(
   task: TaskToBe,
   limit: number,
   actor: string,
-): Promise<Outcome<'created' | 'exists' | 'limit' | 'no_template'>> {
+): Promise<Outcome<'created' | 'exists' | 'limit' | 'no_template' | 'too_many'>> {
   return outcomeOf(await db.run('add_task', [json(task), limit, actor]));
 }
 
@@ -133,7 +137,7 @@ export async function changeTask(
   seen: number,
   limit: number,
   actor: string,
-): Promise<Outcome<'changed' | 'again' | 'deleted' | 'not_found' | 'limit' | 'no_template'>> {
+): Promise<Outcome<'changed' | 'again' | 'deleted' | 'not_found' | 'limit' | 'no_template' | 'too_many'>> {
   return outcomeOf(await db.run('change_task', [task.id, json(task), seen, limit, actor]));
 }
 
@@ -162,14 +166,20 @@ export async function getTask(db: Queryable, id: string): Promise<TaskRow | unde
 
 export interface TaskListFilter {
   queue: string | undefined;
+  /** Whose groups' tasks are listed too. */
+  groupsOf: string | undefined;
   state: TaskRow['state'];
   from: Date;
   to: Date | undefined;
   after: { startTime: string; seq: number } | undefined;
 }
 
-export const listTasks = (db: Queryable, f: TaskListFilter, limit: number) =>
-  db.run<TaskRow>('list_tasks', [f.queue, f.state, f.from, f.to, f.after?.startTime, f.after?.seq, limit]);
+export function listTasks(db: Queryable, f: TaskListFilter, limit: number): Promise<TaskRow[]> {
+  const values = [f.queue, f.state, f.from, f.to, f.after?.startTime, f.after?.seq, limit];
+  return f.groupsOf === undefined
+    ? db.run<TaskRow>('list_tasks', values)
+    : db.run<TaskRow>('list_tasks_of', [...values, f.groupsOf]);
+}
 
 export interface OccurrenceRow {
   at: Date;

@@ -26,7 +26,30 @@ export function reviewView({ id, record, body, version, createdAt, updatedAt }: 
   };
 }
 
-/** What is put down of a change for the review's receiver (`announce_review`). */
+interface Line {
+  kind: string;
+  targetId: string | null;
+  status: number | null;
+  auditTime: string | null;
+  outcome: string;
+  /** Of an edit the record. */
+  after: unknown;
+}
+
+/** The record after one more line of the log; the same object where that changed nothing. */
+export function recordAfter(
+  record: ReviewRecord,
+  { kind, targetId, status, auditTime, outcome, after }: Line,
+): ReviewRecord {
+  if (outcome === 'edited') return after as ReviewRecord;
+  if (outcome !== 'applied' || status === null) return record;
+  const applied = { status, auditTime };
+  if (kind === 'text') return { ...record, text: applied };
+  const place = kind === 'picture' ? 'pictures' : 'replies';
+  return { ...record, [place]: record[place].map((p) => (p.id === targetId ? { ...p, ...applied } : p)) };
+}
+
+/** The content of a message about one change. */
 export interface Change {
   record: ReviewRecord;
   body: unknown;

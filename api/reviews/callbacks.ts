@@ -6,12 +6,16 @@ import {
   PictureParam,
   type AuditCallback as Sent,
 } from '../../contract/reviews.ts';
-import { callbackOutcome, type NewCallback, reviewOfPicture } from '../../db/reviews.ts';
+import { callbackOutcome, type NewCallback, type Received, reviewOfPicture } from '../../db/reviews.ts';
 import { newId } from '../../link/tokens.ts';
 import type { Caller } from '../auth.ts';
 import type { Api } from '../context.ts';
 import { type Answer, endpoint } from '../endpoint.ts';
+import { whileBusy } from '../patience.ts';
 import { invalid, Problem } from '../problems.ts';
+
+/** About twenty seconds: an edit may have thousands of targets. */
+const PATIENCE = { tries: 400, stepMs: 2, mostMs: 100 };
 
 export const reviewCallback = endpoint({
   method: 'post',
@@ -60,7 +64,12 @@ async function receive(api: Api, caller: Caller, review: string, sent: Sent, sig
   // taken before the callback is kept, so that its outcome cannot fall in between
   const seat = sent.waitSeconds > 0 ? api.engine.waiters.take(`review/${review}`) : undefined;
   try {
-    const { problem, arrival } = await api.receive(callback);
+    // while its review is locked it holds neither a connection nor the callbacks of other reviews
+    const { problem, arrival } = await whileBusy(
+      () => api.receive(callback),
+      (one) => one.problem === 'busy',
+      PATIENCE,
+    );
     if (problem !== null) throw refusal(problem, callback);
     while (seat && arrival !== null) {
       const known = await callbackOutcome(api.engine.db, review, arrival);
@@ -77,7 +86,8 @@ function answerOf(callbackId: string, { outcome, first_outcome }: { outcome: str
   return { callbackId, outcome, ...(first_outcome !== null && { first: { outcome: first_outcome } }) };
 }
 
-function refusal(problem: 'no_review' | 'no_target' | 'too_far', { review, kind, target }: NewCallback): Problem {
+function refusal(problem: NonNullable<Received['problem']>, { review, kind, target }: NewCallback): Problem {
+  if (problem === 'busy') return new Problem('unavailable', `review ${review} is being changed, try again`);
   if (problem === 'too_far') return invalid('auditTime', 'is too far in the future');
   if (problem === 'no_review') return new Problem('not_found', `there is no review ${review}`);
   return new Problem('not_found', `review ${review} has never had the ${kind} ${target}`);

@@ -1,8 +1,25 @@
 import { IdParam, Page, pageOf } from '../../contract/common.ts';
-import { Review, ReviewLogLine, ReviewStores } from '../../contract/reviews.ts';
+import {
+  Review,
+  ReviewLogLine,
+  type ReviewRecord,
+  ReviewStats,
+  ReviewStatsFilter,
+  ReviewStores,
+} from '../../contract/reviews.ts';
 import { TicketWorkflow } from '../../contract/tickets.ts';
-import { getReview, type LogLine, listReviews, type Review as Row, reviewLog, reviewStores } from '../../db/reviews.ts';
-import { reviewView } from '../../domain/reviews.ts';
+import { PAGE_BYTES } from '../../db/pages.ts';
+import {
+  getReview,
+  type LogLine,
+  listReviews,
+  type Review as Row,
+  recordAt,
+  reviewCounts,
+  reviewLog,
+  reviewStores,
+} from '../../db/reviews.ts';
+import { recordAfter, reviewView } from '../../domain/reviews.ts';
 import type { Api } from '../context.ts';
 import { byId, deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
@@ -22,7 +39,14 @@ async function findReview(api: Api, id: string): Promise<Row> {
   return row;
 }
 
-const lineView = (l: LogLine) => ({
+type LineView = ReturnType<typeof lineOf> & { before: ReviewRecord; after: ReviewRecord };
+
+const lineView = (l: LogLine, before: ReviewRecord): LineView => {
+  const line = lineOf(l);
+  return { ...line, before, after: recordAfter(before, line) };
+};
+
+const lineOf = (l: LogLine) => ({
   seq: l.seq,
   callbackId: l.callback_id,
   kind: l.kind,
@@ -33,10 +57,25 @@ const lineView = (l: LogLine) => ({
   appliedAt: l.applied_at.toISOString(),
   outcome: l.outcome,
   reason: l.reason,
-  before: l.before,
   after: l.after,
   version: l.version,
 });
+
+/** Lines with what all targets, of which there may be 10,000, were before and after them: as many as a page holds, at least one. */
+function withRecords(lines: LogLine[], record: ReviewRecord): LineView[] {
+  const shown: LineView[] = [];
+  let [before, bytes, size] = [record, 0, JSON.stringify(record).length];
+  for (const l of lines) {
+    const line = lineView(l, before);
+    bytes += size;
+    if (line.after !== before) size = JSON.stringify(line.after).length;
+    bytes += size;
+    if (bytes > PAGE_BYTES && shown.length > 0) break;
+    shown.push(line);
+    before = line.after;
+  }
+  return shown;
+}
 
 export const getReviewEndpoint = endpoint({
   method: 'get',
@@ -76,9 +115,28 @@ export const reviewLogEndpoint = endpoint({
   problems: ['not_found'],
   async handle({ api, params: { id }, query: { limit, cursor } }) {
     await findReview(api, id);
-    const rows = await reviewLog(api.engine.db.lists, id, positionOf(cursor, isNumber) ?? 0, limit + 1);
-    return ok(page(rows, limit, lineView, (l) => l.seq));
+    const after = positionOf(cursor, isNumber) ?? 0;
+    const rows = await reviewLog(api.engine.db.lists, id, after, limit + 1);
+    const lines = withRecords(rows.slice(0, limit), await recordAt(api.engine.db.lists, id, after));
+    const shown = page(
+      rows,
+      lines.length,
+      (l) => l.seq,
+      (l) => l.seq,
+    );
+    return ok({ items: lines, nextCursor: shown.nextCursor });
   },
+});
+
+export const reviewStatsEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/review-stats',
+  tag: 'Reviews',
+  summary: "How many lines of all reviews' logs a day has, by outcome",
+  roles: ['producer', 'agent'],
+  query: ReviewStatsFilter,
+  answers: { 200: ReviewStats },
+  handle: async ({ api, query: { day } }) => ok(await reviewCounts(api.engine.db.lists, day ?? null)),
 });
 
 export const reviewStoresEndpoint = endpoint({

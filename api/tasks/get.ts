@@ -3,7 +3,7 @@ import { Task, TaskFilter } from '../../contract/tasks.ts';
 import { PAGE_BYTES } from '../../db/pages.ts';
 import { getTask, listTasks, type OccurrenceRow, type TaskRow, taskOccurrences } from '../../db/tasks.ts';
 import { stateWord } from '../../domain/items.ts';
-import { queueOfExecutor } from '../../domain/tasks.ts';
+import { personOfUid, queueOfExecutor } from '../../domain/tasks.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { isCreation, page, positionOf } from '../paging.ts';
@@ -50,19 +50,20 @@ export const listTasksEndpoint = endpoint({
   method: 'get',
   path: '/v1/tasks',
   tag: 'Tasks',
-  summary: 'Tasks that have to do with a time, by default from seven days ago on; oldest start first',
+  summary: 'Tasks that have to do with a time, by default from seven days ago on; of a user with those of its groups',
   roles: ['producer', 'agent'],
   query: TaskFilter,
   answers: { 200: pageOf(Task) },
   async handle({ api, query }) {
-    const { executor, state, limit, expand } = query;
+    const { executor, include, state, limit, expand } = query;
     const queue = executor === undefined ? undefined : queueOfExecutor(executor);
     if (executor !== undefined && queue === undefined)
       throw invalid('executor', 'must be uid_ and a user, or gid_ and a group');
     const from = query.from === undefined ? new Date(Date.now() - WEEK_MS) : new Date(query.from);
     const to = query.to === undefined ? undefined : new Date(query.to);
     const place = positionOf(query.cursor, isCreation);
-    const filter = { queue, state, from, to, after: place && { startTime: place[0], seq: place[1] } };
+    const groupsOf = queue?.startsWith('uid_') && include !== 'own' ? personOfUid(queue) : undefined;
+    const filter = { queue, groupsOf, state, from, to, after: place && { startTime: place[0], seq: place[1] } };
     const rows = await listTasks(api.engine.db.lists, filter, limit + 1);
     const until = to ?? new Date(Math.max(from.getTime(), Date.now()) + WEEK_MS);
     const views = new Map(expand && (await expanded(api, rows.slice(0, limit), from, until)));

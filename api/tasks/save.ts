@@ -6,11 +6,12 @@ import {
   deleteTask,
   getTask,
   getTemplate,
+  hasGroup,
   isZone,
   type TaskRow,
   type TaskToBe,
 } from '../../db/tasks.ts';
-import { mismatches, queueOfExecutor } from '../../domain/tasks.ts';
+import { groupOfGid, mismatches, queueOfExecutor } from '../../domain/tasks.ts';
 import { contentHash, newId } from '../../link/tokens.ts';
 import { keyedId, sameOrConflict } from '../adding.ts';
 import type { Api } from '../context.ts';
@@ -37,15 +38,16 @@ export const addTaskEndpoint = endpoint({
     const id = sent ?? keyedId(caller, 'task', header('idempotency-key')) ?? newId();
     const hash = contentHash(fields);
     const known = await getTask(db, id);
-    if (known) return ok(taskView(sameOrConflict(known, 'task', id, hash).item));
+    if (known) return ok(await saved(api, sameOrConflict(known, 'task', id, hash).item));
     const task = await checked(api, id, fields, hash);
     const { outcome, items } = await addTask(db, task, api.config.maxRotations, caller.actor);
     after(items);
     if (outcome === 'limit') throw tooMany(api, fields.executor);
     if (outcome === 'no_template') throw noTemplate();
+    if (outcome === 'too_many') throw tooManyDue();
     const row = await findTask(api, id);
-    if (outcome === 'exists') return ok(taskView(sameOrConflict(row, 'task', id, hash).item));
-    return { status: 201, body: taskView(row) };
+    if (outcome === 'exists') return ok(await saved(api, sameOrConflict(row, 'task', id, hash).item));
+    return { status: 201, body: await saved(api, row) };
   },
 });
 
@@ -70,10 +72,11 @@ export const patchTaskEndpoint = endpoint({
       after(items);
       if (outcome === 'limit') throw tooMany(api, wanted.executor);
       if (outcome === 'no_template') throw noTemplate();
+      if (outcome === 'too_many') throw tooManyDue();
       return outcome;
     };
     const outcome = await whileBusy(change, (one) => one !== 'changed', PATIENCE);
-    if (outcome === 'changed') return ok(taskView(await findTask(api, id)));
+    if (outcome === 'changed') return ok(await saved(api, await findTask(api, id)));
     throw new Problem('unavailable', `others change task ${id} all the time, try again`);
   },
 });
@@ -106,6 +109,23 @@ const tooMany = ({ config }: Api, executor: string) =>
     `${executor} has ${config.maxRotations} rotating tasks, which is as many as there may be`,
   );
 
+/** `too_many_due` in db/functions/rotations.sql counts them. */
+const tooManyDue = () =>
+  new Problem(
+    'limit_reached',
+    'more than 10,000 occurrences would be caught up; give a later startTime or a smaller lookbackSeconds',
+    {
+      errors: [{ path: 'lookbackSeconds', message: 'reaches back to more than 10,000 occurrences' }],
+    },
+  );
+
+/** A task as it was saved. A group may be made after its tasks, but its name may also be a typing error. */
+async function saved(api: Api, row: TaskRow): Promise<Task> {
+  const unknown = row.queue.startsWith('gid_') && !(await hasGroup(api.engine.db, groupOfGid(row.queue)));
+  const message = `there is no group ${row.executor} yet; the task is not handed out before the group has members`;
+  return { ...taskView(row), warnings: unknown ? [{ path: 'executor', message }] : [] };
+}
+
 const deleted = (row: TaskRow) =>
   new Problem('not_open', `task ${row.id} has been deleted`, {
     ...{ state: 'deleted', by: null, reason: null },
@@ -114,7 +134,7 @@ const deleted = (row: TaskRow) =>
 
 /** A task as somebody might have sent it. */
 function fieldsOf(row: TaskRow): NewTask {
-  const { createdAt, updatedAt, state, callback, occurrences, moreFrom, ...view } = taskView(row);
+  const { createdAt, updatedAt, state, callback, occurrences, moreFrom, warnings, ...view } = taskView(row);
   return { ...view, callback: row.callback };
 }
 

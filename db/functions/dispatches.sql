@@ -18,6 +18,7 @@ declare
   l lease;
   v_item item;
   v_id text;
+  v_seen xid8;
   v_now timestamptz;
 begin
   perform pg_advisory_xact_lock(s.key) from (
@@ -37,6 +38,8 @@ begin
       return query select x.person, 'redo', l.token, l.given, v_item;
       continue;
     end if;
+    -- before the choice, so that it saw all of what is older
+    v_seen := pg_snapshot_xmin(pg_current_snapshot());
     v_id := first_task(x.person, x.excluded, v_now);
     if v_id is null then
       return query select x.person, 'none', null::text, task_prospect(x.person, x.excluded, x.explain, v_now), null::item;
@@ -47,23 +50,26 @@ begin
     if not found then
       return query select x.person, 'busy', null::text, null::json, null::item;
     else
-      return query select * from dispatch_task(v_item, x.person, x.uid, x.token);
+      return query select * from dispatch_task(v_item, x.person, x.uid, x.token, v_seen);
     end if;
   end loop;
 end $$;
 
 -- One of an occurrence's stock to one client. What it was given is kept with the dispatch: the task may be changed
 -- before it is completed.
-create or replace function dispatch_task(i item, p_person text, p_uid text, p_token text)
+create or replace function dispatch_task(i item, p_person text, p_uid text, p_token text, p_seen xid8)
 returns table (person text, outcome text, log_id text, given json, item item) language plpgsql as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := clock_timestamp();
   v_until timestamptz;
+  v_blocking boolean;
 begin
-  select v_now + make_interval(secs => t.answer_seconds) into v_until from task t where t.id = task_of(i.id);
-  insert into lease (token, kind, item_id, queue, holder, slot, granted_at, expires_at, given)
-  values (p_token, 'task', i.id, i.queue, p_uid, p_person, v_now, v_until, i.body);
+  select v_now + make_interval(secs => t.answer_seconds), t.dispatch = 'blocking' into v_until, v_blocking
+    from task t where t.id = task_of(i.id);
+  insert into lease (token, kind, item_id, queue, holder, slot, granted_at, expires_at, given, seen)
+  values (p_token, 'task', i.id, i.queue, p_uid, p_person, v_now, v_until, i.body, p_seen);
+  if v_blocking then insert into taken_task values (p_person, i.id) on conflict do nothing; end if;
   return query with handed as (
     update item o
        set room = o.room - 1, attempts = o.attempts + 1, wake_at = least(o.wake_at, v_until),
@@ -78,19 +84,52 @@ create or replace function executors_of(p_person text) returns setof text langua
   select 'uid_' || p_person union all select 'gid_' || group_id from member where person = p_person
 $$;
 
--- The occurrence that a client gets next, by its start: not one that it has had already, where each gets a task once
--- (S4.4). What was returned unanswered goes to others of the group; where there are no others, to the same client.
+-- How far back a client looks (S4.6): to the start of what it completed last. What began before that it has passed by,
+-- as far as it saw it when it was given that. No row: it has completed nothing, and the look-back of each task counts.
+create or replace function look_back(p_person text) returns table (since_rank bigint, seen xid8) language sql stable rows 1 as $$
+  select i.rank, f.seen
+    from (select item_id from lease where kind = 'task' and slot = p_person and why = 'settled' order by ended_at desc limit 1) d
+    join item i on i.kind = 'task' and i.id = d.item_id
+    -- of a blocking one, when it was given the first time: what has come since then had to wait for it
+   cross join lateral (select seen from lease where kind = 'task' and item_id = d.item_id and slot = p_person
+                        order by granted_at limit 1) f
+   -- transactions are counted anew in a database that was restored from a dump: then nothing is passed by
+   where f.seen <= pg_snapshot_xmin(pg_current_snapshot())
+$$;
+
+-- The occurrence that a client gets next. First what it is in the middle of: a blocking one that it has taken, until that is
+-- used up (S4.4). Then by start: not one that it has had already, where each gets a task once, and not what it has passed
+-- by. What was returned unanswered goes to others of the group; where there are no others, to the same client.
 create or replace function first_task(p_person text, p_exclude text[], p_now timestamptz) returns text language plpgsql stable
 set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
 declare
   v_id text;
+  v_rank bigint;
+  v_seen xid8;
 begin
+  select i.id into v_id from taken_task g
+    join item i on i.kind = 'task' and i.id = g.item_id and i.state = 'ready' and i.room > 0 and i.deadline_at > p_now
+    join task t on t.id = task_of(i.id) and t.dispatch = 'blocking'
+   where g.person = p_person and i.queue in (select executors_of(p_person)) and not is_excluded(i.id, p_exclude)
+   order by i.rank, i.seq limit 1;
+  if found then return v_id; end if;
+
+  select b.since_rank, b.seen into v_rank, v_seen from look_back(p_person) b;
+  v_rank := coalesce(v_rank, -9223372036854775808);
   select c.id into v_id from executors_of(p_person) as e (queue)
    cross join lateral (
-     select i.id, i.rank, i.seq from item i
-      where i.kind = 'task' and i.queue = e.queue and i.state = 'ready' and i.room > 0 and i.deadline_at > p_now
-        and not is_excluded(i.id, p_exclude) and not had_task(i, p_person)
-      order by i.rank, i.seq limit 1) c
+     (select i.id, i.rank, i.seq from item i
+       where i.kind = 'task' and i.queue = e.queue and i.state = 'ready' and i.room > 0 and i.rank >= v_rank
+         and i.deadline_at > p_now and not is_excluded(i.id, p_exclude) and not had_task(i, p_person)
+       order by i.rank, i.seq limit 1)
+     union all
+     -- what has come since; read by that, and not by rank, past all that the client has passed by
+     (select (s.i).id, (s.i).rank, (s.i).seq from (
+        select i from item i
+         where i.kind = 'task' and i.queue = e.queue and i.state = 'ready' and i.room > 0 and i.stocked_by >= v_seen offset 0) s
+       where (s.i).rank < v_rank and (s.i).deadline_at > p_now
+         and not is_excluded((s.i).id, p_exclude) and not had_task(s.i, p_person)
+       order by 2, 3 limit 1)) c
    order by c.rank, c.seq limit 1;
   return v_id;
 end $$;
@@ -109,6 +148,8 @@ declare
   v_queues text[] := array(select executors_of(p_person));
   v_next timestamptz;
   v_reasons json;
+  v_rank bigint;
+  v_seen xid8;
 begin
   if not p_explain then return json_build_object('queues', v_queues); end if;
   select min(i.available_at) into v_next from unnest(v_queues) as e (queue), unnest(array['task', 'rotation']) as k (kind)
@@ -117,12 +158,15 @@ begin
       where o.queue = e.queue and o.kind = k.kind and o.state = 'delayed'
         and not is_excluded(o.id, p_exclude)
       order by o.available_at limit 1) i;
+  select b.since_rank, b.seen into v_rank, v_seen from look_back(p_person) b;
   select json_build_object(
            'excluded', count(*) filter (where s.excluded), 'done', count(*) filter (where not s.excluded and s.had),
-           'taken', count(*) filter (where not s.excluded and not s.had and s.room = 0), 'notYet', (
+           'taken', count(*) filter (where not s.excluded and not s.had and s.room = 0),
+           'passed', count(*) filter (where not s.excluded and not s.had and s.room > 0 and s.passed), 'notYet', (
              select count(*) from (select from unnest(v_queues) as e (queue) join item o on o.queue = e.queue
                                     where o.kind in ('task', 'rotation') and o.state = 'delayed' limit 1000) d)) into v_reasons
-    from (select i.room, is_excluded(i.id, p_exclude) as excluded, had_task(i, p_person) as had
+    from (select i.room, is_excluded(i.id, p_exclude) as excluded, had_task(i, p_person) as had,
+                 i.rank < v_rank and (i.stocked_by is null or i.stocked_by < v_seen) as passed
             from unnest(v_queues) as e (queue) join item i on i.queue = e.queue and i.kind = 'task' and i.state = 'ready'
            where i.deadline_at > p_now limit 1000) s;
   return json_build_object('queues', v_queues, 'nextAt', iso_time(v_next), 'reasons', v_reasons);

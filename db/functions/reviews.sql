@@ -2,23 +2,32 @@
 -- other, and nothing waits longer than for that.
 
 -- Keeps callbacks, in the order in which they are given, before anybody is told that they came. Times are
--- the database's, in whole milliseconds, which is all that callers see of them.
--- problem  'no_review', 'no_target' or 'too_far': that one was not kept
+-- the database's, in whole milliseconds, which is all that callers see of them. A time ahead of that counts as of the
+-- arrival: a caller whose clock is fast must not make what comes after it late (S1.4).
+-- p_wait   whether to wait for reviews that are locked, by an edit for instance; callbacks of many reviews in one call
+--          must not all wait for one of them
+-- problem  'no_review', 'no_target', 'too_far' or, without p_wait, 'busy': that one was not kept
 create or replace function receive_callbacks(
   p_reviews text[], p_ids text[], p_kinds text[], p_targets text[], p_statuses integer[], p_times timestamptz[],
-  p_skew_seconds double precision, p_actors text[] default null
+  p_skew_seconds double precision, p_actors text[] default null, p_wait boolean default true
 ) returns table (no integer, problem text, arrival bigint, told_version bigint, received_at timestamptz)
 language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
   v_now timestamptz;
+  v_locked text[];
 begin
-  perform 1 from review r where r.id = any (p_reviews) order by r.id for no key update;
+  if p_wait then
+    v_locked := array(select r.id from review r where r.id = any (p_reviews) order by r.id for no key update);
+  else
+    v_locked := array(select r.id from review r where r.id = any (p_reviews) order by r.id for no key update skip locked);
+  end if;
   v_now := clock_timestamp();
   return query
   with sent as materialized (
     select s.*, case
              when not exists (select from review r where r.id = s.review) then 'no_review'
+             when not s.review = any (v_locked) then 'busy'
              when not exists (select from review_index x
                                where x.review_id = s.review and x.kind = s.what and x.target_id = s.target) then 'no_target'
              when s.time > v_now + make_interval(secs => p_skew_seconds) then 'too_far' end as fault
@@ -26,7 +35,7 @@ begin
              as s (review, id, what, target, status, time, actor, n)
   ), kept as (
     insert into review_callback as c (review_id, callback_id, kind, target_id, status, audit_time, received_at, repeated, actor)
-    select s.review, s.id, s.what, s.target, s.status, date_trunc('milliseconds', coalesce(s.time, v_now)), v_now,
+    select s.review, s.id, s.what, s.target, s.status, date_trunc('milliseconds', least(coalesce(s.time, v_now), v_now)), v_now,
            exists (select from review_callback o where o.review_id = s.review and o.callback_id = s.id and not o.repeated),
            coalesce(s.actor, 'anonymous')
       from sent s where s.fault is null order by s.n
@@ -60,6 +69,8 @@ declare
 begin
   select * into v_review from review where id = p_id for no key update;
   if not found then return; end if;
+  -- it may have megabytes, and would be copied with the row
+  v_review.body := null;
   v_logged := v_review.log_seq;
   for v_entry in
     select * from review_callback where review_id = p_id and outcome = 'pending' order by arrival limit p_limit
@@ -83,7 +94,7 @@ begin
     end if;
     update review_callback
        set outcome = v_entry.outcome, reason = v_entry.reason, seq = v_review.log_seq, applied_at = v_entry.applied_at,
-           before = to_jsonb(v_target.status),
+           before = to_jsonb(v_target.status), before_time = v_target.audit_time,
            after = to_jsonb(case when v_entry.outcome = 'applied' then v_entry.status else v_target.status end),
            version = case when v_entry.outcome = 'applied' then v_review.version end
      where review_callback.arrival = v_entry.arrival;
@@ -105,11 +116,11 @@ begin
   return jsonb_set(p_record, v_path, (p_record #> v_path) || jsonb_build_object('status', p_status, 'auditTime', iso_time(p_time)));
 end $$;
 
--- Writes the record and the base row as they have become.
+-- Writes the record and the base row as they have become. What only its author changes stays as it is.
 create or replace function keep_review(p_review review) returns void language plpgsql as $$
 begin
-  update review set record = p_review.record, body = p_review.body, callback = p_review.callback,
-                    version = p_review.version, log_seq = p_review.log_seq, updated_at = p_review.updated_at
+  update review set record = p_review.record, version = p_review.version, log_seq = p_review.log_seq,
+                    updated_at = p_review.updated_at
    where id = p_review.id;
   insert into review_base as b (review_id, status, pictures, replies, version, updated_at)
   values (p_review.id, (p_review.record #>> '{text,status}')::integer, jsonb_array_length(p_review.record -> 'pictures'),
@@ -120,7 +131,7 @@ begin
 end $$;
 
 -- Puts the lines of a review's log behind p_after into the feed as well (S4.8), in the transaction that wrote them
--- and under the review's lock.
+-- and under the review's lock, and counts them by day (S1.4).
 create or replace function log_review(p_id text, p_after integer) returns void language plpgsql set enable_seqscan = off as $$
 begin
   insert into event (kind, item_id, seq, type, actor, at, data)
@@ -128,6 +139,35 @@ begin
          json_build_object('kind', kind, 'targetId', nullif(target_id, ''), 'status', status, 'auditTime', iso_time(audit_time),
                            'callbackId', callback_id, 'reason', reason, 'before', before, 'after', after)
     from review_callback where review_id = p_id and seq > p_after order by seq;
+  insert into tally (kind, queue, what, n)
+  select 'review', to_char(applied_at at time zone 'UTC', 'YYYY-MM-DD'), outcome, count(*)
+    from review_callback where review_id = p_id and seq > p_after group by 2, 3;
+end $$;
+
+-- The record as it was after a line of the log, 0 being its creation: from the record as it is, or as it was before the
+-- next edit, each target with what it had before it was changed the first time since then.
+create or replace function review_record(p_id text, p_seq bigint) returns jsonb language plpgsql stable
+set enable_seqscan = off as $$
+declare
+  v_record jsonb;
+  v_edit integer;
+  v_old jsonb;
+begin
+  select seq, before into v_edit, v_record from review_callback
+   where review_id = p_id and kind = 'edit' and seq > p_seq order by seq limit 1;
+  if not found then select record into v_record from review where id = p_id; end if;
+  select jsonb_object_agg(s.kind || '/' || s.target_id, s.old) into v_old from (
+    select distinct on (kind, target_id) kind, target_id, jsonb_build_object('status', before, 'auditTime', iso_time(before_time)) as old
+      from review_callback
+     where review_id = p_id and outcome = 'applied' and seq > p_seq and (v_edit is null or seq < v_edit)
+     order by kind, target_id, seq) s;
+  if v_old is null then return v_record; end if;
+  return jsonb_build_object(
+    'text', (v_record -> 'text') || coalesce(v_old -> 'text/', '{}'),
+    'pictures', (select coalesce(jsonb_agg(p.one || coalesce(v_old -> ('picture/' || (p.one ->> 'id')), '{}') order by p.n), '[]')
+                   from jsonb_array_elements(v_record -> 'pictures') with ordinality as p (one, n)),
+    'replies', (select coalesce(jsonb_agg(p.one || coalesce(v_old -> ('reply/' || (p.one ->> 'id')), '{}') order by p.n), '[]')
+                  from jsonb_array_elements(v_record -> 'replies') with ordinality as p (one, n)));
 end $$;
 
 -- The oldest change that the review's receiver has not been told of.
@@ -135,14 +175,13 @@ create or replace function next_change(p_id text) returns integer language sql s
   select n from delivery where kind = 'review' and item_id = p_id and state = 'pending' order by n limit 1
 $$;
 
--- Puts a change down for the review's receiver, as it is at this moment: that goes out later, in order.
+-- Puts a change down for the review's receiver: it goes out later, in order, as the review is at this moment. What that
+-- was follows from the log (`review_change` in db/queries/reviews.sql).
 create or replace function announce_review(p_review review, p_seq integer) returns void language plpgsql as $$
 begin
   if p_review.callback is null then return; end if;
-  insert into delivery (kind, item_id, n, type, version, url, state, body)
-  values ('review', p_review.id, p_seq, 'review.changed', p_review.version, p_review.callback ->> 'url', 'pending',
-          json_build_object('record', p_review.record, 'body', p_review.body,
-                            'createdAt', iso_time(p_review.created_at), 'updatedAt', iso_time(p_review.updated_at)));
+  insert into delivery (kind, item_id, n, type, version, url, state)
+  values ('review', p_review.id, p_seq, 'review.changed', p_review.version, p_review.callback ->> 'url', 'pending');
 end $$;
 
 -- Creates or edits a review (S1.9): what had come before is applied first, and what comes later waits, so
@@ -177,8 +216,13 @@ begin
          arrival = case when x.removed_at is null then x.arrival end,
          removed_at = null;
 
+  -- of what has been put down until now some may not have been sent, or be sent again
+  if v_review.body::text is distinct from p_body::text and exists (select from delivery where kind = 'review' and item_id = p_id) then
+    insert into review_body (review_id, until_seq, body) values (p_id, v_review.log_seq, v_review.body);
+  end if;
+  update review set body = p_body, callback = p_callback where id = p_id;
+  v_review.body := null;
   v_review.record := record_of_index(p_id);
-  v_review.body := p_body;
   v_review.callback := p_callback;
   if v_created then
     -- the log begins with what comes later, so this line has the number before

@@ -52,6 +52,30 @@ begin
   end if;
 end $$;
 
+-- How many occurrences of a task lie inside its look-back at p_now: what adding or changing it would catch up. It is computed,
+-- not listed, so it is fast for any number.
+create or replace function times_due(t task, p_now timestamptz) returns bigint language plpgsql stable as $$
+declare
+  v_from timestamptz := greatest(t.start_time, p_now - make_interval(secs => t.lookback_seconds));
+  v_until timestamptz := least(p_now, t.end_time);
+begin
+  if t.type = 'once' or t.catch_up = 'newest' or v_until < v_from then return 0; end if;
+  if t.every_minutes is null then
+    return ((v_until at time zone t.timezone)::date - (v_from at time zone t.timezone)::date) / t.every_days + 1;
+  end if;
+  return floor(extract(epoch from v_until - t.start_time) / (60 * t.every_minutes))
+       - ceil(extract(epoch from v_from - t.start_time) / (60 * t.every_minutes)) + 1;
+end $$;
+
+-- Whether a task is not to be made, or not to be changed from `o`, because of how much it would catch up. What a task has
+-- had all along is no reason: a change that adds nothing to it is always possible.
+create or replace function too_many_due(t task, o task, p_now timestamptz) returns boolean language sql stable as $$
+  select times_due(t, p_now) > 10000
+     and ((t.start_time, t.every_minutes, t.daily_time, t.every_days, t.timezone, t.catch_up) is distinct from
+          (o.start_time, o.every_minutes, o.daily_time, o.every_days, o.timezone, o.catch_up)
+          or times_due(t, p_now) > times_due(o, p_now))
+$$;
+
 -- How far apart two occurrences can be at most, summer time included.
 create or replace function task_step(t task) returns interval language sql immutable as $$
   select coalesce(t.every_minutes * interval '1 minute', t.every_days * interval '1 day' + interval '1 day')
@@ -93,11 +117,13 @@ create or replace function put_occurrences(t task, p_times timestamptz[], p_now 
 begin
   return query
   insert into item as i (kind, id, queue, state, rank, body, content_hash, callback, room, version,
-                         created_at, available_at, first_available_at, deadline_at, wake_at,
+                         created_at, available_at, first_available_at, deadline_at, wake_at, stocked_by,
                          event_seq, last_event, last_actor, last_data, updated_at)
   select 'task', t.id || '/' || iso_time(s.at), t.queue, case when s.at > p_now then 'delayed' else 'ready' end,
          item_rank('task', 0, s.at, null, false), t.params, t.content_hash, t.callback, t.dispatch_times, nextval('item_version'),
          p_now, s.at, s.at, d.deadline_at, case when s.at > p_now then s.at else d.deadline_at end,
+         -- a rotation's times before it was made are caught up as if it had been there
+         case when s.at <= p_now and (t.type = 'once' or s.at >= t.created_at) then pg_current_xact_id() end,
          1, 'created', 'system', json_build_object('executor', t.executor, 'startTime', iso_time(s.at)), p_now
     from unnest(p_times) with ordinality as s (at, n)
    cross join lateral (select occurrence_deadline(t, s.at) as deadline_at) d
@@ -105,6 +131,7 @@ begin
   on conflict (kind, id) do update
      set queue = t.queue, state = excluded.state, body = t.params, callback = t.callback, room = t.dispatch_times,
          deadline_at = excluded.deadline_at, wake_at = excluded.wake_at, closing = false,
+         stocked_by = case when excluded.state = 'ready' then pg_current_xact_id() end,
          ended_at = null, ended_by = null, end_reason = null,
          version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = 'rescheduled', last_actor = 'system',
          last_data = null, updated_at = p_now

@@ -3,7 +3,7 @@
 
 -- Adds a task, and what is due of it. A queue of rotating tasks is locked while it is counted, so that the limit holds
 -- whoever adds at the same time.
--- outcome  created, exists, limit, no_template (it was deleted meanwhile)
+-- outcome  created, exists, limit, no_template (it was deleted meanwhile), too_many (occurrences in the look-back)
 create or replace function add_task(p_task json, p_limit integer, p_actor text)
 returns table (outcome text, item item) language plpgsql as $$
 #variable_conflict use_column
@@ -17,6 +17,9 @@ begin
   v_now := clock_timestamp();
   if t.type = 'rotate' and too_many_rotations(t.queue, t.id, p_limit) and not exists (select from task where id = t.id) then
     return query select 'limit', null::item; return;
+  end if;
+  if too_many_due(t, null, v_now) and not exists (select from task where id = t.id) then
+    return query select 'too_many', null::item; return;
   end if;
   insert into task (id, type, executor, queue, start_time, every_minutes, daily_time, every_days, timezone, template_id, params,
                     dispatch_times, dispatch, catch_up, lookback_seconds, answer_seconds, end_time, callback, content_hash,
@@ -69,7 +72,7 @@ end $$;
 -- Changes a task: p_task is the whole of it as it is to be, made from its revision p_seen. It acts on what has not
 -- been dispatched: occurrences that the new times don't have are void, those they have stay, new ones are made; other
 -- fields are taken over by all that has stock. Dispatches go on as they were given.
--- outcome  changed, again (it was changed meanwhile), deleted, not_found, limit, no_template
+-- outcome  changed, again (it was changed meanwhile), deleted, not_found, limit, no_template (it was deleted meanwhile), too_many (occurrences in the look-back)
 create or replace function change_task(p_id text, p_task json, p_seen integer, p_limit integer, p_actor text)
 returns table (outcome text, item item) language plpgsql as $$
 #variable_conflict use_column
@@ -93,6 +96,7 @@ begin
   perform 1 from task_template where id = t.template_id for key share;
   if not found then return query select 'no_template', null::item; return; end if;
   v_now := clock_timestamp();
+  if too_many_due(t, o, v_now) then return query select 'too_many', null::item; return; end if;
   update task
      set executor = t.executor, queue = t.queue, start_time = t.start_time, every_minutes = t.every_minutes, daily_time = t.daily_time,
          every_days = t.every_days, timezone = t.timezone, template_id = t.template_id, params = t.params,
@@ -117,6 +121,9 @@ begin
   loop
     update item set deadline_at = occurrence_deadline(t, available_at) where kind = 'task' and id = v_id;
     perform keep_occurrence(v_id, 'changed', p_actor, json_build_object('changed', v_changed), v_now);
+    insert into taken_task select distinct l.slot, l.item_id from lease l join item i on i.kind = 'task' and i.id = l.item_id
+     where l.kind = 'task' and l.item_id = v_id and t.dispatch = 'blocking' and i.ended_at is null
+        on conflict do nothing;
     return query select 'changed', i from item i where i.kind = 'task' and i.id = v_id;
   end loop;
   update item i

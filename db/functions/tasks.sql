@@ -43,8 +43,12 @@ begin
          wake_at = case when v_end is null then least(case when i.state = 'delayed' then i.available_at end, v_first,
                                                       case when v_room > 0 then i.deadline_at end) end,
          version = nextval('item_version'), event_seq = event_seq + 1, last_event = p_event, last_actor = p_actor,
-         last_data = p_data, updated_at = p_now
+         last_data = p_data, updated_at = p_now,
+         -- given back, raised or moved: it is new to those who have passed it by
+         stocked_by = case when v_end is null and v_room > 0 and (i.room = 0 or i.queue <> t.queue) then pg_current_xact_id()
+                           else i.stocked_by end
    where kind = 'task' and id = p_id;
+  if v_end is not null then delete from taken_task where item_id = p_id; end if;
 end $$;
 
 -- Ends dispatches that have not been completed; what they were is given back to stock, and their holders are told.
@@ -80,7 +84,7 @@ begin
       perform keep_occurrence(i.id, 'expired', 'system', json_build_object('reason', 'look-back'), v_now)
         from item where kind = 'task' and id = i.id and ended_at is null;
     elsif i.state = 'delayed' then
-      update item set state = 'ready', wake_at = i.deadline_at, version = nextval('item_version'),
+      update item set state = 'ready', wake_at = i.deadline_at, stocked_by = pg_current_xact_id(), version = nextval('item_version'),
              event_seq = event_seq + 1, last_event = 'available', last_actor = 'system', last_data = null, updated_at = v_now
        where kind = 'task' and id = i.id;
     else
@@ -100,13 +104,22 @@ create or replace function void_occurrences(
 ) returns setof item language plpgsql as $$
 declare
   v_id text;
+  v_unused text[];
+  v_used text[];
 begin
-  for v_id in
-    select id from item
+  select array_agg(s.id) filter (where s.attempts = 0), array_agg(s.id) filter (where s.attempts > 0) into v_unused, v_used from (
+    select id, attempts from item
      where kind = 'task' and id > t.id || '/' and id < t.id || '0' and ended_at is null and not closing
        and case when p_before is null then not id = any (p_kept) else available_at < p_before end
-     order by id for update
-  loop
+     order by id for update) s;
+  -- most have never been dispatched, and there may be thousands: they end in one statement
+  return query
+    update item
+       set closing = true, state = 'invalidated', room = null, ended_at = p_now, ended_by = p_actor, end_reason = p_reason,
+           wake_at = null, version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'cancelled',
+           last_actor = p_actor, last_data = json_build_object('reason', p_reason), updated_at = p_now
+     where kind = 'task' and id = any (v_unused) returning *;
+  foreach v_id in array coalesce(v_used, '{}') loop
     update item set closing = true where kind = 'task' and id = v_id;
     perform keep_occurrence(v_id, 'cancelled', p_actor, json_build_object('reason', p_reason), p_now);
     return query select * from item where kind = 'task' and id = v_id;

@@ -1,7 +1,7 @@
 -- Reviews: what is kept of them, and what audits said (db/functions/reviews.sql).
 
 -- name: receive_callbacks
-select * from receive_callbacks($1, $2, $3, $4, $5, $6, $7, $8);
+select * from receive_callbacks($1, $2, $3, $4, $5, $6, $7, $8, $9);
 
 -- name: apply_review
 select * from apply_review($1, $2);
@@ -33,6 +33,26 @@ select r.record, r.version, jsonb_build_object('id', b.review_id, 'status', b.st
 -- name: review_log
 -- bytes: before, after
 select * from review_callback where review_id = $1 and seq > $2::bigint order by seq limit $3;
+
+-- name: review_record
+select review_record($1, $2::bigint) as record;
+
+-- name: review_change
+-- A review as it was after line $2 of its log, for a message about that, and its callback of today.
+select r.callback, review_record(r.id, c.seq) as record, case when b.review_id is null then r.body else b.body end as body,
+       iso_time(r.created_at) as "createdAt", iso_time(c.applied_at) as "updatedAt"
+  from review r
+  join review_callback c on c.review_id = r.id and c.seq = $2::integer
+  left join lateral (
+    select * from review_body where review_id = r.id and until_seq >= c.seq order by until_seq limit 1) b on true
+ where r.id = $1;
+
+-- name: review_counts
+-- Lines of all reviews' logs by outcome, of one day or, without $1, of today, in UTC.
+select d.day, t.what as outcome, t.n
+  from (select coalesce($1::text, to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD')) as day) d
+  left join lateral (
+    select what, sum(n)::bigint as n from tally where kind = 'review' and queue = d.day group by what) t on true;
 
 -- name: callback_outcome
 -- $2 its arrival; the first of the same name beside it.

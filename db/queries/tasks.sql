@@ -71,6 +71,22 @@ select * from task
    and ($5::timestamptz is null or (start_time, seq) > ($5, $6::bigint))
  order by start_time, seq limit $7;
 
+-- name: list_tasks_of
+-- The same of a user, $8, and its groups, each one's oldest from its own index.
+-- bytes: params
+select t.* from (select $1::text as queue union select 'gid_' || group_id from member where person = $8) e
+ cross join lateral (
+   select * from task
+    where queue = e.queue and ($2::text is null or state = $2)
+      and ($4::timestamptz is null or start_time < $4)
+      and case type when 'once' then start_time >= $3::timestamptz else end_time is null or end_time >= $3::timestamptz end
+      and ($5::timestamptz is null or (start_time, seq) > ($5, $6::bigint))
+    order by start_time, seq limit $7) t
+ order by t.start_time, t.seq limit $7;
+
+-- name: has_group
+select exists (select from task_group where id = $1) as known;
+
 -- name: task_occurrences
 -- A task's occurrences from $2 until before $3, the first $4, those made with what has become of them.
 select s.at, i.state, i.room, t.dispatch_times,
