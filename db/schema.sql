@@ -15,10 +15,15 @@ create table api_key (
   hash                 bytea not null,
   created_at           timestamp with time zone default clock_timestamp() not null,
   revoked_at           timestamp with time zone,
+  queues               text[],
+  expires_at           timestamp with time zone,
+  seq                  bigint generated always as identity not null,
   constraint api_key_pkey PRIMARY KEY (id),
+  constraint api_key_queues_check CHECK ((cardinality(queues) > 0)),
   constraint api_key_reviewer_has_subject CHECK (((role <> 'reviewer'::text) OR (subject IS NOT NULL))),
   constraint api_key_role_check CHECK ((role = ANY (ARRAY['producer'::text, 'reviewer'::text, 'agent'::text, 'consumer'::text, 'admin'::text])))
 );
+CREATE UNIQUE INDEX api_key_newest ON public.api_key USING btree (seq);
 
 create table case_file (
   id                   text collate "C" not null,
@@ -236,6 +241,13 @@ create table item (
   room                 integer,
   inviting             boolean default false not null,
   closing              boolean default false not null,
+  stocked_by           xid8,
+  base_priority        bigint,
+  base_requires        text[],
+  ruled                jsonb,
+  manual_priority      boolean default false not null,
+  manual_requires      boolean default false not null,
+  rules_due_at         timestamp with time zone,
   constraint item_pkey PRIMARY KEY (kind, id),
   constraint item_buried_in_order CHECK (((state = 'buried'::text) = (buried_seq IS NOT NULL))),
   constraint item_due_has_wake CHECK ((((state <> 'delayed'::text) OR (wake_at IS NOT NULL)) AND ((state <> 'held'::text) OR (wake_at IS NOT NULL)))),
@@ -261,8 +273,10 @@ CREATE UNIQUE INDEX item_job_number ON public.item USING btree (seq) WHERE (kind
 CREATE INDEX item_oldest ON public.item USING btree (queue, kind, first_available_at) WHERE (state = 'ready'::text);
 CREATE INDEX item_ready ON public.item USING btree (queue, kind, requires_key, rank, seq) WHERE (state = 'ready'::text);
 CREATE INDEX item_room ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND (state = 'ready'::text) AND (room > 0));
+CREATE INDEX item_rules_due ON public.item USING btree (rules_due_at) WHERE ((rules_due_at IS NOT NULL) AND (ended_at IS NULL));
 CREATE INDEX item_state ON public.item USING btree (queue, kind, state, created_at, seq) WHERE (state <> 'held'::text);
 CREATE INDEX item_stock ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'task'::text) AND (state = 'ready'::text) AND (room > 0));
+CREATE INDEX item_stocked ON public.item USING btree (queue, stocked_by) WHERE ((kind = 'task'::text) AND (state = 'ready'::text) AND (room > 0));
 CREATE INDEX item_telling ON public.item USING btree (kind, id) WHERE telling;
 CREATE INDEX item_wake ON public.item USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE TRIGGER item_inserted AFTER INSERT ON public.item REFERENCING NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_insert();
@@ -272,6 +286,7 @@ comment on column item.body_bytes is 'length of a job''s body as beanstalkd''s p
 comment on column item.room is 'items with capacity: how many more may hold it; null: one holder at most';
 comment on column item.inviting is 'its workflow has people to invite';
 comment on column item.closing is 'nothing more of it is handed out; it ends when the last of its holders has';
+comment on column item.stocked_by is 'the transaction since which an occurrence could be dispatched to its executor; null: since its start, whenever it was made';
 
 create table juror (
   court                text collate "C" not null,
@@ -331,12 +346,14 @@ create table lease (
   invited              boolean default false not null,
   given                json,
   result_hash          bytea,
+  seen                 xid8,
   constraint lease_pkey PRIMARY KEY (token),
   constraint lease_end CHECK ((((ended_at IS NULL) = (why IS NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)))),
   constraint lease_order CHECK ((ended_at >= granted_at)),
   constraint lease_why_check CHECK ((why = ANY (ARRAY['settled'::text, 'released'::text, 'revoked'::text, 'expired'::text, 'transferred'::text, 'closed'::text])))
 )
 with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05);
+CREATE INDEX lease_completed ON public.lease USING btree (slot, ended_at) WHERE ((kind = 'task'::text) AND (why = 'settled'::text));
 CREATE UNIQUE INDEX lease_follows ON public.lease USING btree (follows) WHERE (follows IS NOT NULL);
 CREATE INDEX lease_granted ON public.lease USING btree (kind, queue, granted_at);
 CREATE UNIQUE INDEX lease_live ON public.lease USING btree (kind, item_id, slot) WHERE (ended_at IS NULL);
@@ -348,6 +365,7 @@ CREATE INDEX lease_refused ON public.lease USING btree (queue, refused_at) WHERE
 CREATE TRIGGER case_lease_ended AFTER UPDATE OF ended_at ON public.lease FOR EACH ROW WHEN (((new.kind = 'case'::text) AND (new.ended_at IS NOT NULL) AND (old.ended_at IS NULL))) EXECUTE FUNCTION note_freed_juror();
 comment on column lease.expires_at is 'items with capacity; an exclusive item carries it itself';
 comment on column lease.given is 'what the holder was given, where the item may change under it';
+comment on column lease.seen is 'what older transactions had made was seen when this dispatch was chosen';
 
 create table member (
   person               text collate "C" not null,
@@ -375,6 +393,8 @@ create table notice (
   person               text not null,
   type                 text not null,
   data                 json not null,
+  xid                  xid8 default pg_current_xact_id(),
+  snap                 pg_snapshot default pg_current_snapshot(),
   constraint notice_pkey PRIMARY KEY (seq),
   constraint notice_type_check CHECK ((type = ANY (ARRAY['lease_lost'::text, 'changed'::text, 'invited'::text])))
 );
@@ -430,6 +450,7 @@ create table queue (
   pause_seconds        double precision default 0 not null,
   push                 jsonb,
   deleted_at           timestamp with time zone,
+  rules                jsonb default '[]'::jsonb not null,
   constraint queue_pkey PRIMARY KEY (kind, name),
   constraint queue_deadline_seconds_check CHECK ((deadline_seconds >= (0)::double precision)),
   constraint queue_kind_check CHECK ((kind = ANY (ARRAY['ticket'::text, 'job'::text, 'case'::text, 'task'::text]))),
@@ -490,6 +511,13 @@ create table review_base (
   constraint review_base_pkey PRIMARY KEY (review_id)
 );
 
+create table review_body (
+  review_id            text collate "C" not null,
+  until_seq            integer not null,
+  body                 json,
+  constraint review_body_pkey PRIMARY KEY (review_id, until_seq)
+);
+
 create table review_callback (
   arrival              bigint generated always as identity not null,
   review_id            text collate "C" not null,
@@ -508,14 +536,17 @@ create table review_callback (
   after                jsonb,
   version              bigint,
   actor                text default 'anonymous'::text not null,
+  before_time          timestamp with time zone,
   constraint review_callback_pkey PRIMARY KEY (arrival),
   constraint review_callback_kind_check CHECK ((kind = ANY (ARRAY['text'::text, 'picture'::text, 'reply'::text, 'edit'::text]))),
   constraint review_callback_outcome_check CHECK ((outcome = ANY (ARRAY['pending'::text, 'applied'::text, 'expired'::text, 'duplicate'::text, 'edited'::text]))),
   constraint review_callback_resolved CHECK ((((outcome = 'pending'::text) = (seq IS NULL)) AND ((seq IS NULL) = (applied_at IS NULL))))
 );
+CREATE INDEX review_callback_edit ON public.review_callback USING btree (review_id, seq) WHERE (kind = 'edit'::text);
 CREATE UNIQUE INDEX review_callback_log ON public.review_callback USING btree (review_id, seq) WHERE (seq IS NOT NULL);
 CREATE UNIQUE INDEX review_callback_once ON public.review_callback USING btree (review_id, callback_id) WHERE (NOT repeated);
 CREATE INDEX review_callback_pending ON public.review_callback USING btree (review_id, arrival) WHERE (outcome = 'pending'::text);
+comment on column review_callback.before_time is 'the target''s audit time before this line, as `before` is its status';
 
 create table review_index (
   review_id            text collate "C" not null,
@@ -574,6 +605,13 @@ create table stream_ticket (
   expires_at           timestamp with time zone not null,
   constraint stream_ticket_pkey PRIMARY KEY (hash)
 );
+
+create table taken_task (
+  person               text collate "C" not null,
+  item_id              text collate "C" not null,
+  constraint taken_task_pkey PRIMARY KEY (person, item_id)
+);
+CREATE INDEX taken_task_of_item ON public.taken_task USING btree (item_id);
 
 create table tally (
   kind                 text not null,
@@ -716,6 +754,9 @@ begin
   if t.type = 'rotate' and too_many_rotations(t.queue, t.id, p_limit) and not exists (select from task where id = t.id) then
     return query select 'limit', null::item; return;
   end if;
+  if too_many_due(t, null, v_now) and not exists (select from task where id = t.id) then
+    return query select 'too_many', null::item; return;
+  end if;
   insert into task (id, type, executor, queue, start_time, every_minutes, daily_time, every_days, timezone, template_id, params,
                     dispatch_times, dispatch, catch_up, lookback_seconds, answer_seconds, end_time, callback, content_hash,
                     created_at, updated_at)
@@ -733,6 +774,31 @@ begin
   return query select 'created', m from plan_task(t.id, v_now) m;
   -- of a task that has nothing to show yet
   if not found then return query select 'created', null::item; end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.advance_apart(p_kinds text[], p_ids text[])
+ RETURNS SETOF item
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_began timestamptz := clock_timestamp();
+  v_moved integer;
+begin
+  begin
+    return query select * from advance(p_kinds, p_ids);
+    get diagnostics v_moved = row_count;
+    if v_moved < cardinality(p_ids) then perform settle_idle(p_kinds, p_ids, v_began); end if;
+  exception when others then
+    for n in 1 .. cardinality(p_ids) loop
+      begin
+        return query select * from advance(p_kinds[n:n], p_ids[n:n]);
+      exception
+        -- others were at it: it is due still, and the next beat does it
+        when deadlock_detected or serialization_failure then null;
+        when others then perform park_item(p_kinds[n], p_ids[n], sqlerrm);
+      end;
+    end loop;
+  end;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.advance_cases(p_ids text[])
@@ -788,7 +854,7 @@ CREATE OR REPLACE FUNCTION public.advance_items(p_kinds text[], p_ids text[])
 AS $function$
 begin
   return query with due as materialized (
-    select i.kind, i.id, q.reclaimed_first, q.level_seconds, q.escalations,
+    select i.kind, i.id, q.reclaimed_first, q.level_seconds, q.escalations, q.rules,
            coalesce(i.callback, q.callback) is not null as tell, t.now, step.priority, step.seconds,
            case when i.deadline_at <= t.now then 'expired'
                 when i.state = 'held' and i.expires_at <= t.now then
@@ -816,7 +882,7 @@ begin
            case when d.act = 'reclaimed' then d.reclaimed_first else i.front end as front,
            d.act in ('expired', 'dead') as final,
            d.act in ('expired', 'dead', 'buried', 'reclaimed') and i.state = 'held' as ends_lease,
-           d.level_seconds, d.escalations
+           d.level_seconds, d.escalations, d.rules
       from due d join item i on i.kind = d.kind and i.id = d.id
      where d.act is not null
   )
@@ -824,6 +890,7 @@ begin
      set state = n.state, priority = n.priority, escalated_seconds = n.escalated_seconds, front = n.front,
          rank = case when n.act in ('reclaimed', 'escalated')
                      then item_rank(i.kind, n.priority, i.first_available_at, n.level_seconds, n.front) else i.rank end,
+         rules_due_at = case when n.act = 'reclaimed' and n.rules <> '[]' then n.now else i.rules_due_at end,
          wake_at = case when n.final then null else item_wake(
            n.state, i.available_at, i.expires_at, i.deadline_at,
            next_escalation(n.escalations, i.first_available_at, n.escalated_seconds)) end,
@@ -882,7 +949,7 @@ begin
       perform keep_occurrence(i.id, 'expired', 'system', json_build_object('reason', 'look-back'), v_now)
         from item where kind = 'task' and id = i.id and ended_at is null;
     elsif i.state = 'delayed' then
-      update item set state = 'ready', wake_at = i.deadline_at, version = nextval('item_version'),
+      update item set state = 'ready', wake_at = i.deadline_at, stocked_by = pg_current_xact_id(), version = nextval('item_version'),
              event_seq = event_seq + 1, last_event = 'available', last_actor = 'system', last_data = null, updated_at = v_now
        where kind = 'task' and id = i.id;
     else
@@ -912,10 +979,8 @@ CREATE OR REPLACE FUNCTION public.announce_review(p_review review, p_seq integer
 AS $function$
 begin
   if p_review.callback is null then return; end if;
-  insert into delivery (kind, item_id, n, type, version, url, state, body)
-  values ('review', p_review.id, p_seq, 'review.changed', p_review.version, p_review.callback ->> 'url', 'pending',
-          json_build_object('record', p_review.record, 'body', p_review.body,
-                            'createdAt', iso_time(p_review.created_at), 'updatedAt', iso_time(p_review.updated_at)));
+  insert into delivery (kind, item_id, n, type, version, url, state)
+  values ('review', p_review.id, p_seq, 'review.changed', p_review.version, p_review.callback ->> 'url', 'pending');
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.any_juror(c court, f case_file, p_skipped text[], p_from double precision)
@@ -966,6 +1031,8 @@ declare
 begin
   select * into v_review from review where id = p_id for no key update;
   if not found then return; end if;
+  -- it may have megabytes, and would be copied with the row
+  v_review.body := null;
   v_logged := v_review.log_seq;
   for v_entry in
     select * from review_callback where review_id = p_id and outcome = 'pending' order by arrival limit p_limit
@@ -989,7 +1056,7 @@ begin
     end if;
     update review_callback
        set outcome = v_entry.outcome, reason = v_entry.reason, seq = v_review.log_seq, applied_at = v_entry.applied_at,
-           before = to_jsonb(v_target.status),
+           before = to_jsonb(v_target.status), before_time = v_target.audit_time,
            after = to_jsonb(case when v_entry.outcome = 'applied' then v_entry.status else v_target.status end),
            version = case when v_entry.outcome = 'applied' then v_review.version end
      where review_callback.arrival = v_entry.arrival;
@@ -1216,6 +1283,7 @@ begin
   perform 1 from task_template where id = t.template_id for key share;
   if not found then return query select 'no_template', null::item; return; end if;
   v_now := clock_timestamp();
+  if too_many_due(t, o, v_now) then return query select 'too_many', null::item; return; end if;
   update task
      set executor = t.executor, queue = t.queue, start_time = t.start_time, every_minutes = t.every_minutes, daily_time = t.daily_time,
          every_days = t.every_days, timezone = t.timezone, template_id = t.template_id, params = t.params,
@@ -1240,6 +1308,9 @@ begin
   loop
     update item set deadline_at = occurrence_deadline(t, available_at) where kind = 'task' and id = v_id;
     perform keep_occurrence(v_id, 'changed', p_actor, json_build_object('changed', v_changed), v_now);
+    insert into taken_task select distinct l.slot, l.item_id from lease l join item i on i.kind = 'task' and i.id = l.item_id
+     where l.kind = 'task' and l.item_id = v_id and t.dispatch = 'blocking' and i.ended_at is null
+        on conflict do nothing;
     return query select 'changed', i from item i where i.kind = 'task' and i.id = v_id;
   end loop;
   update item i
@@ -1530,7 +1601,7 @@ begin
   return 'deleted';
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.dispatch_task(i item, p_person text, p_uid text, p_token text)
+CREATE OR REPLACE FUNCTION public.dispatch_task(i item, p_person text, p_uid text, p_token text, p_seen xid8)
  RETURNS TABLE(person text, outcome text, log_id text, given json, item item)
  LANGUAGE plpgsql
 AS $function$
@@ -1538,10 +1609,13 @@ AS $function$
 declare
   v_now timestamptz := clock_timestamp();
   v_until timestamptz;
+  v_blocking boolean;
 begin
-  select v_now + make_interval(secs => t.answer_seconds) into v_until from task t where t.id = task_of(i.id);
-  insert into lease (token, kind, item_id, queue, holder, slot, granted_at, expires_at, given)
-  values (p_token, 'task', i.id, i.queue, p_uid, p_person, v_now, v_until, i.body);
+  select v_now + make_interval(secs => t.answer_seconds), t.dispatch = 'blocking' into v_until, v_blocking
+    from task t where t.id = task_of(i.id);
+  insert into lease (token, kind, item_id, queue, holder, slot, granted_at, expires_at, given, seen)
+  values (p_token, 'task', i.id, i.queue, p_uid, p_person, v_now, v_until, i.body, p_seen);
+  if v_blocking then insert into taken_task values (p_person, i.id) on conflict do nothing; end if;
   return query with handed as (
     update item o
        set room = o.room - 1, attempts = o.attempts + 1, wake_at = least(o.wake_at, v_until),
@@ -1644,13 +1718,32 @@ CREATE OR REPLACE FUNCTION public.first_task(p_person text, p_exclude text[], p_
 AS $function$
 declare
   v_id text;
+  v_rank bigint;
+  v_seen xid8;
 begin
+  select i.id into v_id from taken_task g
+    join item i on i.kind = 'task' and i.id = g.item_id and i.state = 'ready' and i.room > 0 and i.deadline_at > p_now
+    join task t on t.id = task_of(i.id) and t.dispatch = 'blocking'
+   where g.person = p_person and i.queue in (select executors_of(p_person)) and not is_excluded(i.id, p_exclude)
+   order by i.rank, i.seq limit 1;
+  if found then return v_id; end if;
+
+  select b.since_rank, b.seen into v_rank, v_seen from look_back(p_person) b;
+  v_rank := coalesce(v_rank, -9223372036854775808);
   select c.id into v_id from executors_of(p_person) as e (queue)
    cross join lateral (
-     select i.id, i.rank, i.seq from item i
-      where i.kind = 'task' and i.queue = e.queue and i.state = 'ready' and i.room > 0 and i.deadline_at > p_now
-        and not is_excluded(i.id, p_exclude) and not had_task(i, p_person)
-      order by i.rank, i.seq limit 1) c
+     (select i.id, i.rank, i.seq from item i
+       where i.kind = 'task' and i.queue = e.queue and i.state = 'ready' and i.room > 0 and i.rank >= v_rank
+         and i.deadline_at > p_now and not is_excluded(i.id, p_exclude) and not had_task(i, p_person)
+       order by i.rank, i.seq limit 1)
+     union all
+     -- what has come since; read by that, and not by rank, past all that the client has passed by
+     (select (s.i).id, (s.i).rank, (s.i).seq from (
+        select i from item i
+         where i.kind = 'task' and i.queue = e.queue and i.state = 'ready' and i.room > 0 and i.stocked_by >= v_seen offset 0) s
+       where (s.i).rank < v_rank and (s.i).deadline_at > p_now
+         and not is_excluded((s.i).id, p_exclude) and not had_task(s.i, p_person)
+       order by 2, 3 limit 1)) c
    order by c.rank, c.seq limit 1;
   return v_id;
 end $function$;
@@ -2069,8 +2162,12 @@ begin
          wake_at = case when v_end is null then least(case when i.state = 'delayed' then i.available_at end, v_first,
                                                       case when v_room > 0 then i.deadline_at end) end,
          version = nextval('item_version'), event_seq = event_seq + 1, last_event = p_event, last_actor = p_actor,
-         last_data = p_data, updated_at = p_now
+         last_data = p_data, updated_at = p_now,
+         -- given back, raised or moved: it is new to those who have passed it by
+         stocked_by = case when v_end is null and v_room > 0 and (i.room = 0 or i.queue <> t.queue) then pg_current_xact_id()
+                           else i.stocked_by end
    where kind = 'task' and id = p_id;
+  if v_end is not null then delete from taken_task where item_id = p_id; end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.keep_review(p_review review)
@@ -2078,8 +2175,8 @@ CREATE OR REPLACE FUNCTION public.keep_review(p_review review)
  LANGUAGE plpgsql
 AS $function$
 begin
-  update review set record = p_review.record, body = p_review.body, callback = p_review.callback,
-                    version = p_review.version, log_seq = p_review.log_seq, updated_at = p_review.updated_at
+  update review set record = p_review.record, version = p_review.version, log_seq = p_review.log_seq,
+                    updated_at = p_review.updated_at
    where id = p_review.id;
   insert into review_base as b (review_id, status, pictures, replies, version, updated_at)
   values (p_review.id, (p_review.record #>> '{text,status}')::integer, jsonb_array_length(p_review.record -> 'pictures'),
@@ -2273,7 +2370,25 @@ begin
          json_build_object('kind', kind, 'targetId', nullif(target_id, ''), 'status', status, 'auditTime', iso_time(audit_time),
                            'callbackId', callback_id, 'reason', reason, 'before', before, 'after', after)
     from review_callback where review_id = p_id and seq > p_after order by seq;
+  insert into tally (kind, queue, what, n)
+  select 'review', to_char(applied_at at time zone 'UTC', 'YYYY-MM-DD'), outcome, count(*)
+    from review_callback where review_id = p_id and seq > p_after group by 2, 3;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.look_back(p_person text)
+ RETURNS TABLE(since_rank bigint, seen xid8)
+ LANGUAGE sql
+ STABLE ROWS 1
+AS $function$
+  select i.rank, f.seen
+    from (select item_id from lease where kind = 'task' and slot = p_person and why = 'settled' order by ended_at desc limit 1) d
+    join item i on i.kind = 'task' and i.id = d.item_id
+    -- of a blocking one, when it was given the first time: what has come since then had to wait for it
+   cross join lateral (select seen from lease where kind = 'task' and item_id = d.item_id and slot = p_person
+                        order by granted_at limit 1) f
+   -- transactions are counted anew in a database that was restored from a dump: then nothing is passed by
+   where f.seen <= pg_snapshot_xmin(pg_current_snapshot())
+$function$;
 
 CREATE OR REPLACE FUNCTION public.make_occurrences(p_task text, p_now timestamp with time zone, p_limit integer)
  RETURNS SETOF item
@@ -2395,6 +2510,7 @@ declare
   l lease;
   v_item item;
   v_id text;
+  v_seen xid8;
   v_now timestamptz;
 begin
   perform pg_advisory_xact_lock(s.key) from (
@@ -2414,6 +2530,8 @@ begin
       return query select x.person, 'redo', l.token, l.given, v_item;
       continue;
     end if;
+    -- before the choice, so that it saw all of what is older
+    v_seen := pg_snapshot_xmin(pg_current_snapshot());
     v_id := first_task(x.person, x.excluded, v_now);
     if v_id is null then
       return query select x.person, 'none', null::text, task_prospect(x.person, x.excluded, x.explain, v_now), null::item;
@@ -2424,7 +2542,7 @@ begin
     if not found then
       return query select x.person, 'busy', null::text, null::json, null::item;
     else
-      return query select * from dispatch_task(v_item, x.person, x.uid, x.token);
+      return query select * from dispatch_task(v_item, x.person, x.uid, x.token, v_seen);
     end if;
   end loop;
 end $function$;
@@ -2597,7 +2715,7 @@ declare
 begin
   with c as materialized (
     select id, rank, seq from item
-     where kind = p_kind and queue = p_queue and state = 'ready' and requires_key = ''
+     where kind = p_kind and queue = p_queue and state = 'ready' and requires_key = '' and rules_due_at is null
        and (deadline_at is null or deadline_at > p_now)
        and (cardinality(p_persons) > 1
             or not (p_persons[1] = any (exclude) or p_persons[1] = any (skipped)))
@@ -2630,7 +2748,7 @@ begin
       select h.* from key cross join lateral (
         select id, rank, seq from item i
          where i.kind = p_kind and i.queue = p_queue and i.state = 'ready' and i.requires_key = key.requires_key
-           and (deadline_at is null or deadline_at > p_now)
+           and (deadline_at is null or deadline_at > p_now) and rules_due_at is null
            and not (p_person = any (exclude) or p_person = any (skipped))
          order by rank, seq limit v_depth) h
        where key.requires_key is not null
@@ -2638,6 +2756,7 @@ begin
     ), locked as materialized (
       select i.id, i.rank, i.seq from item i
        where i.kind = p_kind and i.id in (select id from head order by rank, seq limit v_depth) and i.state = 'ready'
+         and i.rules_due_at is null
        order by i.rank, i.seq limit p_count for update skip locked
     )
     select array_agg(id order by rank, seq), (select count(*) from head) into v_ids, v_seen from locked;
@@ -2874,11 +2993,13 @@ AS $function$
 begin
   return query
   insert into item as i (kind, id, queue, state, rank, body, content_hash, callback, room, version,
-                         created_at, available_at, first_available_at, deadline_at, wake_at,
+                         created_at, available_at, first_available_at, deadline_at, wake_at, stocked_by,
                          event_seq, last_event, last_actor, last_data, updated_at)
   select 'task', t.id || '/' || iso_time(s.at), t.queue, case when s.at > p_now then 'delayed' else 'ready' end,
          item_rank('task', 0, s.at, null, false), t.params, t.content_hash, t.callback, t.dispatch_times, nextval('item_version'),
          p_now, s.at, s.at, d.deadline_at, case when s.at > p_now then s.at else d.deadline_at end,
+         -- a rotation's times before it was made are caught up as if it had been there
+         case when s.at <= p_now and (t.type = 'once' or s.at >= t.created_at) then pg_current_xact_id() end,
          1, 'created', 'system', json_build_object('executor', t.executor, 'startTime', iso_time(s.at)), p_now
     from unnest(p_times) with ordinality as s (at, n)
    cross join lateral (select occurrence_deadline(t, s.at) as deadline_at) d
@@ -2886,6 +3007,7 @@ begin
   on conflict (kind, id) do update
      set queue = t.queue, state = excluded.state, body = t.params, callback = t.callback, room = t.dispatch_times,
          deadline_at = excluded.deadline_at, wake_at = excluded.wake_at, closing = false,
+         stocked_by = case when excluded.state = 'ready' then pg_current_xact_id() end,
          ended_at = null, ended_by = null, end_reason = null,
          version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = 'rescheduled', last_actor = 'system',
          last_data = null, updated_at = p_now
@@ -2924,8 +3046,13 @@ begin
          arrival = case when x.removed_at is null then x.arrival end,
          removed_at = null;
 
+  -- of what has been put down until now some may not have been sent, or be sent again
+  if v_review.body::text is distinct from p_body::text and exists (select from delivery where kind = 'review' and item_id = p_id) then
+    insert into review_body (review_id, until_seq, body) values (p_id, v_review.log_seq, v_review.body);
+  end if;
+  update review set body = p_body, callback = p_callback where id = p_id;
+  v_review.body := null;
   v_review.record := record_of_index(p_id);
-  v_review.body := p_body;
   v_review.callback := p_callback;
   if v_created then
     -- the log begins with what comes later, so this line has the number before
@@ -2961,7 +3088,7 @@ begin
   return jsonb_set(p_record, v_path, (p_record #> v_path) || jsonb_build_object('status', p_status, 'auditTime', iso_time(p_time)));
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.receive_callbacks(p_reviews text[], p_ids text[], p_kinds text[], p_targets text[], p_statuses integer[], p_times timestamp with time zone[], p_skew_seconds double precision, p_actors text[] DEFAULT NULL::text[])
+CREATE OR REPLACE FUNCTION public.receive_callbacks(p_reviews text[], p_ids text[], p_kinds text[], p_targets text[], p_statuses integer[], p_times timestamp with time zone[], p_skew_seconds double precision, p_actors text[] DEFAULT NULL::text[], p_wait boolean DEFAULT true)
  RETURNS TABLE(no integer, problem text, arrival bigint, told_version bigint, received_at timestamp with time zone)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -2969,13 +3096,19 @@ AS $function$
 #variable_conflict use_column
 declare
   v_now timestamptz;
+  v_locked text[];
 begin
-  perform 1 from review r where r.id = any (p_reviews) order by r.id for no key update;
+  if p_wait then
+    v_locked := array(select r.id from review r where r.id = any (p_reviews) order by r.id for no key update);
+  else
+    v_locked := array(select r.id from review r where r.id = any (p_reviews) order by r.id for no key update skip locked);
+  end if;
   v_now := clock_timestamp();
   return query
   with sent as materialized (
     select s.*, case
              when not exists (select from review r where r.id = s.review) then 'no_review'
+             when not s.review = any (v_locked) then 'busy'
              when not exists (select from review_index x
                                where x.review_id = s.review and x.kind = s.what and x.target_id = s.target) then 'no_target'
              when s.time > v_now + make_interval(secs => p_skew_seconds) then 'too_far' end as fault
@@ -2983,7 +3116,7 @@ begin
              as s (review, id, what, target, status, time, actor, n)
   ), kept as (
     insert into review_callback as c (review_id, callback_id, kind, target_id, status, audit_time, received_at, repeated, actor)
-    select s.review, s.id, s.what, s.target, s.status, date_trunc('milliseconds', coalesce(s.time, v_now)), v_now,
+    select s.review, s.id, s.what, s.target, s.status, date_trunc('milliseconds', least(coalesce(s.time, v_now), v_now)), v_now,
            exists (select from review_callback o where o.review_id = s.review and o.callback_id = s.id and not o.repeated),
            coalesce(s.actor, 'anonymous')
       from sent s where s.fault is null order by s.n
@@ -3149,6 +3282,34 @@ begin
   end loop;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.review_record(p_id text, p_seq bigint)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  v_record jsonb;
+  v_edit integer;
+  v_old jsonb;
+begin
+  select seq, before into v_edit, v_record from review_callback
+   where review_id = p_id and kind = 'edit' and seq > p_seq order by seq limit 1;
+  if not found then select record into v_record from review where id = p_id; end if;
+  select jsonb_object_agg(s.kind || '/' || s.target_id, s.old) into v_old from (
+    select distinct on (kind, target_id) kind, target_id, jsonb_build_object('status', before, 'auditTime', iso_time(before_time)) as old
+      from review_callback
+     where review_id = p_id and outcome = 'applied' and seq > p_seq and (v_edit is null or seq < v_edit)
+     order by kind, target_id, seq) s;
+  if v_old is null then return v_record; end if;
+  return jsonb_build_object(
+    'text', (v_record -> 'text') || coalesce(v_old -> 'text/', '{}'),
+    'pictures', (select coalesce(jsonb_agg(p.one || coalesce(v_old -> ('picture/' || (p.one ->> 'id')), '{}') order by p.n), '[]')
+                   from jsonb_array_elements(v_record -> 'pictures') with ordinality as p (one, n)),
+    'replies', (select coalesce(jsonb_agg(p.one || coalesce(v_old -> ('reply/' || (p.one ->> 'id')), '{}') order by p.n), '[]')
+                  from jsonb_array_elements(v_record -> 'replies') with ordinality as p (one, n)));
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.revoke_hold(l lease, p_bar text, p_attempt text, p_now timestamp with time zone)
  RETURNS void
  LANGUAGE plpgsql
@@ -3242,6 +3403,8 @@ declare
   v_queues text[] := array(select executors_of(p_person));
   v_next timestamptz;
   v_reasons json;
+  v_rank bigint;
+  v_seen xid8;
 begin
   if not p_explain then return json_build_object('queues', v_queues); end if;
   select min(i.available_at) into v_next from unnest(v_queues) as e (queue), unnest(array['task', 'rotation']) as k (kind)
@@ -3250,12 +3413,15 @@ begin
       where o.queue = e.queue and o.kind = k.kind and o.state = 'delayed'
         and not is_excluded(o.id, p_exclude)
       order by o.available_at limit 1) i;
+  select b.since_rank, b.seen into v_rank, v_seen from look_back(p_person) b;
   select json_build_object(
            'excluded', count(*) filter (where s.excluded), 'done', count(*) filter (where not s.excluded and s.had),
-           'taken', count(*) filter (where not s.excluded and not s.had and s.room = 0), 'notYet', (
+           'taken', count(*) filter (where not s.excluded and not s.had and s.room = 0),
+           'passed', count(*) filter (where not s.excluded and not s.had and s.room > 0 and s.passed), 'notYet', (
              select count(*) from (select from unnest(v_queues) as e (queue) join item o on o.queue = e.queue
                                     where o.kind in ('task', 'rotation') and o.state = 'delayed' limit 1000) d)) into v_reasons
-    from (select i.room, is_excluded(i.id, p_exclude) as excluded, had_task(i, p_person) as had
+    from (select i.room, is_excluded(i.id, p_exclude) as excluded, had_task(i, p_person) as had,
+                 i.rank < v_rank and (i.stocked_by is null or i.stocked_by < v_seen) as passed
             from unnest(v_queues) as e (queue) join item i on i.queue = e.queue and i.kind = 'task' and i.state = 'ready'
            where i.deadline_at > p_now limit 1000) s;
   return json_build_object('queues', v_queues, 'nextAt', iso_time(v_next), 'reasons', v_reasons);
@@ -3310,6 +3476,15 @@ begin
   return query select * from advance(array[p_kind], array[p_id]);
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.tick_items(p_kind text, p_ids text[])
+ RETURNS SETOF item
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform 1 from item where kind = p_kind and id = any (p_ids) order by id for update;
+  return query select * from advance_apart(array_fill(p_kind, array[cardinality(p_ids)]), p_ids);
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.tick(p_limit integer)
  RETURNS SETOF item
  LANGUAGE plpgsql
@@ -3317,8 +3492,6 @@ AS $function$
 declare
   v_kinds text[];
   v_ids text[];
-  v_began timestamptz := clock_timestamp();
-  v_moved integer;
 begin
   -- the scalar subquery bounds the index scan; a bare volatile call would read the whole index
   select array_agg(kind), array_agg(id) into v_kinds, v_ids from (
@@ -3327,22 +3500,36 @@ begin
        and not exists (select 1 from parked p where p.kind = i.kind and p.item_id = i.id and p.until > clock_timestamp())
      order by i.wake_at limit p_limit for update skip locked) due;
   if v_ids is null then return; end if;
-  begin
-    return query select * from advance(v_kinds, v_ids);
-    get diagnostics v_moved = row_count;
-    if v_moved < cardinality(v_ids) then perform settle_idle(v_kinds, v_ids, v_began); end if;
-  exception when others then
-    for n in 1 .. cardinality(v_ids) loop
-      begin
-        return query select * from advance(v_kinds[n:n], v_ids[n:n]);
-      exception
-        -- others were at it: it is due still, and the next beat does it
-        when deadlock_detected or serialization_failure then null;
-        when others then perform park_item(v_kinds[n], v_ids[n], sqlerrm);
-      end;
-    end loop;
-  end;
+  return query select * from advance_apart(v_kinds, v_ids);
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.times_due(t task, p_now timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  v_from timestamptz := greatest(t.start_time, p_now - make_interval(secs => t.lookback_seconds));
+  v_until timestamptz := least(p_now, t.end_time);
+begin
+  if t.type = 'once' or t.catch_up = 'newest' or v_until < v_from then return 0; end if;
+  if t.every_minutes is null then
+    return ((v_until at time zone t.timezone)::date - (v_from at time zone t.timezone)::date) / t.every_days + 1;
+  end if;
+  return floor(extract(epoch from v_until - t.start_time) / (60 * t.every_minutes))
+       - ceil(extract(epoch from v_from - t.start_time) / (60 * t.every_minutes)) + 1;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.too_many_due(t task, o task, p_now timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select times_due(t, p_now) > 10000
+     and ((t.start_time, t.every_minutes, t.daily_time, t.every_days, t.timezone, t.catch_up) is distinct from
+          (o.start_time, o.every_minutes, o.daily_time, o.every_days, o.timezone, o.catch_up)
+          or times_due(t, p_now) > times_due(o, p_now))
+$function$;
 
 CREATE OR REPLACE FUNCTION public.too_many_rotations(p_queue text, p_but text, p_limit integer)
  RETURNS boolean
@@ -3364,13 +3551,22 @@ CREATE OR REPLACE FUNCTION public.void_occurrences(t task, p_kept text[], p_befo
 AS $function$
 declare
   v_id text;
+  v_unused text[];
+  v_used text[];
 begin
-  for v_id in
-    select id from item
+  select array_agg(s.id) filter (where s.attempts = 0), array_agg(s.id) filter (where s.attempts > 0) into v_unused, v_used from (
+    select id, attempts from item
      where kind = 'task' and id > t.id || '/' and id < t.id || '0' and ended_at is null and not closing
        and case when p_before is null then not id = any (p_kept) else available_at < p_before end
-     order by id for update
-  loop
+     order by id for update) s;
+  -- most have never been dispatched, and there may be thousands: they end in one statement
+  return query
+    update item
+       set closing = true, state = 'invalidated', room = null, ended_at = p_now, ended_by = p_actor, end_reason = p_reason,
+           wake_at = null, version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'cancelled',
+           last_actor = p_actor, last_data = json_build_object('reason', p_reason), updated_at = p_now
+     where kind = 'task' and id = any (v_unused) returning *;
+  foreach v_id in array coalesce(v_used, '{}') loop
     update item set closing = true where kind = 'task' and id = v_id;
     perform keep_occurrence(v_id, 'cancelled', p_actor, json_build_object('reason', p_reason), p_now);
     return query select * from item where kind = 'task' and id = v_id;

@@ -83,7 +83,7 @@ export interface paths {
             };
         };
         /**
-         * Replace all settings; acts at once, also on what waits
+         * Replace all settings; acts at once, also on what waits; dryRun: which tickets its rules would move
          * @description Roles: admin.
          */
         put: {
@@ -97,7 +97,7 @@ export interface paths {
             };
             requestBody?: {
                 content: {
-                    "application/json": components["schemas"]["QueueSettings"];
+                    "application/json": components["schemas"]["PutQueue"];
                 };
             };
             responses: {
@@ -107,7 +107,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Queue"];
+                        "application/json": components["schemas"]["Queue"] | components["schemas"]["QueueDryRun"];
                     };
                 };
                 /** @description invalid_request */
@@ -4406,6 +4406,84 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/review-stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many lines of all reviews' logs a day has, by outcome
+         * @description Roles: producer, agent, admin.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description In UTC; left out: today */
+                    day?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ReviewStats"];
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/reviews/{id}/stores": {
         parameters: {
             query?: never;
@@ -7770,7 +7848,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Tasks that have to do with a time, by default from seven days ago on; oldest start first
+         * Tasks that have to do with a time, by default from seven days ago on; of a user with those of its groups
          * @description Roles: producer, agent, admin.
          */
         get: {
@@ -7779,6 +7857,8 @@ export interface paths {
                     limit?: number;
                     cursor?: string;
                     executor?: string;
+                    /** @description `own`: of a user's tasks not those of its groups */
+                    include?: "own";
                     from?: string;
                     to?: string;
                     state?: "active" | "deleted";
@@ -9166,6 +9246,8 @@ export interface paths {
                     juror?: string;
                     queue?: string;
                     ticket?: string;
+                    /** @description Instead of the header Last-Event-ID */
+                    lastEventId?: string;
                 };
                 header?: never;
                 path?: never;
@@ -9238,7 +9320,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A ticket that stands for my key in an event stream's URL, for 60 s
+         * A ticket that stands for my key in an event stream's URL: to be used within 60 s, then while its stream lasts and 10 minutes longer
          * @description Roles: reviewer, agent, producer, consumer, admin.
          */
         post: {
@@ -9301,6 +9383,263 @@ export interface paths {
             };
         };
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All keys, newest first; never the keys themselves
+         * @description Roles: admin.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    cursor?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            items: components["schemas"]["Key"][];
+                            nextCursor: string | null;
+                        };
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /**
+         * A new key, shown in this answer only
+         * @description Roles: admin.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewKey"];
+                };
+            };
+            responses: {
+                /** @description Done */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["MadeKey"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description payload_too_large */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unsupported_media_type */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Ends a key, within a second everywhere
+         * @description Roles: admin.
+         */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Key"];
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description not_found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
         options?: never;
         head?: never;
         patch?: never;
@@ -9653,6 +9992,24 @@ export interface components {
             form?: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * @description In order: the first that sets a priority sets it, every add adds, all that fit require; within −1000…1000
+             * @default []
+             */
+            rules?: {
+                /**
+                 * @description How events name it; left out: its number, from 0
+                 * @example reports
+                 */
+                name?: string;
+                /** @description JSON Schema over {id, body, priority and requires as sent, attempts, callback: null, "url", "text", "picture" or "reply"} */
+                when: {
+                    [key: string]: unknown;
+                };
+                priority?: number;
+                add?: number;
+                requires?: string[];
+            }[];
             createdAt: string;
             updatedAt: string;
         };
@@ -9661,6 +10018,15 @@ export interface components {
             url: string;
             secret: string;
         } | null;
+        QueueDryRun: {
+            total: number;
+            /** @description The first hundred tickets whose priority would change */
+            wouldMove: {
+                id: string;
+                before: number;
+                after: number;
+            }[];
+        };
         Problem: {
             type: string;
             title: string;
@@ -9674,6 +10040,13 @@ export interface components {
             }[];
         } & {
             [key: string]: unknown;
+        };
+        PutQueue: components["schemas"]["QueueSettings"] & {
+            /**
+             * @description Changes nothing; lists what would move
+             * @default false
+             */
+            dryRun?: boolean;
         };
         QueueSettings: {
             /** @default 300 */
@@ -9706,6 +10079,24 @@ export interface components {
             form?: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * @description In order: the first that sets a priority sets it, every add adds, all that fit require; within −1000…1000
+             * @default []
+             */
+            rules?: {
+                /**
+                 * @description How events name it; left out: its number, from 0
+                 * @example reports
+                 */
+                name?: string;
+                /** @description JSON Schema over {id, body, priority and requires as sent, attempts, callback: null, "url", "text", "picture" or "reply"} */
+                when: {
+                    [key: string]: unknown;
+                };
+                priority?: number;
+                add?: number;
+                requires?: string[];
+            }[];
         };
         QueueStats: {
             delayed: number;
@@ -10223,10 +10614,34 @@ export interface components {
             outcome: "applied" | "expired" | "duplicate" | "edited";
             /** @enum {string|null} */
             reason: "older" | "removed" | "repeated" | null;
-            /** @description The target's status, of an edit the record */
-            before: Record<string, unknown> | unknown[] | string | number | boolean | null;
-            after: Record<string, unknown> | unknown[] | string | number | boolean | null;
+            before: components["schemas"]["ReviewRecord"];
+            after: components["schemas"]["ReviewRecord"];
             version: number | null;
+        };
+        /** @description All targets as they were before this line */
+        ReviewRecord: {
+            text: {
+                status: number;
+                auditTime: string | null;
+            };
+            pictures: {
+                id: string;
+                status: number;
+                auditTime: string | null;
+            }[];
+            replies: {
+                id: string;
+                status: number;
+                auditTime: string | null;
+            }[];
+        };
+        ReviewStats: {
+            day: string;
+            applied: number;
+            expired: number;
+            /** @description Callbacks whose callbackId had come before */
+            repeated: number;
+            edited: number;
         };
         ReviewStores: {
             record: {
@@ -10667,6 +11082,11 @@ export interface components {
             createdAt: string;
             updatedAt: string;
             occurrences?: components["schemas"]["Occurrence"][];
+            /** @description Answers of POST and PATCH: what was accepted, but cannot take effect yet */
+            warnings?: {
+                path: string;
+                message: string;
+            }[];
             /** @description Of expanded occurrences: from when on there are more than are shown; null: no more */
             moreFrom?: string | null;
         };
@@ -10774,6 +11194,8 @@ export interface components {
                 excluded: number;
                 done: number;
                 taken: number;
+                /** @description Began before what the user completed last */
+                passed: number;
                 notYet: number;
             } | null;
         };
@@ -10831,6 +11253,45 @@ export interface components {
             actor: string;
             at: string;
             data: Record<string, unknown> | unknown[] | string | number | boolean | null;
+        };
+        MadeKey: components["schemas"]["Key"] & {
+            /** @description Shown here and never again */
+            key: string;
+        };
+        /** @enum {string} */
+        Role: "producer" | "reviewer" | "agent" | "consumer" | "admin";
+        Key: {
+            id: string;
+            name: string;
+            role: components["schemas"]["Role"];
+            subject: string | null;
+            queues: string[] | null;
+            expiresAt: string | null;
+            createdAt: string;
+            revokedAt: string | null;
+        };
+        NewKey: {
+            /**
+             * @description How events name it; left out: its subject, else its role
+             * @example reports
+             */
+            name?: string;
+            role: components["schemas"]["Role"];
+            /**
+             * @description Whom a reviewer key speaks for
+             * @example reports
+             */
+            subject?: string;
+            /**
+             * @description Queues, topics, courts and groups where it may act and read; null: all
+             * @default null
+             */
+            queues?: string[] | null;
+            /**
+             * @default null
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            expiresAt?: string | null;
         };
     };
     responses: never;
