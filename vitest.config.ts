@@ -1,23 +1,23 @@
 import { defineConfig } from 'vitest/config';
 
-// Each file runs in a process of its own, with a database and a Temporal namespace of its own
-// (test/support/system.ts); the servers are started once (test/support/servers.ts).
-// What compares times has the machine to itself: test/pace runs after all others, one file at a time.
+// Each file runs in a process of its own, with a database and a Temporal namespace of its own (test/support/system.ts).
+const each = { pool: 'forks', testTimeout: 60_000, hookTimeout: 120_000, teardownTimeout: 30_000 } as const;
+
 export default defineConfig({
   test: {
+    // once, for both projects: they don't extend this one
     globalSetup: ['test/support/servers.ts'],
-    pool: 'forks',
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    teardownTimeout: 30_000,
     projects: [
+      { test: { ...each, name: 'all', include: ['test/**/*.test.ts'], exclude: ['test/pace/**'], maxWorkers: 2 } },
+      // What compares times has the machine to itself: after all others, one file at a time.
       {
-        extends: true,
-        test: { name: 'all', include: ['test/**/*.test.ts'], exclude: ['test/pace/**'], maxWorkers: 2 },
-      },
-      {
-        extends: true,
-        test: { name: 'pace', include: ['test/pace/**/*.test.ts'], maxWorkers: 1, sequence: { groupOrder: 1 } },
+        test: {
+          ...each,
+          name: 'pace',
+          include: ['test/pace/**/*.test.ts'],
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
       },
     ],
   },

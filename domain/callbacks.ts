@@ -56,5 +56,12 @@ export function outcomeMessage(
   const type = `${item.kind}.${stateWord(item.kind, item.state)}`;
   const view =
     'tally' in item ? caseView(item) : item.kind === 'task' ? occurrenceView(item, completions) : ticketView(item);
-  return { type, version: item.version, [item.kind]: view };
+  return { type, version: item.version, [item.kind]: view, ...actedOn(view) };
+}
+
+/** What a receiver acts on, beside the item that it belongs to. */
+function actedOn(view: object): object {
+  if ('logId' in view && 'uid' in view && 'result' in view)
+    return { uid: view.uid, logId: view.logId, result: view.result };
+  return 'reason' in view && view.reason !== null ? { reason: view.reason } : {};
 }

@@ -63,6 +63,7 @@ test('S0.10 a verdict by resolve says why; one by a reviewer has no reason', asy
   const call = await eventually(async () => received[0]);
   expect(opened(call as Received)).toMatchObject({
     type: 'ticket.decided',
+    reason: 'the account is closed',
     ticket: { id: 'why', decision: 'ok', reason: 'the account is closed' },
   });
   expect((await api.get('/v1/tickets/why')).body.reason).toBe('the account is closed');

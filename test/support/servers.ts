@@ -22,7 +22,7 @@ declare module 'vitest' {
   }
 }
 
-export const NAMESPACES = 100;
+export const NAMESPACES = 250;
 
 /** One PostgreSQL and one Temporal for the whole run, on free ports and in a folder of their own. */
 export default async function servers(project: TestProject) {

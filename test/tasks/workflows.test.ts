@@ -87,6 +87,7 @@ test('S4.8 the end of an occurrence is told to its callback, signed, with what w
   const message = await eventually(async () => receiver.received[0]);
   expect(opened(message)).toMatchObject({
     type: 'task.completed',
+    ...{ uid: 'ben', logId: logIds[1], result: { by: 'ben' } },
     task: {
       id: 'tell',
       occurrence: startTime,
