@@ -1,7 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
 // Each file runs in a process of its own, with a database and a Temporal namespace of its own (test/support/system.ts).
-const each = { pool: 'forks', testTimeout: 60_000, hookTimeout: 120_000, teardownTimeout: 30_000 } as const;
+const each = {
+  pool: 'forks',
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  teardownTimeout: 30_000,
+  // machines that are shared stall for seconds; what fails twice is no accident
+  retry: process.env.CI ? 1 : 0,
+} as const;
 
 export default defineConfig({
   test: {

@@ -13,7 +13,7 @@ import { isInvitation, refuseUrl } from '../domain/callbacks.ts';
 import { startDelivery } from '../link/deliveries.ts';
 import type { Api } from './context.ts';
 import { endpoint, ok } from './endpoint.ts';
-import { isNumber, page, positionOf } from './paging.ts';
+import { page } from './paging.ts';
 import { invalid, Problem } from './problems.ts';
 import { unreachable } from './workflows.ts';
 
@@ -78,7 +78,7 @@ export function deliveryEndpoints({ kind, tag, base, params: place, idOf, tellin
     async handle({ api, params, query: { limit, cursor } }) {
       const id = idOf(params as unknown as Place);
       await telling(api, id);
-      const before = positionOf(cursor, isNumber) ?? NEWEST;
+      const before = cursor ?? NEWEST;
       const rows = await listDeliveries(api.engine.db.lists, kind, id, before, limit + 1);
       return ok(page(rows, limit, deliveryView, (d) => d.n));
     },

@@ -105,7 +105,8 @@ async function answerOf(api: Api, e: AnyEndpoint, c: Context): Promise<Answer | 
   const header = (name: string) => c.req.header(name);
   const cut = () => (c.env as { outgoing?: ServerResponse } | undefined)?.outgoing?.destroy();
   const record = (value: unknown) => (value ?? {}) as Record<string, unknown>;
-  await checkScope(api, caller, { path: e.path, params: record(params), query: record(query), body: record(body) });
+  const named = { params: record(params), query: record(query), body: record(body) };
+  await checkScope(api, caller, { endpoint: `${e.method} ${e.path}`, path: e.path, ...named });
   const answer = await e.handle({
     ...{ api, caller, params, query, body, raw, header, cut },
     // made when somebody asks for it: most calls never wait

@@ -8,6 +8,8 @@ import { Problem } from './problems.ts';
 
 /** What a call names, as its endpoint has checked it. */
 export interface Named {
+  /** `get /v1/queues/{queue}` */
+  endpoint: string;
   path: string;
   params: Record<string, unknown>;
   query: Record<string, unknown>;
@@ -34,7 +36,10 @@ const LISTS: Record<string, string> = {
 };
 
 /** Which look at what they are about themselves, or are about no queue. */
-const OWN = new Set(['/v1/jobs', '/v1/stream', '/v1/stream-tickets', '/v1/templates', '/v1/templates/{id}']);
+const OWN = new Set([
+  ...['post /v1/jobs', 'get /v1/stream', 'post /v1/stream-tickets'],
+  ...['get /v1/templates', 'post /v1/templates', 'get /v1/templates/{id}'],
+]);
 
 /** Whether a key may act and read in a queue, topic, court or group. A group is also its executor, `gid_` before it. */
 export function inScope({ queues }: Pick<Caller, 'queues'>, name: string): boolean {
@@ -66,11 +71,12 @@ export async function checkItems(api: Api, caller: Caller, kind: Kind, ids: stri
  */
 export async function checkScope(api: Api, caller: Caller, named: Named): Promise<void> {
   if (caller.queues === null) return;
-  const { path, params, query, body } = named;
+  const { endpoint, path, params, query, body } = named;
   const names = namesIn(named);
   checkNames(caller, names);
   for (const [place, kind] of ITEMS) if (place.test(path)) return checkItems(api, caller, kind, [String(params.id)]);
-  if (path.startsWith('/v1/deliveries/{kind}/'))
+  // reviews are of no queue
+  if (path.startsWith('/v1/deliveries/{kind}/') && params.kind !== 'review')
     return checkItems(api, caller, params.kind as Kind, [String(params.itemId)]);
   if (path === '/v1/tickets/resolve')
     return checkItems(
@@ -84,7 +90,7 @@ export async function checkScope(api: Api, caller: Caller, named: Named): Promis
     await checkItems(api, caller, 'ticket', [String(body.ticket)]);
   if (path === '/v1/dispatch-log' && query.taskId !== undefined)
     return checkTask(api, caller, String(query.taskId).split('/')[0] ?? '');
-  if (names.length === 0 && !(path in LISTS) && !OWN.has(path))
+  if (names.length === 0 && !(path in LISTS) && !OWN.has(endpoint))
     throw new Problem('forbidden', 'this key is for some queues only, and this call is about all');
 }
 

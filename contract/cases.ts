@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, Json, Name, Page, Reason, Seconds, Text } from './common.ts';
+import { Callback, Json, Name, orNull, PageByTime, Reason, Seconds, Text } from './common.ts';
 import { Option } from './courts.ts';
 
 export const CASE_STATES = ['open', 'decided', 'hung', 'invalidated'] as const;
@@ -58,7 +58,7 @@ export const ClaimReasons = z.object({
 
 export const ClaimCaseAnswer = z
   .object({
-    case: Case.nullable(),
+    case: orNull(Case),
     lease: z.object({ token: z.string(), expiresAt: z.string() }).nullable(),
     resumed: z.boolean(),
     reasons: ClaimReasons.nullable(),
@@ -82,7 +82,7 @@ export const Vote = z
   })
   .openapi('Vote');
 
-export const CaseFilter = Page.extend({ court: Name.optional(), state: CaseState.optional() });
+export const CaseFilter = PageByTime.extend({ court: Name.optional(), state: CaseState.optional() });
 
 export const JurorParam = z.object({ juror: Name });
 export const Invitations = z

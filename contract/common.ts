@@ -15,13 +15,20 @@ export const PositiveSeconds = z.number().min(0.001).max(TEN_YEARS);
 export const WaitSeconds = z.number().min(0).max(60).default(0);
 export const priorityRange = { min: -1000, max: 1000 };
 export const Priority = z.number().int().min(priorityRange.min).max(priorityRange.max);
+/** To the second, without its zone; the whole of it, because what the document allows is accepted. */
+const SECOND =
+  '(19[7-9]\\d|[2-8]\\d{3})-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2\\d))' +
+  'T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d';
 /** What PostgreSQL reads as well: nine digits of a fraction, zones that exist. */
-const COMMON_TIME = /:\d\d(\.\d{1,9})?(Z|[+-](0\d|1[0-5]):\d\d)$/;
-/** ISO 8601 with a time zone, from 1970 to 9999. */
-export const Time = z.iso
-  .datetime({ offset: true })
-  .regex(COMMON_TIME, 'must have 9 digits after the point at most, and a zone from -15:59 to +15:59')
-  .refine((t) => Date.parse(t) >= 0 && Date.parse(t) < Date.parse('9999-01-01T00:00:00Z'), 'must be a time after 1970')
+const ZONED = new RegExp(`^${SECOND}(\\.\\d{1,9})?(Z|[+-](0\\d|1[0-5]):[0-5]\\d)$`);
+/** ISO 8601 with a time zone, from 1970 to 8999. */
+export const Time = z
+  .string()
+  .regex(ZONED, 'must be ISO 8601 with seconds, 9 digits after the point at most, and a zone from -15:59 to +15:59')
+  .refine(
+    (t) => z.iso.datetime({ offset: true }).safeParse(t).success && Date.parse(t) >= 0,
+    'must be a time after 1970',
+  )
   .openapi({ example: '2026-11-21T09:30:00.000Z' });
 export const isTimezone = (name: string): boolean => {
   try {
@@ -48,24 +55,55 @@ export const Requires = z
 
 export const Callback = z
   .strictObject({
-    url: z.string().max(2000),
+    url: z.string().max(2000).openapi({ pattern: '^https?://', example: 'https://example.org/verdicts' }),
     secret: z
       .string()
-      .regex(/^whsec_[A-Za-z0-9+/]+={0,2}$/, 'must be whsec_ and base64')
-      .refine((s) => {
-        const bytes = Buffer.from(s.slice(6), 'base64').length;
-        return bytes >= 24 && bytes <= 64;
-      }, 'must be 24 to 64 bytes'),
+      // groups of three bytes; behind 63 bytes one more fits
+      .regex(
+        /^whsec_([A-Za-z0-9+/]{4}){8,20}([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{4}[A-Za-z0-9+/]{2}(==)?|[A-Za-z0-9+/]{2}(==)?|[A-Za-z0-9+/]{3}=?)?$/,
+        'must be whsec_ and base64 of 24 to 64 bytes',
+      )
+      .openapi({ example: `whsec_${'QUJD'.repeat(8)}` }),
   })
   .openapi('Callback');
 
+const cursor = (pattern: RegExp) => z.string().regex(pattern, 'is not a cursor of this list');
+
+/** A page of a list in the order of a number. Cursors are opaque to callers; the pattern is for those who check. */
 export const Page = z.object({
   limit: z.coerce.number().int().min(1).max(500).default(50),
-  cursor: z.string().max(500).optional(),
+  cursor: cursor(/^\d{1,15}$/)
+    .transform(Number)
+    .optional(),
 });
+
+/** The same in the order of a time and, where it is the same, a number. */
+export const PageByTime = Page.extend({
+  cursor: cursor(new RegExp(`^${SECOND}\\.\\d{3}Z_\\d{1,15}$`))
+    .refine((text) => Date.parse(text.split('_')[0] ?? '') >= 0, 'is not a cursor of this list')
+    .transform((text): [string, number] => [text.slice(0, 24), Number(text.slice(25))])
+    .optional(),
+});
+
+/** A page in the order of a text, which is its last entry's. */
+export const pageByText = (pattern: RegExp) => Page.extend({ cursor: cursor(pattern).optional() });
 
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() });
+
+/**
+ * This or null. What has a name of its own in the document must not be made nullable in place: that would say it of
+ * every use of the name.
+ */
+export const orNull = <T extends z.ZodType>(schema: T) => z.union([schema, z.null()]);
+
+/** For the document: exactly one of these fields is given. */
+export const oneOf = (...fields: string[]) => ({ oneOf: fields.map((field) => ({ required: [field] })) });
+
+/** For the document: what is not about the text says about what it is. */
+export const targeted = {
+  anyOf: [{ properties: { kind: { const: 'text' } } }, { required: ['targetId'] }],
+};
 
 /** What a deletion answers. */
 export const Deleted = z.object({ deleted: z.boolean() });

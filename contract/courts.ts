@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, Json, Name, PositiveSeconds, Seconds } from './common.ts';
+import { Callback, Json, Name, orNull, PositiveSeconds, Seconds } from './common.ts';
 
 const Count = z.number().int().min(1).max(1000);
 export const Option = z.string().min(1).max(100).openapi({ example: 'buyer' });
@@ -32,6 +32,7 @@ export const CourtSettings = z
       .min(2)
       .max(50)
       .refine((o) => new Set(o).size === o.length, 'must differ')
+      .openapi({ uniqueItems: true })
       .default(['buyer', 'seller']),
     votesToWin: Count.default(9),
     panel: z.number().int().min(1).max(2000).nullable().default(null).openapi({
@@ -59,16 +60,18 @@ export const CourtSettings = z
       .default(null)
       .openapi({ description: 'Who agreed with fewer outcomes than this share, after so many, is no longer eligible' }),
     goldShare: z.number().min(0).max(1).default(0.1),
-    fallback: Fallback.nullable().default(null),
-    callback: Callback.nullable().default(null),
-    invitationCallback: Callback.nullable().default(null).openapi({
+    fallback: orNull(Fallback).default(null),
+    callback: orNull(Callback).default(null),
+    invitationCallback: orNull(Callback).default(null).openapi({
       description: 'Receives `case.invited` for each invitation: {juror, case, expiresAt}, without the token',
     }),
   })
   .openapi('CourtSettings');
 export type CourtSettings = z.infer<typeof CourtSettings>;
 
-export const PutCourt = CourtSettings.extend({ dryRun: z.boolean().default(false) }).openapi('PutCourt');
+export const PutCourt = z
+  .strictObject({ ...CourtSettings.shape, dryRun: z.boolean().default(false) })
+  .openapi('PutCourt');
 
 export const Court = z
   .object({ name: Name, ...CourtSettings.shape, createdAt: z.string(), updatedAt: z.string() })

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Page } from './common.ts';
+import { TEXT_PATTERN } from './jobs.ts';
 
 export const Delivery = z
   .object({
@@ -36,7 +37,8 @@ export const ListedDelivery = Delivery.extend({
 const anyName = (most: number) =>
   z
     .string()
-    .regex(new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${most}}$`, 'u'), `must be 1 to ${most} characters, no control ones`);
+    .regex(new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${most}}$`, 'u'), `must be 1 to ${most} characters, no control ones`)
+    .openapi({ minLength: 1, maxLength: most, pattern: TEXT_PATTERN });
 
 export const DeliveryFilter = Page.extend({
   state: Delivery.shape.state.optional(),

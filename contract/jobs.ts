@@ -1,7 +1,13 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, isTimezone, Json, Page, WaitSeconds } from './common.ts';
+import { Callback, isTimezone, Json, oneOf, orNull, PageByTime, WaitSeconds } from './common.ts';
 
 const TEN_YEARS = 315_360_000;
+
+const CONTROL = String.raw`\u0000-\u001f\u007f-\u009f`;
+/** For the document: no control characters. */
+export const TEXT_PATTERN = `^[^${CONTROL}]+$`;
+/** The same, and neither `.` nor `..`. */
+const PLAIN_NAME = `^([^${CONTROL}.]|\\.[^${CONTROL}.]|\\.\\.[^${CONTROL}])[^${CONTROL}]*$`;
 
 /**
  * The business decides how its jobs' ids and topics look (S3.2): Unicode characters, counted and compared as code
@@ -16,8 +22,8 @@ const chosenName = (most: number, example: string) => {
         new RegExp(pattern, 'u'),
         `must be 1 to ${most} Unicode characters, none of them a control character, and not . or ..`,
       )
-      // JSON Schema's patterns have the flag by themselves; from the RegExp it would become part of the text
-      .openapi({ minLength: 1, maxLength: most, pattern, example })
+      // the same without what generators of clients and tests cannot read: look-ahead, surrogates, the flag
+      .openapi({ minLength: 1, maxLength: most, pattern: PLAIN_NAME, example })
   );
 };
 
@@ -89,7 +95,7 @@ export const JobKickOne = z.strictObject({ command: z.literal('kick'), id: JobId
 export const JobPeek = z
   .strictObject({ command: z.literal('peek'), id: JobId.optional(), topic: Topic.optional() })
   .refine((b) => (b.id === undefined) !== (b.topic === undefined), { message: 'give either id or topic', path: ['id'] })
-  .openapi('JobPeek');
+  .openapi('JobPeek', oneOf('id', 'topic'));
 
 /** What the one endpoint takes; for the document, since each command is checked by its own schema. */
 export const JobCommand = z
@@ -131,17 +137,20 @@ export const Job = z
   })
   .openapi('Job');
 
-export const Push = Callback.extend({ concurrency: z.number().int().min(1).max(1000).default(10) }).openapi('Push');
+// not by `extend`: the document would make it both of two closed objects
+export const Push = z
+  .strictObject({ ...Callback.shape, concurrency: z.number().int().min(1).max(1000).default(10) })
+  .openapi('Push');
 export const TopicSettings = z
   .strictObject({
     maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
     paused: z.boolean().default(false),
-    push: Push.nullable().default(null),
+    push: orNull(Push).default(null),
   })
   .openapi('TopicSettings');
 export const JobParam = z.object({ id: JobId });
 export const TopicParam = z.object({ topic: Topic });
-export const JobFilter = Page.extend({ state: z.enum(JOB_STATES).optional() });
+export const JobFilter = PageByTime.extend({ state: z.enum(JOB_STATES).optional() });
 
 export const ScheduleSettings = z
   .strictObject({
@@ -157,7 +166,7 @@ export const ScheduleSettings = z
     message: 'give either everySeconds or cron',
     path: ['everySeconds'],
   })
-  .openapi('ScheduleSettings');
+  .openapi('ScheduleSettings', oneOf('everySeconds', 'cron'));
 
 export const Schedule = z
   .object({

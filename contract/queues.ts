@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, Name, PositiveSeconds, Priority, Requires, Seconds } from './common.ts';
+import { Callback, Name, orNull, PositiveSeconds, Priority, Requires, Seconds } from './common.ts';
 
 const Escalation = z.strictObject({ afterSeconds: Seconds, priority: Priority });
 
@@ -44,7 +44,7 @@ export const QueueSettings = z
     maxHeld: z.number().int().min(1).max(1000).default(1),
     maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
     deadlineSeconds: Seconds.nullable().default(null),
-    callback: Callback.nullable().default(null),
+    callback: orNull(Callback).default(null),
     form: Schema.nullable().default(null).openapi({ description: 'JSON Schema of the decision' }),
     rules: Rules.default([]).openapi({
       description:

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, Json, Name, Time, WaitSeconds } from './common.ts';
+import { Callback, Json, Name, orNull, Time, targeted, WaitSeconds } from './common.ts';
 
 const Status = z.number().int().min(-2_147_483_648).max(2_147_483_647);
 const TimeOrNull = z.string().nullable();
@@ -43,7 +43,7 @@ export const PutReview = z
     pictures: Parts('picture'),
     replies: Parts('reply'),
     body: z.unknown().default(null),
-    callback: Callback.nullable().default(null),
+    callback: orNull(Callback).default(null),
   })
   .openapi('PutReview');
 export type PutReview = z.infer<typeof PutReview>;
@@ -58,7 +58,7 @@ const rest = {
 export const AuditCallback = z
   .strictObject({ kind: z.enum(['text', 'picture', 'reply']), targetId: Name.optional(), ...rest })
   .refine((c) => c.kind === 'text' || c.targetId !== undefined, { message: 'is required', path: ['targetId'] })
-  .openapi('AuditCallback');
+  .openapi('AuditCallback', targeted);
 export type AuditCallback = z.infer<typeof AuditCallback>;
 
 export const PictureCallback = z

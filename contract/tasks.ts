@@ -1,5 +1,17 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, isTimezone, Json, Name, Page, PositiveSeconds, Seconds, Time, WaitSeconds } from './common.ts';
+import {
+  Callback,
+  isTimezone,
+  Json,
+  Name,
+  orNull,
+  PageByTime,
+  PositiveSeconds,
+  pageByText,
+  Seconds,
+  Time,
+  WaitSeconds,
+} from './common.ts';
 
 export const PARAM_TYPES = ['string', 'number', 'boolean', 'object'] as const;
 
@@ -13,6 +25,8 @@ export const NewTemplate = z
     name: z.string().min(1).max(200),
     params: z
       .record(ParamName, TemplateParam)
+      // the document's own type has no propertyNames, which its version of JSON Schema has
+      .openapi({ ...{ propertyNames: { minLength: 1, maxLength: 200 } }, maxProperties: 200 } as object)
       .refine((params) => Object.keys(params).length <= 200, 'may have 200 parameters')
       .default({}),
   })
@@ -78,7 +92,7 @@ const fields = {
   lookbackSeconds: Seconds,
   answerSeconds: PositiveSeconds.nullable(),
   endTime: Time.nullable(),
-  callback: Callback.nullable(),
+  callback: orNull(Callback),
 };
 
 export const NewTask = z
@@ -99,7 +113,20 @@ export const NewTask = z
     endTime: fields.endTime.default(null),
     callback: fields.callback.default(null),
   })
-  .openapi('NewTask');
+  .openapi('NewTask', {
+    // a rhythm is of tasks that rotate, and one of them
+    oneOf: [
+      { properties: { type: { const: 'once' }, everyMinutes: { type: 'null' }, dailyTime: { type: 'null' } } },
+      {
+        properties: { type: { const: 'rotate' }, everyMinutes: { type: 'number' }, dailyTime: { type: 'null' } },
+        required: ['everyMinutes'],
+      },
+      {
+        properties: { type: { const: 'rotate' }, everyMinutes: { type: 'null' }, dailyTime: { type: 'string' } },
+        required: ['dailyTime'],
+      },
+    ],
+  });
 export type NewTask = z.infer<typeof NewTask>;
 
 export const PatchTask = z.strictObject(fields).partial().openapi('PatchTask');
@@ -151,8 +178,8 @@ export const Task = z
   .openapi('Task');
 export type Task = z.infer<typeof Task>;
 
-export const TaskFilter = Page.extend({
-  executor: Name.optional(),
+export const TaskFilter = PageByTime.extend({
+  executor: Executor.optional(),
   include: z.enum(['own']).optional().openapi({ description: "`own`: of a user's tasks not those of its groups" }),
   from: Time.optional(),
   to: Time.optional(),
@@ -195,7 +222,11 @@ export const CompleteTaskAnswer = z
   .object({ logId: z.string(), completedAt: z.string() })
   .openapi('CompleteTaskAnswer');
 
-export const DispatchFilter = Page.extend({ uid: Name.optional(), taskId: Name.optional(), from: Time.optional() });
+export const DispatchFilter = pageByText(/^[0-8]?\d{1,15}_\d{1,9}_[A-Za-z0-9._:~@/-]{1,300}$/).extend({
+  uid: Name.optional(),
+  taskId: Name.optional(),
+  from: Time.optional(),
+});
 export const DispatchLine = z
   .object({
     logId: z.string(),

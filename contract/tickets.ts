@@ -4,7 +4,9 @@ import {
   Json,
   Name,
   Names,
-  Page,
+  oneOf,
+  orNull,
+  PageByTime,
   Priority,
   Reason,
   Requires,
@@ -12,6 +14,7 @@ import {
   Skills,
   Text,
   Time,
+  targeted,
   WaitSeconds,
 } from './common.ts';
 
@@ -43,7 +46,7 @@ export const Ticket = z
     createdAt: z.string(),
     availableAt: z.string(),
     deadlineAt: z.string().nullable(),
-    lease: Lease.nullable(),
+    lease: orNull(Lease),
     decision: Json,
     decidedBy: z.string().nullable(),
     decidedAt: z.string().nullable(),
@@ -56,7 +59,7 @@ export const Ticket = z
 const ReviewTarget = z
   .strictObject({ review: Name, kind: z.enum(['text', 'picture', 'reply']), targetId: Name.optional() })
   .refine((t) => t.kind === 'text' || t.targetId !== undefined, { message: 'is required', path: ['targetId'] })
-  .openapi('ReviewTarget');
+  .openapi('ReviewTarget', targeted);
 
 export const NewTicket = z
   .strictObject({
@@ -115,13 +118,13 @@ export const HandedTicket = Ticket.extend({
 }).openapi('HandedTicket');
 
 export const ClaimAnswer = z
-  .object({ tickets: z.array(HandedTicket), reasons: Reasons.nullable(), retryAfterSeconds: z.number() })
+  .object({ tickets: z.array(HandedTicket), reasons: orNull(Reasons), retryAfterSeconds: z.number() })
   .openapi('ClaimAnswer');
 
 export const Decide = z
   .strictObject({ token: Token, decision: Json, next: z.boolean().default(false), skills: Skills.default([]) })
   .openapi('Decide');
-export const DecideAnswer = z.object({ ticket: Ticket, next: HandedTicket.nullable() }).openapi('DecideAnswer');
+export const DecideAnswer = z.object({ ticket: Ticket, next: orNull(HandedTicket) }).openapi('DecideAnswer');
 
 export const Renew = z.strictObject({ token: Token }).openapi('Renew');
 export const Release = z
@@ -163,7 +166,7 @@ export const InvalidateMany = z
     message: 'give either ids or filter',
     path: ['ids'],
   })
-  .openapi('InvalidateMany');
+  .openapi('InvalidateMany', oneOf('ids', 'filter'));
 
 export const PatchTicket = z
   .strictObject({
@@ -174,7 +177,7 @@ export const PatchTicket = z
     deadlineAt: Time.nullable().optional(),
   })
   .refine((b) => Object.keys(b).length > 0, 'change at least one field')
-  .openapi('PatchTicket');
+  .openapi('PatchTicket', { minProperties: 1 });
 
 export const Explain = z
   .strictObject({ reviewer: Name.optional(), skills: Skills.default([]), ticket: Name.optional() })
@@ -186,7 +189,7 @@ export const ExplainAnswer = z
   ])
   .openapi('ExplainAnswer');
 
-export const TicketFilter = Page.extend({
+export const TicketFilter = PageByTime.extend({
   queue: Name.optional(),
   state: TicketState.optional(),
   reviewer: Name.optional(),

@@ -13,7 +13,7 @@ const BATCH = 1_000;
 /** Rows put back per second. */
 const RATE = 5_000;
 /** Well below what a relay keeps in memory, so that what is urgent is not behind what only waits. */
-const MOST_UNPUBLISHED = 20_000;
+const MOST_UNPUBLISHED = 5_000;
 const CROWDED_MS = 1_000;
 const CONTENDED_MS = 200;
 const RESYNC_BATCH = 50;

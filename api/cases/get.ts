@@ -7,7 +7,7 @@ import { coreState } from '../../domain/items.ts';
 import { byId, deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { eventPage } from '../events.ts';
-import { isCreation, isNumber, page, positionOf } from '../paging.ts';
+import { page } from '../paging.ts';
 import { askWorkflow } from '../workflows.ts';
 import { freshCase, refuse } from './refusing.ts';
 import { viewFor } from './view.ts';
@@ -34,11 +34,11 @@ export const listCasesEndpoint = endpoint({
   query: CaseFilter,
   answers: { 200: pageOf(Case) },
   async handle({ api, query: { court, state, cursor, limit } }) {
-    const position = positionOf(cursor, isCreation);
+    const position = cursor;
     const before = position && { createdAt: position[0], seq: position[1] };
     const filter = { court, state: state && coreState('case', state), before };
     const rows = await listCases(api.engine.db.lists, filter, limit + 1);
-    return ok(page(rows, limit, caseView, (i) => [i.created_at.toISOString(), i.seq]));
+    return ok(page(rows, limit, caseView, (i) => `${i.created_at.toISOString()}_${i.seq}`));
   },
 });
 
@@ -54,7 +54,7 @@ export const listVotes = endpoint({
   problems: ['not_found'],
   async handle({ api, params: { id }, query: { limit, cursor } }) {
     await freshCase(api, id);
-    const rows = await caseVotes(api.engine.db.lists, id, positionOf(cursor, isNumber), limit + 1);
+    const rows = await caseVotes(api.engine.db.lists, id, cursor, limit + 1);
     const view = ({ juror, option, comment, at, counted }: (typeof rows)[number]) => ({
       ...{ juror, option, comment, counted },
       at: at.toISOString(),

@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { Case, HoldToken, Invitations, JurorParam, ReleaseCase } from '../../contract/cases.ts';
-import { IdParam, Page } from '../../contract/common.ts';
+import { IdParam, pageByText } from '../../contract/common.ts';
 import { type Invitation, invitationsOf, type Leave, renewHold } from '../../db/cases.ts';
 import { boundTo, type Caller, personOf } from '../auth.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { page, positionOf } from '../paging.ts';
+import { page } from '../paging.ts';
 import { freshCase, refuse } from './refusing.ts';
 import { viewForJuror } from './view.ts';
 
@@ -68,16 +68,14 @@ export const listInvitations = endpoint({
   summary: "A juror's open invitations, newest first: one a court at most",
   roles: ['reviewer', 'agent'],
   params: JurorParam,
-  query: Page,
+  query: pageByText(/^lt_[A-Za-z0-9_-]{1,100}$/),
   answers: { 200: Invitations },
   async handle({ api, caller, params, query: { limit, cursor } }) {
     const juror = personOf(caller, params.juror, 'juror');
-    const rows = await invitationsOf(api.engine.db.lists, juror, positionOf(cursor, isToken), limit + 1);
+    const rows = await invitationsOf(api.engine.db.lists, juror, cursor, limit + 1);
     return ok(page(rows, limit, view, (i) => i.token));
   },
 });
-
-const isToken = (value: unknown): value is string => typeof value === 'string' && value.startsWith('lt_');
 
 const view = ({ case_id, court, token, expires_at }: Invitation) => ({
   ...{ case: case_id, court, token },

@@ -9,7 +9,7 @@ import { decidable, refreshCourt } from '../../link/courts.ts';
 import type { Api } from '../context.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { isNumber, page, positionOf } from '../paging.ts';
+import { page } from '../paging.ts';
 import { invalid, Problem } from '../problems.ts';
 
 const ANSWER_MS = 1_000;
@@ -161,7 +161,7 @@ export const listCourtsEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Court) },
   async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await listCourts(api.engine.db.lists, positionOf(cursor, isNumber) ?? null, limit + 1);
+    const rows = await listCourts(api.engine.db.lists, cursor ?? null, limit + 1);
     return ok(
       page(
         rows,

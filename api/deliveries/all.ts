@@ -5,7 +5,7 @@ import { withoutQuery } from '../../domain/callbacks.ts';
 import { caseDeliveries } from '../cases/get.ts';
 import { deliveryView, NEWEST } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { isNumber, page, positionOf } from '../paging.ts';
+import { page } from '../paging.ts';
 import { Problem } from '../problems.ts';
 import { reviewDeliveries } from '../reviews/get.ts';
 import { occurrenceDeliveries } from '../tasks/occurrences.ts';
@@ -29,7 +29,7 @@ export const listDeliveriesEndpoint = endpoint({
   query: DeliveryFilter,
   answers: { 200: pageOf(ListedDelivery) },
   async handle({ api, query: { limit, cursor, host, ...filter } }) {
-    const before = positionOf(cursor, isNumber) ?? NEWEST;
+    const before = cursor ?? NEWEST;
     const wanted = { ...filter, host: host?.toLowerCase() };
     const rows = await listAllDeliveries(api.engine.db.lists, wanted, before, limit + 1);
     return ok(page(rows, limit, listed, (d) => d.seq));

@@ -67,6 +67,7 @@ export const jobCommand = endpoint({
   problemAnswer,
   async handle({ api, caller, raw, signal }) {
     const { value: sent, bytes } = await raw();
+    if (sent === undefined) throw new Problem('invalid_request', 'send a command as a JSON body', { status: 400 });
     if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
       throw invalid('the body', 'must be an object');
     const name = (sent as { command?: unknown }).command;

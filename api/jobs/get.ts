@@ -7,7 +7,7 @@ import { jobView } from '../../domain/jobs.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { eventPage } from '../events.ts';
-import { isCreation, page, positionOf } from '../paging.ts';
+import { page } from '../paging.ts';
 import { Problem } from '../problems.ts';
 import { askWorkflow } from '../workflows.ts';
 
@@ -68,10 +68,10 @@ export const listTopicJobs = endpoint({
   query: JobFilter,
   answers: { 200: pageOf(Job) },
   async handle({ api, params: { topic }, query: { limit, cursor, state } }) {
-    const at = positionOf(cursor, isCreation);
+    const at = cursor;
     const before = at && { createdAt: at[0], seq: at[1] };
     const filter = { queue: topic, state: state && coreState('job', state), before };
     const rows = await listItems(api.engine.db.lists, 'job', filter, limit + 1);
-    return ok(page(rows, limit, jobView, (i) => [i.created_at.toISOString(), i.seq]));
+    return ok(page(rows, limit, jobView, (i) => `${i.created_at.toISOString()}_${i.seq}`));
   },
 });

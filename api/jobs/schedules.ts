@@ -6,7 +6,7 @@ import { getSchedule, listSchedules, type Schedule as Row } from '../../db/sched
 import { deleteSchedule, putSchedule } from '../../link/schedules.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { isNumber, page, positionOf } from '../paging.ts';
+import { page } from '../paging.ts';
 import { invalid, Problem } from '../problems.ts';
 import { unreachable } from '../workflows.ts';
 
@@ -82,7 +82,7 @@ export const listSchedulesEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Schedule) },
   async handle({ api, params: { topic }, query: { limit, cursor } }) {
-    const rows = await listSchedules(api.engine.db.lists, topic, positionOf(cursor, isNumber) ?? null, limit + 1);
+    const rows = await listSchedules(api.engine.db.lists, topic, cursor ?? null, limit + 1);
     return ok(page(rows, limit, view, (s) => s.seq));
   },
 });

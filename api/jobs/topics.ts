@@ -7,7 +7,7 @@ import { coreState } from '../../domain/items.ts';
 import type { Api } from '../context.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { isNumber, page, positionOf } from '../paging.ts';
+import { page } from '../paging.ts';
 import { Problem } from '../problems.ts';
 
 const Topic = z.object({ name: z.string(), ...TopicSettings.shape, createdAt: z.string() }).openapi('Topic');
@@ -47,7 +47,7 @@ export const listTopics = endpoint({
   query: Page,
   answers: { 200: pageOf(Topic) },
   async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await listQueues(api.engine.db.lists, 'job', positionOf(cursor, isNumber) ?? null, limit + 1);
+    const rows = await listQueues(api.engine.db.lists, 'job', cursor ?? null, limit + 1);
     return ok(
       page(
         rows,

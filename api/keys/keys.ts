@@ -3,7 +3,7 @@ import { Key, MadeKey, NewKey } from '../../contract/keys.ts';
 import { type KeyLine, listKeys, revokeKey } from '../../db/keys.ts';
 import { createKey } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { isNumber, page, positionOf } from '../paging.ts';
+import { page } from '../paging.ts';
 import { Problem } from '../problems.ts';
 
 const view = (k: KeyLine) => ({
@@ -41,7 +41,7 @@ export const listKeysEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Key) },
   async handle({ api, query: { limit, cursor } }) {
-    const rows = await listKeys(api.engine.db, positionOf(cursor, isNumber) ?? null, limit + 1);
+    const rows = await listKeys(api.engine.db, cursor ?? null, limit + 1);
     return ok(page(rows, limit, view, (k) => k.seq));
   },
 });

@@ -4,7 +4,7 @@ import { getQueue, listQueues, pauseQueue, putQueue, type Queue as Row } from '.
 import { refreshQueue } from '../../link/queues.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { isNumber, page, positionOf } from '../paging.ts';
+import { page } from '../paging.ts';
 import { Problem } from '../problems.ts';
 import { checkForm, checkRules } from '../tickets/forms.ts';
 
@@ -94,7 +94,7 @@ export const listQueuesEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Queue) },
   async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await listQueues(api.engine.db.lists, 'ticket', positionOf(cursor, isNumber) ?? null, limit + 1);
+    const rows = await listQueues(api.engine.db.lists, 'ticket', cursor ?? null, limit + 1);
     return ok(
       page(
         rows,

@@ -23,7 +23,7 @@ import { recordAfter, reviewView } from '../../domain/reviews.ts';
 import type { Api } from '../context.ts';
 import { byId, deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { isNumber, page, positionOf } from '../paging.ts';
+import { page } from '../paging.ts';
 import { Problem } from '../problems.ts';
 import { askWorkflow } from '../workflows.ts';
 
@@ -98,7 +98,7 @@ export const listReviewsEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Review) },
   async handle({ api, query: { limit, cursor } }) {
-    const rows = await listReviews(api.engine.db.lists, positionOf(cursor, isNumber) ?? null, limit + 1);
+    const rows = await listReviews(api.engine.db.lists, cursor ?? null, limit + 1);
     return ok(page(rows, limit, viewOf, (r) => r.seq));
   },
 });
@@ -115,7 +115,7 @@ export const reviewLogEndpoint = endpoint({
   problems: ['not_found'],
   async handle({ api, params: { id }, query: { limit, cursor } }) {
     await findReview(api, id);
-    const after = positionOf(cursor, isNumber) ?? 0;
+    const after = cursor ?? 0;
     const rows = await reviewLog(api.engine.db.lists, id, after, limit + 1);
     const lines = withRecords(rows.slice(0, limit), await recordAt(api.engine.db.lists, id, after));
     const shown = page(

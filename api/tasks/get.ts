@@ -6,7 +6,7 @@ import { stateWord } from '../../domain/items.ts';
 import { personOfUid, queueOfExecutor } from '../../domain/tasks.ts';
 import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { isCreation, page, positionOf } from '../paging.ts';
+import { page } from '../paging.ts';
 import { invalid, Problem } from '../problems.ts';
 
 const WEEK_MS = 7 * 86_400_000;
@@ -61,14 +61,14 @@ export const listTasksEndpoint = endpoint({
       throw invalid('executor', 'must be uid_ and a user, or gid_ and a group');
     const from = query.from === undefined ? new Date(Date.now() - WEEK_MS) : new Date(query.from);
     const to = query.to === undefined ? undefined : new Date(query.to);
-    const place = positionOf(query.cursor, isCreation);
+    const place = query.cursor;
     const groupsOf = queue?.startsWith('uid_') && include !== 'own' ? personOfUid(queue) : undefined;
     const filter = { queue, groupsOf, state, from, to, after: place && { startTime: place[0], seq: place[1] } };
     const rows = await listTasks(api.engine.db.lists, filter, limit + 1);
     const until = to ?? new Date(Math.max(from.getTime(), Date.now()) + WEEK_MS);
     const views = new Map(expand && (await expanded(api, rows.slice(0, limit), from, until)));
     const view = (row: TaskRow) => views.get(row) ?? taskView(row);
-    return ok(page(rows, expand ? views.size : limit, view, (t) => [t.start_time.toISOString(), t.seq]));
+    return ok(page(rows, expand ? views.size : limit, view, (t) => `${t.start_time.toISOString()}_${t.seq}`));
   },
 });
 

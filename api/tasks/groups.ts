@@ -12,7 +12,7 @@ import {
 import { groupOfGid, personOfUid } from '../../domain/tasks.ts';
 import type { Api } from '../context.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
-import { isNumber, page, positionOf } from '../paging.ts';
+import { page } from '../paging.ts';
 import { Problem } from '../problems.ts';
 
 const summary = (g: GroupRow) => ({
@@ -103,7 +103,7 @@ export const listGroupsEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(GroupSummary) },
   async handle({ api, query: { limit, cursor } }) {
-    const rows = await listGroups(api.engine.db.lists, positionOf(cursor, isNumber) ?? null, limit + 1);
+    const rows = await listGroups(api.engine.db.lists, cursor ?? null, limit + 1);
     return ok(page(rows, limit, summary, (g) => g.seq));
   },
 });

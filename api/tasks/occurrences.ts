@@ -1,4 +1,3 @@
-import { z } from '@hono/zod-openapi';
 import { Page, pageOf } from '../../contract/common.ts';
 import { DispatchFilter, DispatchLine, OccurrenceParam } from '../../contract/tasks.ts';
 import { TicketEvent, TicketWorkflow } from '../../contract/tickets.ts';
@@ -9,7 +8,7 @@ import type { Api } from '../context.ts';
 import { deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { eventPage } from '../events.ts';
-import { page, positionOf } from '../paging.ts';
+import { page } from '../paging.ts';
 import { Problem } from '../problems.ts';
 import { askWorkflow } from '../workflows.ts';
 
@@ -63,9 +62,11 @@ export const occurrenceDeliveries = deliveryEndpoints({
   telling: async (api, id) => (await findOccurrence(api, id)).telling,
 });
 
-/** Time in microseconds, item and number of a line. */
-const Place = z.tuple([z.int(), z.string().regex(/^[\x20-\x7e]{1,300}$/), z.int32()]);
-const isPlace = (value: unknown): value is z.infer<typeof Place> => Place.safeParse(value).success;
+/** A line's time in microseconds, number and item, as its cursor is written. */
+const placeOf = (cursor: string): [number, string, number] => {
+  const [at = '', seq = '', ...item] = cursor.split('_');
+  return [Number(at), item.join('_'), Number(seq)];
+};
 
 const line = ({ item_id, type, at, data }: DispatchLogRow) => ({
   ...{ logId: data.logId, uid: data.uid, taskId: taskOf(item_id), occurrence: occurrenceOf(item_id) },
@@ -82,8 +83,8 @@ export const dispatchLogEndpoint = endpoint({
   answers: { 200: pageOf(DispatchLine) },
   async handle({ api, query: { uid, taskId, from, limit, cursor } }) {
     const person = uid === undefined ? undefined : personOfUid(uid);
-    const filter = { person, taskId, from, after: positionOf(cursor, isPlace) };
+    const filter = { person, taskId, from, after: cursor === undefined ? undefined : placeOf(cursor) };
     const rows = await dispatchLog(api.engine.db.lists, filter, limit + 1);
-    return ok(page(rows, limit, line, (r) => [r.place, r.item_id, r.seq]));
+    return ok(page(rows, limit, line, (r) => `${r.place}_${r.seq}_${r.item_id}`));
   },
 });

@@ -4,7 +4,7 @@ import { addTemplate, deleteTemplate, getTemplate, listTemplates, type TemplateR
 import { contentHash, newId } from '../../link/tokens.ts';
 import { keyedId, sameOrConflict } from '../adding.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { isNumber, page, positionOf } from '../paging.ts';
+import { page } from '../paging.ts';
 import { Problem } from '../problems.ts';
 
 const view = ({ id, name, params, created_at }: TemplateRow) => ({
@@ -74,7 +74,7 @@ export const listTemplatesEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Template) },
   async handle({ api, query: { limit, cursor } }) {
-    const rows = await listTemplates(api.engine.db.lists, positionOf(cursor, isNumber) ?? null, limit + 1);
+    const rows = await listTemplates(api.engine.db.lists, cursor ?? null, limit + 1);
     return ok(page(rows, limit, view, (t) => t.seq));
   },
 });

@@ -8,7 +8,7 @@ import type { Api } from '../context.ts';
 import { byId, deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { eventPage } from '../events.ts';
-import { isCreation, page, positionOf } from '../paging.ts';
+import { page } from '../paging.ts';
 import { Problem } from '../problems.ts';
 
 /** @throws Problem `not_found` */
@@ -65,7 +65,7 @@ export const listTickets = endpoint({
   answers: { 200: pageOf(Ticket) },
   async handle({ api, caller, query }) {
     const person = caller.role === 'reviewer' ? personOf(caller, query.reviewer) : query.reviewer;
-    const position = positionOf(query.cursor, isCreation);
+    const position = query.cursor;
     const filter = {
       queue: query.queue,
       state: query.state && coreState('ticket', query.state),
@@ -80,7 +80,7 @@ export const listTickets = endpoint({
         rows,
         query.limit,
         (i) => readable(caller, i),
-        (i) => [i.created_at.toISOString(), i.seq],
+        (i) => `${i.created_at.toISOString()}_${i.seq}`,
       ),
     );
   },

@@ -70,6 +70,8 @@ describe.each(withParams.map((e) => [nameOf(e), e] as const))('%s', (_name, e) =
         .filter((t) => typeof t === 'string' && t !== '')
         .map((t) => encodeURIComponent(t as string)),
       topic: [...chosen, 'x'.repeat(201)],
+      // of a delivery: of whatever kind
+      ...{ kind: ['nonsense', 'Ticket', '%00'], itemId: [...chosen.slice(0, -1), 'x'.repeat(501)] },
       ...(e.path.startsWith('/v1/jobs/') && { id: chosen }),
     };
     for (const name of names)
@@ -79,7 +81,8 @@ describe.each(withParams.map((e) => [nameOf(e), e] as const))('%s', (_name, e) =
       }
   });
 
-  test.runIf(/^\/v1\/(tickets|jobs|cases)\/\{id\}/.test(e.path))('an unknown id', async () => {
+  if (!/^\/v1\/(tickets|jobs|cases)\/\{id\}/.test(e.path)) return;
+  test('an unknown id', async () => {
     const body = e.body ? textOf(sampleBody(e)) : null;
     const nobody = { status: 404, code: 'not_found' };
     expectProblem(await call(e, body, { id: 'nobody' }), nameOf(e), nobody);
@@ -160,7 +163,9 @@ describe.each(withPages.map((e) => [nameOf(e), e] as const))('%s', (_name, e) =>
       'zzz',
       ...['\ud800', '\0', 'lt_\0', 'lt_\ud800', [1, 'a\0', 1], ['2026-01-01T00:00:00.000Z', 1, 'a\0']],
     ];
-    for (const cursor of far.map(asCursor)) {
+    const own = ['0', '2147483648', '999999999999999', '8999-12-31T23:59:59.999Z_999999999999999', 'lt_nobody'];
+    const lines = ['8999999999999999_999999999_a/b', '0_0_x', '1_1_%00', '2026-02-30T00:00:00.000Z_1'];
+    for (const cursor of [...far.map(asCursor), ...own, ...lines]) {
       const reply = await api.get(`${pathOf(e)}?cursor=${cursor}`);
       expect([200, 422], `${nameOf(e)} ${cursor} → ${JSON.stringify(reply.body)}`).toContain(reply.status);
     }

@@ -77,8 +77,16 @@ test('S4.8 every line of a review’s log is in the feed, with who sent it', asy
   expect(created).toMatchObject({ id: 'review/rev/0', type: 'created', actor: 'producer-key' });
   expect(created?.data).toMatchObject({ before: null, after: { text: { status: 1 }, pictures: [{ id: 'rev-pic' }] } });
   const log = await logOf(api, 'rev');
-  expect(rest).toEqual(
-    log.map(({ seq, receivedAt, appliedAt, outcome, version, ...data }: Json, n: number) => ({
+  // of a callback, the feed has the statuses of its target; the log, derived from that, those of all
+  expect(rest.map(({ data }: Json) => [data.before, data.after]).slice(0, 4)).toEqual([
+    [1, 5],
+    [5, 5],
+    [5, 5],
+    [1, 7],
+  ]);
+  const withoutTargets = ({ before, after, ...data }: Json) => data;
+  expect(rest.map((line) => ({ ...line, data: withoutTargets(line.data) }))).toEqual(
+    log.map(withoutTargets).map(({ seq, receivedAt, appliedAt, outcome, version, ...data }: Json, n: number) => ({
       ...{
         seq: rest[n]?.seq,
         id: `review/rev/${seq}`,

@@ -291,7 +291,7 @@ export const bodyOf = (sample: Sample): Record<string, unknown> =>
 /** A valid body, or undefined where none is taken. */
 export const sampleBody = (e: AnyEndpoint) => (e.body ? bodyOf(sampleOf(e)) : undefined);
 
-const PLACES: Record<string, string> = { n: '1', occurrence: '2026-01-02T03:04:05.678Z' };
+const PLACES: Record<string, string> = { n: '1', kind: 'ticket', occurrence: '2026-01-02T03:04:05.678Z' };
 
 /** The endpoint's path with these parameters. */
 export const pathOf = (e: AnyEndpoint, params: Record<string, string> = {}) =>

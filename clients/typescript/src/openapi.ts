@@ -9984,7 +9984,8 @@ export interface components {
             maxAttempts?: number | null;
             /** @default null */
             deadlineSeconds?: number | null;
-            callback?: components["schemas"]["Callback"];
+            /** @default null */
+            callback?: components["schemas"]["Callback"] | null;
             /**
              * @description JSON Schema of the decision
              * @default null
@@ -10013,11 +10014,12 @@ export interface components {
             createdAt: string;
             updatedAt: string;
         };
-        /** @default null */
         Callback: {
+            /** @example https://example.org/verdicts */
             url: string;
+            /** @example whsec_QUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJD */
             secret: string;
-        } | null;
+        };
         QueueDryRun: {
             total: number;
             /** @description The first hundred tickets whose priority would change */
@@ -10071,7 +10073,8 @@ export interface components {
             maxAttempts?: number | null;
             /** @default null */
             deadlineSeconds?: number | null;
-            callback?: components["schemas"]["Callback"];
+            /** @default null */
+            callback?: components["schemas"]["Callback"] | null;
             /**
              * @description JSON Schema of the decision
              * @default null
@@ -10124,7 +10127,7 @@ export interface components {
             createdAt: string;
             availableAt: string;
             deadlineAt: string | null;
-            lease: components["schemas"]["Lease"];
+            lease: components["schemas"]["Lease"] | null;
             decision: Record<string, unknown> | unknown[] | string | number | boolean | null;
             decidedBy: string | null;
             decidedAt: string | null;
@@ -10144,7 +10147,7 @@ export interface components {
             expiresAt: string;
             /** @description Only for its holder, in the answer to a claim; else null */
             token: string | null;
-        } | null;
+        };
         NewTicket: {
             /** @example reports */
             id?: string;
@@ -10172,7 +10175,10 @@ export interface components {
             kind: "text" | "picture" | "reply";
             /** @example reports */
             targetId?: string;
-        };
+        } | {
+            /** @constant */
+            kind?: "text";
+        } | unknown;
         BatchResults: {
             results: {
                 id: string | null;
@@ -10186,7 +10192,7 @@ export interface components {
         };
         ClaimAnswer: {
             tickets: components["schemas"]["HandedTicket"][];
-            reasons: components["schemas"]["Reasons"];
+            reasons: components["schemas"]["Reasons"] | null;
             retryAfterSeconds: number;
         };
         HandedTicket: components["schemas"]["Ticket"] & {
@@ -10201,7 +10207,7 @@ export interface components {
             skipped: number;
             paused: number;
             maxHeld: number;
-        } | null;
+        };
         Claim: {
             /**
              * @description May be left out with a reviewer's key
@@ -10217,7 +10223,7 @@ export interface components {
         };
         DecideAnswer: {
             ticket: components["schemas"]["Ticket"];
-            next: components["schemas"]["HandedTicket"];
+            next: components["schemas"]["HandedTicket"] | null;
         };
         Decide: {
             token: string;
@@ -10272,7 +10278,7 @@ export interface components {
             reason: string;
             /** @default false */
             dryRun?: boolean;
-        };
+        } & (unknown | unknown);
         PatchTicket: {
             priority?: number;
             body?: Record<string, unknown> | unknown[] | string | number | boolean | null;
@@ -10434,7 +10440,7 @@ export interface components {
             id?: string;
             /** @example orderclose */
             topic?: string;
-        };
+        } & (unknown | unknown);
         Job: {
             id: string;
             number: number;
@@ -10456,19 +10462,25 @@ export interface components {
             maxAttempts?: number | null;
             /** @default false */
             paused?: boolean;
-            push?: components["schemas"]["Push"];
+            /** @default null */
+            push?: components["schemas"]["Push"] | null;
             createdAt: string;
         };
-        Push: components["schemas"]["Callback"] & ({
+        Push: {
+            /** @example https://example.org/verdicts */
+            url: string;
+            /** @example whsec_QUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJD */
+            secret: string;
             /** @default 10 */
             concurrency?: number;
-        } | null);
+        };
         TopicSettings: {
             /** @default null */
             maxAttempts?: number | null;
             /** @default false */
             paused?: boolean;
-            push?: components["schemas"]["Push"];
+            /** @default null */
+            push?: components["schemas"]["Push"] | null;
         };
         TopicStats: {
             delayed: number;
@@ -10504,7 +10516,7 @@ export interface components {
             TTR?: number;
             /** @default 1024 */
             priority?: number;
-        };
+        } & (unknown | unknown);
         Review: {
             id: string;
             /** @description The review's overall status: its text's */
@@ -10547,7 +10559,8 @@ export interface components {
                 status: number;
             }[];
             body?: unknown;
-            callback?: components["schemas"]["Callback"];
+            /** @default null */
+            callback?: components["schemas"]["Callback"] | null;
         };
         CallbackAnswer: {
             callbackId: string;
@@ -10577,7 +10590,10 @@ export interface components {
             callbackId?: string;
             /** @default 0 */
             waitSeconds?: number;
-        };
+        } | {
+            /** @constant */
+            kind?: "text";
+        } | unknown;
         PictureCallback: {
             /**
              * @default picture
@@ -10725,10 +10741,7 @@ export interface components {
             } | null;
             /** @default 0.1 */
             goldShare?: number;
-            /**
-             * @description At the deadline: once so much longer; or, being hung, on to a court of appeal or a queue of tickets
-             * @default null
-             */
+            /** @default null */
             fallback?: {
                 extendSeconds: number;
             } | {
@@ -10738,26 +10751,20 @@ export interface components {
                 /** @example reports */
                 queue: string;
             } | null;
-            callback?: components["schemas"]["Callback"];
+            /** @default null */
+            callback?: components["schemas"]["Callback"] | null;
             /**
              * @description Receives `case.invited` for each invitation: {juror, case, expiresAt}, without the token
              * @default null
              */
-            invitationCallback?: {
-                url: string;
-                secret: string;
-            } | null;
+            invitationCallback?: components["schemas"]["Callback"] | null;
             createdAt: string;
             updatedAt: string;
         };
         CourtDryRun: {
             wouldDecide: string[];
         };
-        PutCourt: components["schemas"]["CourtSettings"] & {
-            /** @default false */
-            dryRun?: boolean;
-        };
-        CourtSettings: {
+        PutCourt: {
             /**
              * @default [
              *       "buyer",
@@ -10825,10 +10832,7 @@ export interface components {
             } | null;
             /** @default 0.1 */
             goldShare?: number;
-            /**
-             * @description At the deadline: once so much longer; or, being hung, on to a court of appeal or a queue of tickets
-             * @default null
-             */
+            /** @default null */
             fallback?: {
                 extendSeconds: number;
             } | {
@@ -10838,15 +10842,15 @@ export interface components {
                 /** @example reports */
                 queue: string;
             } | null;
-            callback?: components["schemas"]["Callback"];
+            /** @default null */
+            callback?: components["schemas"]["Callback"] | null;
             /**
              * @description Receives `case.invited` for each invitation: {juror, case, expiresAt}, without the token
              * @default null
              */
-            invitationCallback?: {
-                url: string;
-                secret: string;
-            } | null;
+            invitationCallback?: components["schemas"]["Callback"] | null;
+            /** @default false */
+            dryRun?: boolean;
         };
         JurorsTotal: {
             total: number;
@@ -10943,7 +10947,7 @@ export interface components {
             cases: unknown[];
         };
         ClaimCaseAnswer: {
-            case: components["schemas"]["Case"] & (Record<string, unknown> | null);
+            case: components["schemas"]["Case"] | null;
             lease: {
                 token: string;
                 expiresAt: string;
@@ -11149,8 +11153,24 @@ export interface components {
              * @example 2026-11-21T09:30:00.000Z
              */
             endTime?: string | null;
-            callback?: components["schemas"]["Callback"];
-        };
+            /** @default null */
+            callback?: components["schemas"]["Callback"] | null;
+        } & ({
+            /** @constant */
+            type?: "once";
+            everyMinutes?: null;
+            dailyTime?: null;
+        } | {
+            /** @constant */
+            type?: "rotate";
+            everyMinutes: number;
+            dailyTime?: null;
+        } | {
+            /** @constant */
+            type?: "rotate";
+            everyMinutes?: null;
+            dailyTime: string;
+        });
         PatchTask: {
             /** @example gid_couriers */
             executor?: string;
@@ -11176,7 +11196,7 @@ export interface components {
             answerSeconds?: number | null;
             /** @example 2026-11-21T09:30:00.000Z */
             endTime?: string | null;
-            callback?: components["schemas"]["Callback"];
+            callback?: components["schemas"]["Callback"] | null;
         };
         NextTaskAnswer: {
             task: {

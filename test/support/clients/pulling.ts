@@ -62,7 +62,7 @@ function testPulling({ api, running }: TestSystem, kit: Kit): void {
       current: true,
       repeated: true,
       settled: 'Http lease_lost',
-      last: { dispatch: null, nextAt: null, reasons: { excluded: 1, done: 0, taken: 0, notYet: 0 } },
+      last: { dispatch: null, nextAt: null, reasons: { excluded: 1, done: 0, taken: 0, notYet: 0, passed: 0 } },
       conflict: 'Http id_conflict',
       mismatch: 'Http template_mismatch',
       key: 'Auth unauthenticated',

@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, inject, test } from 'vitest';
+import { createKey } from '../../api/auth.ts';
+import { pythonWith } from '../support/python.ts';
+import { startTestSystem } from '../support/system.ts';
+
+const EXAMPLES = process.env.FUZZ_EXAMPLES ?? '10';
+
+const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+const packages = readFileSync(here('schemathesis.txt'), 'utf8').trim().split('\n');
+const python = pythonWith(inject('cacheDir'), 'schemathesis', packages);
+const dir = mkdtempSync(join(tmpdir(), 'docket-openapi-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Streams never end by themselves, so they are left out. */
+const OPTIONS = ['--exclude-path', '/v1/stream', '--exclude-path', '/v1/feed', '--no-color', '--no-shrink'];
+/** What is the same for every seed is run with the first one only. */
+const RANDOM = ['--phases', 'fuzzing,stateful'];
+
+async function fuzz(seed: number): Promise<{ code: number | null; output: string }> {
+  const { api, running } = await startTestSystem({ DOCKET_AUTH: 'keys' });
+  const { key } = await createKey(running.engine.db, { name: 'fuzzer', role: 'admin', subject: null });
+  const args = ['--config-file', here('schemathesis.toml'), 'run', `${api.url}/openapi.json`, '--seed', String(seed)];
+  const limits = ['--max-examples', EXAMPLES, '--request-timeout', '70', '--suppress-health-check', 'all'];
+  if (seed > 1) limits.push(...RANDOM);
+  const program = ['-c', 'import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())'];
+  const all = [...program, ...args, ...limits, ...OPTIONS, '-H', `Authorization: Bearer ${key}`];
+  const child = spawn(python, all, { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })));
+}
+
+// What the document allows is accepted, what it forbids is refused, and every answer is one that it describes. Together,
+// because long polls that are among the calls leave the machine idle.
+test.concurrent.each([1, 2, 3])(
+  'S0.9 the API is what its OpenAPI document says: seed %i',
+  async (seed) => {
+    const { code, output } = await fuzz(seed);
+    expect(code, output.slice(-20_000)).toBe(0);
+  },
+  1_800_000,
+);
