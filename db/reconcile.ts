@@ -16,9 +16,12 @@ export interface PutBack {
   put: number | null;
 }
 
-/** True when Temporal's store is another one than was seen before: a pass over all rows begins. */
-export async function noticeStore(db: Queryable, store: string): Promise<boolean> {
-  return (await db.run('notice_store', [store])).length === 1;
+/**
+ * Remembers Temporal's store. When it is another one than was seen before, a pass over all rows begins.
+ * @returns undefined when it is known; else whether it is the first one ever
+ */
+export async function noticeStore(db: Queryable, store: string): Promise<{ first: boolean } | undefined> {
+  return (await db.run<{ first: boolean }>('notice_store', [store]))[0];
 }
 
 /** Begins a pass over all rows, whatever is known of Temporal's store. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { Driven, ItemInput, Told } from '../contract/snapshot.ts';
@@ -23,6 +24,7 @@ const workflowType = (kind: Driven) => (kind === 'case' ? 'courtCase' : kind);
 const TIMEOUT_MS = 5_000;
 /** gRPC. */
 const NOT_FOUND = 5;
+const UNREACHABLE_MS = 1_000;
 
 /** Sends what changed to the workflows of items and reviews, by signal, and starts those that are not there. */
 export class Publisher {
@@ -51,7 +53,10 @@ export class Publisher {
       // a task that failed has had its turn: it must not hold up what was sent after it
       return !task || (task.attempt ?? 1) > 1;
     } catch (error) {
-      return (error as { code?: number }).code === NOT_FOUND;
+      if ((error as { code?: number }).code === NOT_FOUND) return true;
+      // it cannot be reached: asking at the pace of an answer would be a load of its own
+      await sleep(UNREACHABLE_MS, undefined, { ref: false });
+      return false;
     }
   }
 

@@ -62,7 +62,8 @@ export class Reconciler {
       const store = await storeOf(client);
       if (store === undefined) return;
       // only what changes under this process: two namespaces on one database must not take turns
-      if (store !== this.#store && (await noticeStore(db, store)))
+      const noticed = store === this.#store ? undefined : await noticeStore(db, store);
+      if (noticed && !noticed.first)
         log.warn({ store }, 'this store of Temporal is new to the database: what needs a workflow is put back');
       this.#store = store;
       if (!(await isReconciled(db)))

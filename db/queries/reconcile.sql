@@ -1,13 +1,13 @@
 -- Reconciliation with Temporal (db/functions/reconcile.sql).
 
 -- name: notice_store
--- Another store than the one before knows none of our workflows: a pass begins.
+-- Another store than the one before knows none of our workflows: a pass begins. `first`: there was none before.
 insert into reconciliation as r (store, stage) values ($1, 'schedules')
 on conflict (one) do update
    set store = excluded.store, stage = 'schedules', after_kind = '', after_id = '', after_n = 0,
        started_at = clock_timestamp(), finished_at = null
  where r.store <> excluded.store
-returning store;
+returning xmax = 0 as first;
 
 -- name: restart_reconciliation
 insert into reconciliation (store, stage) values ('', 'schedules')

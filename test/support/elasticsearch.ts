@@ -81,7 +81,11 @@ async function serve(
   answer: (request: IncomingMessage, text: string) => Promise<{ status: number; body?: Json }>,
 ): Promise<void> {
   const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+  } catch {
+    return; // an export that is killed leaves its call in the middle
+  }
   const { status, body } = await answer(request, Buffer.concat(chunks).toString());
   response.writeHead(status, { 'content-type': 'application/vnd.elasticsearch+json;compatible-with=8' });
   response.end(request.method === 'HEAD' ? undefined : JSON.stringify(body));
