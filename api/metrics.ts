@@ -97,7 +97,7 @@ function addGauges(engine: Engine, registers: Registry[]): void {
     help: 'Schedules and repeated deliveries that Temporal may have otherwise than their rows say',
     registers,
     async collect() {
-      this.set(await resyncCount(engine.db));
+      this.set(await resyncCount(engine.db.lists));
     },
   });
   new Gauge({
@@ -137,7 +137,7 @@ function addGauges(engine: Engine, registers: Registry[]): void {
 const ATTEMPT = 'attempt_';
 
 /** Of the whole system, not of this process: workers that make attempts may have no `/metrics` of their own. */
-function addDeliveries({ db }: Engine, registers: Registry[]): void {
+function addDeliveries({ db: { lists: db } }: Engine, registers: Registry[]): void {
   new Gauge({
     name: 'docket_deliveries',
     help: 'Deliveries of all processes by kind and state: pending, failed, delivered',

@@ -41,7 +41,7 @@ export const listKeysEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Key) },
   async handle({ api, query: { limit, cursor } }) {
-    const rows = await listKeys(api.engine.db, cursor ?? null, limit + 1);
+    const rows = await listKeys(api.engine.db.lists, cursor ?? null, limit + 1);
     return ok(page(rows, limit, view, (k) => k.seq));
   },
 });

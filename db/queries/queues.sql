@@ -9,7 +9,7 @@ on conflict (kind, name) do update set deleted_at = null where q.deleted_at is n
 select * from queue q where kind = $1 and name = $2 and is_there(q);
 
 -- name: list_queues
--- bytes: form, escalations
+-- bytes: form, escalations, rules
 select * from queue q where kind = $1 and ($2::bigint is null or seq < $2) and is_there(q) order by seq desc limit $3;
 
 -- name: delete_queue
