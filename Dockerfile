@@ -9,18 +9,16 @@ ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY package.json package-lock.json LICENSE NOTICE ./
-COPY bin bin
 COPY cli cli
 COPY runtime runtime
 COPY worker worker
 COPY workflows workflows
 COPY activities activities
 COPY api api
-COPY beanstalkd beanstalkd
-COPY link link
+COPY services services
 COPY db db
 COPY domain domain
 COPY contract contract
 USER node
 EXPOSE 3000
-CMD ["node", "bin/docket.mjs", "api"]
+CMD ["node", "cli/docket.mjs", "api"]

@@ -5,9 +5,9 @@ import { addItems, noteItem } from '../db/items.ts';
 import type { Db } from '../db/pool.ts';
 import { ensureQueue } from '../db/queues.ts';
 import { caseView } from '../domain/cases.ts';
-import { verdictOf } from '../link/courts.ts';
-import { contentHash } from '../link/tokens.ts';
-import type { AfterCommit } from '../link/told.ts';
+import type { AfterCommit } from '../runtime/outbox/messages.ts';
+import { verdictOf } from '../services/courts.ts';
+import { contentHash } from '../services/tokens.ts';
 
 interface EscalationContext {
   db: Db;

@@ -1,5 +1,5 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { Log } from '../link/log.ts';
+import type { Log } from '../runtime/log.ts';
 
 /** Calls to receivers that a process has in flight at once; also the activity slots of its delivery worker. */
 export const DELIVERY_SLOTS = 50;

@@ -2,12 +2,12 @@ import type { Command, Kind, Snapshot } from '../contract/snapshot.ts';
 import { closeCases, inviteJurors } from '../db/cases.ts';
 import * as items from '../db/items.ts';
 import { kickJob } from '../db/jobs.ts';
-import { commandOnce, readItem, tickItem } from '../db/link.ts';
 import type { Db, Queryable } from '../db/pool.ts';
+import { commandOnce, readItem, tickItem } from '../db/runtime.ts';
 import { cancelOccurrence, deleteTask } from '../db/tasks.ts';
 import { isFinal } from '../domain/items.ts';
-import { newToken } from '../link/tokens.ts';
-import { type AfterCommit, snapshotOf } from '../link/told.ts';
+import { type AfterCommit, snapshotOf } from '../runtime/outbox/messages.ts';
+import { newToken } from '../services/tokens.ts';
 
 /** In one round: a court may want more, which the next round invites. */
 const MOST_INVITED = 100;

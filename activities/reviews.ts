@@ -3,7 +3,7 @@ import { itemTold, setDeliveryFailed } from '../db/deliveries.ts';
 import type { Db } from '../db/pool.ts';
 import { applyReview, nextChange } from '../db/reviews.ts';
 import { statusOf } from '../domain/reviews.ts';
-import type { Inbox } from '../link/inbox.ts';
+import type { Inbox } from '../services/reviews.ts';
 import type { DeliveryActivities } from './deliveries.ts';
 
 /** What a review's workflow asks for (S1). */

@@ -3,8 +3,8 @@ import type { Db } from '../db/pool.ts';
 import { ensureQueue } from '../db/queues.ts';
 import { getSchedule } from '../db/schedules.ts';
 import { bodyBytes } from '../domain/jobs.ts';
-import { contentHash } from '../link/tokens.ts';
-import type { AfterCommit } from '../link/told.ts';
+import type { AfterCommit } from '../runtime/outbox/messages.ts';
+import { contentHash } from '../services/tokens.ts';
 
 export interface ScheduleActivities {
   /** Adds the job of one firing; its id is made of schedule and instant, so it cannot be added twice. */

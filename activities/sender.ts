@@ -2,7 +2,7 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { attemptDelivery, type Delivery, itemTold } from '../db/deliveries.ts';
 import type { Db } from '../db/pool.ts';
 import { isInvitation, withoutQuery } from '../domain/callbacks.ts';
-import type { Log } from '../link/log.ts';
+import type { Log } from '../runtime/log.ts';
 import { Hosts, type Lane, type Slot } from './hosts.ts';
 import { type Answer, type Message, post } from './webhook.ts';
 

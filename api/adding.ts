@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Item } from '../contract/items.ts';
 import type { Kind } from '../contract/snapshot.ts';
-import { idFromKey } from '../link/tokens.ts';
+import { idFromKey } from '../services/tokens.ts';
 import type { Caller } from './auth.ts';
 import { checkValues } from './body.ts';
 import { problemOf, SMALL_BODY } from './endpoint.ts';

@@ -3,7 +3,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, Next } from 'hono';
 import { routePath } from 'hono/route';
 import { secureHeaders } from 'hono/secure-headers';
-import type { Api } from './context.ts';
+import type { Api } from '../services/services.ts';
 import { docs } from './docs.ts';
 import { type AnyEndpoint, register } from './endpoint.ts';
 import { endpoints } from './endpoints.ts';

@@ -10,8 +10,8 @@ import {
   reopenDelivery,
 } from '../db/deliveries.ts';
 import { isInvitation, refuseUrl } from '../domain/callbacks.ts';
-import { startDelivery } from '../link/deliveries.ts';
-import type { Api } from './context.ts';
+import { startDelivery } from '../services/deliveries.ts';
+import type { Api } from '../services/services.ts';
 import { endpoint, ok } from './endpoint.ts';
 import { page } from './paging.ts';
 import { invalid, Problem } from './problems.ts';

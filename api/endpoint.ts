@@ -3,9 +3,9 @@ import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { PROBLEMS, type ProblemCode, ProblemSchema } from '../contract/problems.ts';
 import type { Role } from '../db/keys.ts';
+import type { Api } from '../services/services.ts';
 import type { Caller } from './auth.ts';
 import { checkValues, readJson, type Sent } from './body.ts';
-import type { Api } from './context.ts';
 import { invalid, Problem, problemFrom } from './problems.ts';
 import { checkScope, scoped } from './scopes.ts';
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Page } from '../contract/common.ts';
 import type { Kind } from '../contract/snapshot.ts';
 import { listEvents } from '../db/items.ts';
-import type { Api } from './context.ts';
+import type { Api } from '../services/services.ts';
 import { page } from './paging.ts';
 
 /** A page of an item's history, oldest first. */

@@ -1,9 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { deliveryCounts, oldestPendingSeconds } from '../db/deliveries.ts';
-import { outboxLag, parkedCount } from '../db/link.ts';
 import { resyncCount } from '../db/reconcile.ts';
 import { reviewCounts } from '../db/reviews.ts';
-import type { Engine } from '../link/engine.ts';
+import { outboxLag, parkedCount } from '../db/runtime.ts';
+import type { Engine } from '../runtime/runtime.ts';
 
 export interface Metrics {
   registry: Registry;

@@ -2,8 +2,8 @@ import type { Kind } from '../contract/snapshot.ts';
 import { getItems } from '../db/items.ts';
 import { getTask } from '../db/tasks.ts';
 import { groupOfGid } from '../domain/tasks.ts';
+import type { Api } from '../services/services.ts';
 import type { Caller } from './auth.ts';
-import type { Api } from './context.ts';
 import { Problem } from './problems.ts';
 
 /** What a call names, as its endpoint has checked it. */

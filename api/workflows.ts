@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Item } from '../contract/items.ts';
 import type { Driven, ItemView } from '../contract/snapshot.ts';
-import type { Api } from './context.ts';
+import type { Api } from '../services/services.ts';
 import { Problem } from './problems.ts';
 
 const PATIENCE_MS = 5_000;

@@ -1,4 +1,4 @@
-import { freePort } from '../runtime/ports.ts';
+import { freePort } from '../cli/servers/ports.ts';
 import { type Caller, need, openCallers } from './client.ts';
 import type { Lab } from './lab.ts';
 import { tubeCallers } from './rivals/beanstalkd.ts';

@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import type pg from 'pg';
+import { startPostgres } from '../cli/servers/postgres.ts';
+import { startTemporal } from '../cli/servers/temporal.ts';
+import { findTemporalCli } from '../cli/servers/temporal-cli.ts';
 import { migrate } from '../db/migrate.ts';
 import { type Db, openDb } from '../db/pool.ts';
-import { findTemporalCli } from '../runtime/cli.ts';
-import { startPostgres } from '../runtime/postgres.ts';
-import { startTemporal } from '../runtime/temporal.ts';
 import { openCallers } from './client.ts';
 
 export interface Child {
@@ -61,7 +61,7 @@ export async function openLab(quick: boolean, say: (line: string) => void): Prom
     return started;
   };
   const docket: Lab['docket'] = async (env) => {
-    const bin = fileURLToPath(new URL('../bin/docket.mjs', import.meta.url));
+    const bin = fileURLToPath(new URL('../cli/docket.mjs', import.meta.url));
     const [api, worker] = [await child(bin, ['api'], env), await child(bin, ['worker'], env)];
     await ready(api.url);
     return { url: api.url, api, worker, stop: async () => void (await Promise.all([api.stop(), worker.stop()])) };

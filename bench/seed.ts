@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { addItems, type NewItem } from '../db/items.ts';
 import { ensureQueue } from '../db/queues.ts';
 import { bodyBytes } from '../domain/jobs.ts';
-import { contentHash } from '../link/tokens.ts';
+import { contentHash } from '../services/tokens.ts';
 import type { Lab } from './lab.ts';
 import { newJobs } from './measure.ts';
 

@@ -1,8 +1,8 @@
 import { Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { migrate } from '../db/migrate.ts';
-import { QUEUE_ATTRIBUTE } from '../link/publisher.ts';
 import type { Config } from '../runtime/config.ts';
+import { QUEUE_ATTRIBUTE } from '../runtime/outbox/publisher.ts';
 
 const KEYWORD = 2;
 

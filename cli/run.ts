@@ -1,7 +1,7 @@
 import type { Config } from '../runtime/config.ts';
-import { npmEnded } from '../runtime/npm.ts';
-import { type RunningProcess, startProcess } from '../runtime/process.ts';
-import { type RunningSystem, startSystem } from '../runtime/start.ts';
+import { type RunningProcess, startProcess } from './process.ts';
+import { npmEnded } from './servers/npm.ts';
+import { type RunningSystem, startSystem } from './start.ts';
 
 /** Runs until SIGTERM or SIGINT, or until npm, which started it, has ended. */
 export async function run(what: 'start' | 'api' | 'worker', config: Config): Promise<void> {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { committed, differences } from './house/drift.ts';
+import { committed, differences } from './architecture/drift.ts';
 
 // The generator needs TypeScript's old compiler interface, so it stands, with a compiler that has it,
 // among the packages of the client, not among those of the root.

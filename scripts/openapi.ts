@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { createApp, openApi } from '../api/app.ts';
-import type { Api } from '../api/context.ts';
-import { committed, differences } from './house/drift.ts';
+import type { Api } from '../services/services.ts';
+import { committed, differences } from './architecture/drift.ts';
 
 const FILE = new URL('../docs/openapi.json', import.meta.url);
 

@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { startPostgres } from '../cli/servers/postgres.ts';
 import { migrate } from '../db/migrate.ts';
-import { startPostgres } from '../runtime/postgres.ts';
-import { committed, differences } from './house/drift.ts';
+import { committed, differences } from './architecture/drift.ts';
 
 const FILE = new URL('../db/schema.sql', import.meta.url);
 const HEADER = `-- What the migrations and functions of db/ make, for reading. Written by \`npm run schema\`;

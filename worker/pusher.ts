@@ -5,8 +5,8 @@ import type { Item } from '../contract/items.ts';
 import { finishJobs, type PushTarget, popToPush, pushTopics, releaseJobs } from '../db/jobs.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
 import { jobView } from '../domain/jobs.ts';
-import type { Engine } from '../link/engine.ts';
-import { newToken } from '../link/tokens.ts';
+import type { Engine } from '../runtime/runtime.ts';
+import { newToken } from '../services/tokens.ts';
 
 const SETTINGS_MS = 1_000;
 const POLL_MS = 5_000;

@@ -10,9 +10,9 @@ import { DELIVERY_SLOTS } from '../activities/hosts.ts';
 import { itemActivities } from '../activities/items.ts';
 import { leadIntoReview, reviewActivities } from '../activities/reviews.ts';
 import { scheduleActivities } from '../activities/schedules.ts';
-import type { Engine } from '../link/engine.ts';
-import type { Log } from '../link/log.ts';
-import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../link/publisher.ts';
+import type { Log } from '../runtime/log.ts';
+import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../runtime/outbox/publisher.ts';
+import type { Engine } from '../runtime/runtime.ts';
 import { Pusher } from './pusher.ts';
 
 export interface WorkerOptions {

@@ -1,9 +1,9 @@
 import { ClaimCase, ClaimCaseAnswer } from '../../contract/cases.ts';
 import { CourtParam } from '../../contract/courts.ts';
 import { type Claimed, caseReasons, claimCase, getCase, getCases } from '../../db/cases.ts';
-import { newToken } from '../../link/tokens.ts';
+import type { Api } from '../../services/services.ts';
+import { newToken } from '../../services/tokens.ts';
 import { personOf } from '../auth.ts';
-import type { Api } from '../context.ts';
 import { findCourt } from '../courts/settings.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { whileBusy } from '../patience.ts';

@@ -1,7 +1,7 @@
 import { type CaseItem, getCase, type Refused } from '../../db/cases.ts';
 import { findVerdict } from '../../db/items.ts';
 import { refusalOf } from '../../domain/refusals.ts';
-import type { Api } from '../context.ts';
+import type { Api } from '../../services/services.ts';
 import { Problem } from '../problems.ts';
 
 /** @throws Problem `not_found` */

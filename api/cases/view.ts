@@ -1,9 +1,9 @@
 import { type CaseItem, caseSight } from '../../db/cases.ts';
 import { getCourt } from '../../db/courts.ts';
 import { caseView, jurorView, type Sight } from '../../domain/cases.ts';
-import { verdictOf } from '../../link/courts.ts';
+import { verdictOf } from '../../services/courts.ts';
+import type { Api } from '../../services/services.ts';
 import { boundTo, type Caller } from '../auth.ts';
-import type { Api } from '../context.ts';
 import { Problem } from '../problems.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { CastVote, CastVoteAnswer } from '../../contract/cases.ts';
 import { IdParam } from '../../contract/common.ts';
 import { caseToJudge, castVote } from '../../db/cases.ts';
-import { verdictOf } from '../../link/courts.ts';
+import { verdictOf } from '../../services/courts.ts';
 import { boundTo } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { invalid, Problem } from '../problems.ts';

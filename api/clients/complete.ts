@@ -1,6 +1,6 @@
 import { ClientParam, CompleteTask, CompleteTaskAnswer } from '../../contract/tasks.ts';
 import { personOfUid } from '../../domain/tasks.ts';
-import { contentHash } from '../../link/tokens.ts';
+import { contentHash } from '../../services/tokens.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { Problem } from '../problems.ts';

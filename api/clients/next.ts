@@ -1,10 +1,10 @@
 import { ClientParam, NextTask, NextTaskAnswer } from '../../contract/tasks.ts';
 import type { Pull, Pulled } from '../../db/dispatches.ts';
 import { occurrenceOf, personOfUid, taskOf } from '../../domain/tasks.ts';
-import { newToken } from '../../link/tokens.ts';
-import type { Seat } from '../../link/waiters.ts';
+import type { Seat } from '../../runtime/waiters.ts';
+import type { Api } from '../../services/services.ts';
+import { newToken } from '../../services/tokens.ts';
 import { personOf } from '../auth.ts';
-import type { Api } from '../context.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { whileBusy } from '../patience.ts';
 import { Problem } from '../problems.ts';

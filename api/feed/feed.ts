@@ -1,6 +1,6 @@
 import { type FeedEvent, FeedEvent as FeedEventSchema, FeedQuery } from '../../contract/feed.ts';
 import type { FeedRow } from '../../db/feed.ts';
-import type { Feed, FeedPage } from '../../link/feed.ts';
+import type { Feed, FeedPage } from '../../services/feed.ts';
 import { endpoint } from '../endpoint.ts';
 import { ndjson } from '../streams/ndjson.ts';
 

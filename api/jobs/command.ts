@@ -1,9 +1,9 @@
 import type { z } from '@hono/zod-openapi';
 import * as contract from '../../contract/jobs.ts';
 import type { Role } from '../../db/keys.ts';
+import type { Api } from '../../services/services.ts';
 import type { Caller } from '../auth.ts';
 import { checkValues } from '../body.ts';
-import type { Api } from '../context.ts';
 import { endpoint, LARGE_BODY, ok, problemOf, SMALL_BODY } from '../endpoint.ts';
 import { invalid, Problem } from '../problems.ts';
 import { checkItems, checkNames } from '../scopes.ts';

@@ -4,7 +4,7 @@ import { TicketEvent, TicketWorkflow } from '../../contract/tickets.ts';
 import { getItem, type Item, listItems } from '../../db/items.ts';
 import { coreState } from '../../domain/items.ts';
 import { jobView } from '../../domain/jobs.ts';
-import type { Api } from '../context.ts';
+import type { Api } from '../../services/services.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { eventPage } from '../events.ts';
 import { page } from '../paging.ts';

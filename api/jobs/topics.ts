@@ -4,7 +4,7 @@ import { JOB_STATES, TopicParam, TopicSettings } from '../../contract/jobs.ts';
 import { putTopic } from '../../db/jobs.ts';
 import { getQueue, listQueues, type Queue, queueStats } from '../../db/queues.ts';
 import { coreState } from '../../domain/items.ts';
-import type { Api } from '../context.ts';
+import type { Api } from '../../services/services.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';

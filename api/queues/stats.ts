@@ -3,7 +3,7 @@ import { QueueStats } from '../../contract/queues.ts';
 import { TICKET_STATES } from '../../contract/tickets.ts';
 import { getQueue, queueStats } from '../../db/queues.ts';
 import { coreState } from '../../domain/items.ts';
-import type { Api } from '../context.ts';
+import type { Api } from '../../services/services.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { Problem } from '../problems.ts';
 

@@ -7,9 +7,9 @@ import {
   type AuditCallback as Sent,
 } from '../../contract/reviews.ts';
 import { callbackOutcome, type NewCallback, type Received, reviewOfPicture } from '../../db/reviews.ts';
-import { newId } from '../../link/tokens.ts';
+import type { Api } from '../../services/services.ts';
+import { newId } from '../../services/tokens.ts';
 import type { Caller } from '../auth.ts';
-import type { Api } from '../context.ts';
 import { type Answer, endpoint } from '../endpoint.ts';
 import { whileBusy } from '../patience.ts';
 import { invalid, Problem } from '../problems.ts';

@@ -20,7 +20,7 @@ import {
   reviewStores,
 } from '../../db/reviews.ts';
 import { recordAfter, reviewView } from '../../domain/reviews.ts';
-import type { Api } from '../context.ts';
+import type { Api } from '../../services/services.ts';
 import { byId, deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';

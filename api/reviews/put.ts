@@ -1,7 +1,7 @@
 import { IdParam } from '../../contract/common.ts';
 import { PutReview, Review } from '../../contract/reviews.ts';
 import { getReview, putReview, type Target } from '../../db/reviews.ts';
-import { receivedRow } from '../../link/told.ts';
+import { receivedRow } from '../../runtime/outbox/messages.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, LARGE_BODY } from '../endpoint.ts';
 import { Problem } from '../problems.ts';

@@ -1,5 +1,5 @@
-import type { Notice, NoticeFilter } from '../../db/link.ts';
-import type { Notices } from '../../link/notices.ts';
+import type { Notice, NoticeFilter } from '../../db/runtime.ts';
+import type { Notices } from '../../runtime/notices.ts';
 import type { EventStream } from './sse.ts';
 
 export interface Following {

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { Name } from '../../contract/common.ts';
-import type { Notice } from '../../db/link.ts';
+import type { Notice } from '../../db/runtime.ts';
+import type { Api } from '../../services/services.ts';
 import { type Caller, personOf } from '../auth.ts';
-import type { Api } from '../context.ts';
 import { endpoint } from '../endpoint.ts';
 import { invalid, Problem } from '../problems.ts';
 import { statsOf } from '../queues/stats.ts';

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { Registry } from 'prom-client';
-import { liveNodes } from '../../db/link.ts';
 import { type SchemaState, schemaState } from '../../db/migrate.ts';
-import type { Api } from '../context.ts';
+import { liveNodes } from '../../db/runtime.ts';
+import type { Api } from '../../services/services.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
 const PATIENCE_MS = 2_000;

@@ -4,7 +4,7 @@ import { PAGE_BYTES } from '../../db/pages.ts';
 import { getTask, listTasks, type OccurrenceRow, type TaskRow, taskOccurrences } from '../../db/tasks.ts';
 import { stateWord } from '../../domain/items.ts';
 import { personOfUid, queueOfExecutor } from '../../domain/tasks.ts';
-import type { Api } from '../context.ts';
+import type { Api } from '../../services/services.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 import { invalid, Problem } from '../problems.ts';

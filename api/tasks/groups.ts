@@ -10,7 +10,7 @@ import {
   removeMembers,
 } from '../../db/tasks.ts';
 import { groupOfGid, personOfUid } from '../../domain/tasks.ts';
-import type { Api } from '../context.ts';
+import type { Api } from '../../services/services.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 import { Problem } from '../problems.ts';

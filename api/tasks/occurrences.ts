@@ -4,7 +4,7 @@ import { TicketEvent, TicketWorkflow } from '../../contract/tickets.ts';
 import { type DispatchLogRow, dispatchLog } from '../../db/dispatches.ts';
 import { getItem, type Item } from '../../db/items.ts';
 import { occurrenceOf, personOfUid, taskOf } from '../../domain/tasks.ts';
-import type { Api } from '../context.ts';
+import type { Api } from '../../services/services.ts';
 import { deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { eventPage } from '../events.ts';

@@ -12,9 +12,9 @@ import {
   type TaskToBe,
 } from '../../db/tasks.ts';
 import { groupOfGid, mismatches, queueOfExecutor } from '../../domain/tasks.ts';
-import { contentHash, newId } from '../../link/tokens.ts';
+import type { Api } from '../../services/services.ts';
+import { contentHash, newId } from '../../services/tokens.ts';
 import { keyedId, sameOrConflict } from '../adding.ts';
-import type { Api } from '../context.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { whileBusy } from '../patience.ts';

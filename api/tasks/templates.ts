@@ -1,7 +1,7 @@
 import { Deleted, IdParam, Page, pageOf } from '../../contract/common.ts';
 import { NewTemplate, Template } from '../../contract/tasks.ts';
 import { addTemplate, deleteTemplate, getTemplate, listTemplates, type TemplateRow } from '../../db/tasks.ts';
-import { contentHash, newId } from '../../link/tokens.ts';
+import { contentHash, newId } from '../../services/tokens.ts';
 import { keyedId, sameOrConflict } from '../adding.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';

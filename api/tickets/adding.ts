@@ -1,9 +1,9 @@
 import { NewTicket } from '../../contract/tickets.ts';
 import { getItem, type Item } from '../../db/items.ts';
-import { contentHash, newId } from '../../link/tokens.ts';
+import type { Api } from '../../services/services.ts';
+import { contentHash, newId } from '../../services/tokens.ts';
 import { entryOfBatch, sameOrConflict } from '../adding.ts';
 import type { Caller } from '../auth.ts';
-import type { Api } from '../context.ts';
 import { checkUrl } from '../deliveries.ts';
 import { invalid } from '../problems.ts';
 

@@ -2,8 +2,8 @@ import type { Item } from '../../contract/items.ts';
 import { releaseItem } from '../../db/items.ts';
 import { claimItems, claimNextItem, claimReasons } from '../../db/queues.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import { newToken } from '../../link/tokens.ts';
-import type { Api } from '../context.ts';
+import type { Api } from '../../services/services.ts';
+import { newToken } from '../../services/tokens.ts';
 
 export interface ClaimRequest {
   queue: string;

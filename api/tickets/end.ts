@@ -4,8 +4,8 @@ import { BatchResults, Invalidate, InvalidateMany, Resolve, ResolveMany, Ticket 
 import { countFiltered, filterItems, openAmong } from '../../db/items.ts';
 import { coreState } from '../../domain/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
+import type { Api } from '../../services/services.ts';
 import type { Caller } from '../auth.ts';
-import type { Api } from '../context.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { endTickets, itemOf } from './ending.ts';
 

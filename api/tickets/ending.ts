@@ -1,10 +1,10 @@
 import { closeItems, getItems, type Item } from '../../db/items.ts';
 import { getQueue, type Queue } from '../../db/queues.ts';
 import { refusalOf } from '../../domain/refusals.ts';
-import { contentHash } from '../../link/tokens.ts';
+import type { Api } from '../../services/services.ts';
+import { contentHash } from '../../services/tokens.ts';
 import { checkEntry } from '../adding.ts';
 import type { Caller } from '../auth.ts';
-import type { Api } from '../context.ts';
 import { Problem } from '../problems.ts';
 import { checkDecision, checkStatus } from './forms.ts';
 

@@ -2,8 +2,8 @@ import type { Item } from '../../contract/items.ts';
 import type { Rule } from '../../contract/queues.ts';
 import type { Queue } from '../../db/queues.ts';
 import { statusOf } from '../../domain/reviews.ts';
-import { SchemaError } from '../../link/schemas/schemas.ts';
-import type { Api } from '../context.ts';
+import { SchemaError } from '../../runtime/schemas/schemas.ts';
+import type { Api } from '../../services/services.ts';
 import { invalid, Problem } from '../problems.ts';
 
 /** @throws Problem 422 when the JSON Schema itself is wrong, or takes too long */

@@ -3,7 +3,7 @@ import { IdParam } from '../../contract/common.ts';
 import { Release, Renew, Ticket, Transfer } from '../../contract/tickets.ts';
 import { releaseItem, transferItem } from '../../db/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import { settleDue } from '../../link/queues.ts';
+import { settleDue } from '../../services/queues.ts';
 import { boundTo, type Caller } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { Problem } from '../problems.ts';

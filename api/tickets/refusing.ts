@@ -1,7 +1,7 @@
 import { findVerdict, noteItem, refuseLease, type Verdict } from '../../db/items.ts';
-import { tickItem } from '../../db/link.ts';
+import { tickItem } from '../../db/runtime.ts';
 import { refusalOf } from '../../domain/refusals.ts';
-import type { Api } from '../context.ts';
+import type { Api } from '../../services/services.ts';
 import { Problem } from '../problems.ts';
 
 /**

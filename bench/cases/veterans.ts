@@ -1,5 +1,5 @@
 import { addCases } from '../../db/cases.ts';
-import { contentHash } from '../../link/tokens.ts';
+import { contentHash } from '../../services/tokens.ts';
 import { type Caller, need, openCallers } from '../client.ts';
 import type { Lab } from '../lab.ts';
 import type { Report } from '../report.ts';

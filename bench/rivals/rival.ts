@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { spawnServer } from '../../runtime/children.ts';
-import { freePort, isFree } from '../../runtime/ports.ts';
+import { spawnServer } from '../../cli/servers/children.ts';
+import { freePort, isFree } from '../../cli/servers/ports.ts';
 import type { Lab } from '../lab.ts';
 
 export interface NewJob {

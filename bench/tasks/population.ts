@@ -1,6 +1,6 @@
 import type { NewTask } from '../../contract/tasks.ts';
 import type { TaskToBe } from '../../db/tasks.ts';
-import { contentHash } from '../../link/tokens.ts';
+import { contentHash } from '../../services/tokens.ts';
 import { type Caller, need, openCallers } from '../client.ts';
 import type { Lab } from '../lab.ts';
 import { short } from '../stats.ts';

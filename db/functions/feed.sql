@@ -1,5 +1,5 @@
 -- The sequencer (S4.8): gives committed events their positions in the feed, 1, 2, 3, … without gaps, each item's in
--- its own order. Readers have it done before they read (link/feed.ts); who doesn't read pays nothing.
+-- its own order. Readers have it done before they read (services/feed.ts); who doesn't read pays nothing.
 --
 -- Event ids are drawn in one order and become visible in another, so an id that cannot be seen is remembered as a
 -- hole and looked for again in each pass. It is given up when it can still not be seen although whoever may have

@@ -1,4 +1,4 @@
--- Rules of a queue (S0.2); how they are evaluated: link/rules.ts.
+-- Rules of a queue (S0.2); how they are evaluated: services/rules.ts.
 
 -- name: apply_rules
 -- What rules come to for tickets of queue $1, evaluated under its settings version $2. $3: JSON array of

@@ -6,7 +6,7 @@ import { eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api, databaseUrl } = await startTestSystem({ DOCKET_AUTH: 'keys' });
-const bin = fileURLToPath(new URL('../../bin/docket.mjs', import.meta.url));
+const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));
 
 interface Ended {
   code: number;

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
-import { freePort } from '../../runtime/ports.ts';
+import { freePort } from '../../cli/servers/ports.ts';
 import { needDebian } from '../support/debian.ts';
 import { Wire } from './wire.ts';
 

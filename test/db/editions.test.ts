@@ -6,7 +6,7 @@ import { EDITION } from '../../db/edition.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api, sql, databaseUrl } = await startTestSystem({ LOG_LEVEL: 'silent' });
-const bin = fileURLToPath(new URL('../../bin/docket.mjs', import.meta.url));
+const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));
 
 /** Runs `docket migrate` on the test's database. */
 const migrateCommand = () =>

@@ -1,9 +1,9 @@
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ItemFilter, listItems, settleItems } from '../../db/items.ts';
-import { tick, tickItem } from '../../db/link.ts';
 import { openDb } from '../../db/pool.ts';
 import { type Claim, claimItems } from '../../db/queues.ts';
+import { tick, tickItem } from '../../db/runtime.ts';
 import { testStores } from '../support/system.ts';
 
 const WAITING = 1_000_000;

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
-import { isAlive } from '../../runtime/children.ts';
+import { isAlive } from '../../cli/servers/children.ts';
 import { type DocketChild, startChild } from '../support/child.ts';
 import { claimOne, eventTypes, eventually } from '../support/client.ts';
 import { pidIn, processesWith } from '../support/processes.ts';

@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { isAlive } from '../../runtime/children.ts';
-import { lastingPort } from '../../runtime/ports.ts';
+import { isAlive } from '../../cli/servers/children.ts';
+import { lastingPort } from '../../cli/servers/ports.ts';
 import { type DocketChild, startChild, startNpm } from '../support/child.ts';
 import { claimOne, eventually } from '../support/client.ts';
 import { pidIn, processesWith } from '../support/processes.ts';
@@ -129,7 +129,7 @@ describe('a start that does not succeed', () => {
     'S0.9 %s while initdb runs: the next start goes well',
     async (signal) => {
       const fresh = join(dir, `early-${signal}`);
-      const bin = join(import.meta.dirname, '../../bin/docket.mjs');
+      const bin = join(import.meta.dirname, '../../cli/docket.mjs');
       const child = spawn(process.execPath, [bin, 'start'], {
         env: { ...process.env, ...env, PORT: '0', DOCKET_DATA: fresh },
         stdio: 'ignore',

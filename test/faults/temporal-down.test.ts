@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, inject, test } from 'vitest';
-import { startTemporal, type TemporalServer } from '../../runtime/temporal.ts';
+import { startTemporal, type TemporalServer } from '../../cli/servers/temporal.ts';
 import { claimOne, eventTypes, eventually } from '../support/client.ts';
 import { lastingPort } from '../support/ports.ts';
 import { startTestSystem, testStores } from '../support/system.ts';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, expect, inject, test } from 'vitest';
-import { isFree } from '../../runtime/ports.ts';
-import { startTemporal, type TemporalServer } from '../../runtime/temporal.ts';
+import { isFree } from '../../cli/servers/ports.ts';
+import { startTemporal, type TemporalServer } from '../../cli/servers/temporal.ts';
 import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
 import { lastingPort } from '../support/ports.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -92,7 +92,7 @@ test("S0.9 Temporal's store is moved away: schedules, callbacks, verdicts, deadl
   await eventually(async () => (await api.get('/v1/tickets/waits/workflow')).body.status === 'completed', 60_000);
 }, 300_000);
 
-const bin = fileURLToPath(new URL('../../bin/docket.mjs', import.meta.url));
+const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));
 
 test('S0.9 docket reconcile brings back what was lost inside a store that stayed', async () => {
   const { client } = running.engine;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { afterAll, expect, inject, test } from 'vitest';
-import { freePort } from '../../runtime/ports.ts';
+import { freePort } from '../../cli/servers/ports.ts';
 import { type Client, eventually, type Json } from '../support/client.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 

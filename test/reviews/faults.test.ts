@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, inject, test } from 'vitest';
-import { startTemporal } from '../../runtime/temporal.ts';
+import { startTemporal } from '../../cli/servers/temporal.ts';
 import { type DocketChild, startChild } from '../support/child.ts';
 import { eventually, type Json } from '../support/client.ts';
 import { lastingPort } from '../support/ports.ts';

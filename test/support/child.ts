@@ -18,7 +18,7 @@ afterAll(() => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-const bin = fileURLToPath(new URL('../../bin/docket.mjs', import.meta.url));
+const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));
 
 /** Runs `docket start|api|worker` as a process of its own, and waits until it says that it is ready. */
 export const startChild = (command: string, env: Record<string, string>) =>

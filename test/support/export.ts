@@ -16,7 +16,7 @@ afterAll(() => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-const bin = fileURLToPath(new URL('../../bin/docket.mjs', import.meta.url));
+const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));
 
 /** Runs `docket export` as a process of its own. */
 export function startExport(args: string[], env: Record<string, string> = {}): ExportChild {

@@ -1,1 +1,1 @@
-export { lastingPort } from '../../runtime/ports.ts';
+export { lastingPort } from '../../cli/servers/ports.ts';

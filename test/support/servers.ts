@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { freePort } from '../../cli/servers/ports.ts';
+import { startPostgres } from '../../cli/servers/postgres.ts';
+import { findTemporalCli } from '../../cli/servers/temporal-cli.ts';
 import { migrate } from '../../db/migrate.ts';
-import { findTemporalCli } from '../../runtime/cli.ts';
-import { freePort } from '../../runtime/ports.ts';
-import { startPostgres } from '../../runtime/postgres.ts';
 import { workflowBundle } from '../../worker/worker.ts';
 
 declare module 'vitest' {

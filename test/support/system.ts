@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, inject } from 'vitest';
+import { type RunningProcess, startProcess } from '../../cli/process.ts';
 import type { Config } from '../../runtime/config.ts';
 import { readConfig } from '../../runtime/config.ts';
-import { type RunningProcess, startProcess } from '../../runtime/process.ts';
 import { api, type Client } from './client.ts';
 
 export interface TestSystem {

@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import type { Api } from '../../services/services.ts';
+import type { CommandName } from './protocol.ts';
+import { Tubes } from './tubes.ts';
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** The database's clock decides when a pause is over; a look before that would be in vain. */
+const AFTER_PAUSE_MS = 5;
+
+/** What all connections to one process share; its counters begin with the process. */
+export class Door {
+  readonly api: Api;
+  readonly tubes: Tubes;
+  readonly commands = new Map<CommandName, number>();
+  readonly id = randomBytes(8).toString('hex');
+  readonly startedAt = performance.now();
+  connections = 0;
+  connectionsEver = 0;
+  producers = 0;
+  workers = 0;
+  waiting = 0;
+  puts = 0;
+  /** Reservations that had run out, of all processes, before this one began. */
+  timeoutsBefore = 0;
+  /** No more jobs are taken (SIGUSR1); everything else goes on. */
+  draining = false;
+  readonly #pauses = new Map<string, NodeJS.Timeout>();
+
+  constructor(api: Api) {
+    this.api = api;
+    this.tubes = new Tubes(api.engine.db);
+  }
+
+  count(command: CommandName): void {
+    this.commands.set(command, (this.commands.get(command) ?? 0) + 1);
+  }
+
+  /**
+   * Wakes whoever waits for a tube when its pause ends, in all processes. Without this process the slow
+   * poll does it.
+   * @param seconds from now
+   */
+  wakeAfterPause(tube: string, seconds: number): void {
+    clearTimeout(this.#pauses.get(tube));
+    this.#pauses.delete(tube);
+    const endsAt = performance.now() + seconds * 1000 + (seconds > 0 ? AFTER_PAUSE_MS : 0);
+    const wait = () => {
+      const leftMs = endsAt - performance.now();
+      if (leftMs <= 0) {
+        this.#pauses.delete(tube);
+        this.api.engine.wakeAll(`job/${tube}`);
+      } else this.#pauses.set(tube, setTimeout(wait, Math.min(leftMs, LONGEST_TIMER_MS)).unref());
+    };
+    wait();
+  }
+
+  stop(): void {
+    for (const timer of this.#pauses.values()) clearTimeout(timer);
+    this.#pauses.clear();
+  }
+}

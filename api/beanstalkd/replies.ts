@@ -1,0 +1,30 @@
+import type { Item } from '../../db/items.ts';
+import { bodyBytes } from '../../domain/jobs.ts';
+
+export type Reply = string | Buffer;
+
+export const NOT_FOUND = 'NOT_FOUND\r\n';
+export const INTERNAL_ERROR = 'INTERNAL_ERROR\r\n';
+
+const CRLF = '\r\n';
+
+/** A job with its body, in one piece so that it is one write. */
+export function jobReply(word: 'RESERVED' | 'FOUND', item: Item): Buffer {
+  const body = bodyBytes(item.body);
+  return Buffer.concat([Buffer.from(`${word} ${item.seq} ${body.length}${CRLF}`), body, Buffer.from(CRLF)]);
+}
+
+/** Of the two YAML documents that beanstalkd knows, the one of keys and values. */
+export function dictionary(entries: [key: string, value: string | number][]): string {
+  return document(entries.map(([key, value]) => `${key}: ${value}\n`));
+}
+
+export const list = (names: string[]) => document(names.map((name) => `- ${name}\n`));
+
+/** A JSON string is a YAML string too, whatever the text. */
+export const quoted = (text: string) => JSON.stringify(text);
+
+function document(lines: string[]): string {
+  const yaml = `---\n${lines.join('')}`;
+  return `OK ${Buffer.byteLength(yaml)}${CRLF}${yaml}${CRLF}`;
+}

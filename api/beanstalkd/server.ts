@@ -1,0 +1,79 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Api } from '../../services/services.ts';
+import { type Connection, serveConnection } from './connection.ts';
+import { Door } from './door.ts';
+import { timeoutsSoFar } from './stats.ts';
+
+export interface Beanstalkd {
+  /** `host:port` where clients reach it. */
+  readonly address: string;
+  readonly port: number;
+  /** Clients are served from now on; those who came earlier have waited. */
+  open(api: Api): Promise<void>;
+  /** Takes no more jobs, as beanstalkd does after SIGUSR1; there is no way back but a restart. */
+  drain(): void;
+  /** Hangs up on everybody; resolves when what they had reserved is ready again. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Binds the port of beanstalkd's protocol (S3.8). The protocol has no authentication: whoever reaches the
+ * port may do everything with jobs.
+ * @param port 0: any free one
+ * @throws Error with a message for the terminal when the port is taken
+ */
+export async function listenBeanstalkd({ host, port }: { host: string; port: number }): Promise<Beanstalkd> {
+  const connections = new Set<Connection>();
+  const early = new Set<Socket>();
+  let door: Door | undefined;
+  const serve = (through: Door, socket: Socket) => {
+    const connection = serveConnection(through, socket);
+    connections.add(connection);
+    const forget = () => void connections.delete(connection);
+    connection.closed.then(forget, (error: Error) => {
+      through.api.engine.log.warn({ err: error.message }, 'a connection over TCP failed');
+      forget();
+    });
+    socket.resume();
+  };
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
+    if (door) serve(door, socket);
+    else early.add(socket);
+  });
+  const bound = await listen(server, host, port);
+  return {
+    port: bound,
+    address: `${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    async open(api) {
+      const opened = new Door(api);
+      opened.timeoutsBefore = await timeoutsSoFar(opened);
+      door = opened;
+      for (const socket of early) serve(opened, socket);
+      early.clear();
+    },
+    drain() {
+      if (door) door.draining = true;
+    },
+    async stop() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      door?.stop();
+      for (const socket of early) socket.destroy();
+      for (const connection of connections) connection.hangUp();
+      await Promise.allSettled([...connections].map((c) => c.closed));
+      await closed;
+    },
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      const taken = `port ${port} is taken; set BEANSTALKD_PORT to another, or to 0 for any`;
+      reject(error.code === 'EADDRINUSE' ? new Error(taken) : error);
+    });
+    server.listen({ host, port }, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}

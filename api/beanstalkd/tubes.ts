@@ -1,0 +1,101 @@
+import type { Db } from '../../db/pool.ts';
+import { openTube, topicCounts } from '../../db/tubes.ts';
+import { isTube } from './protocol.ts';
+
+/** A tube as this process knows it. The jobs are the database's, these counts are this process's own. */
+export interface Tube {
+  readonly name: string;
+  using: number;
+  watching: number;
+  waiting: number;
+  puts: number;
+  deletes: number;
+  pauses: number;
+}
+
+/** Tubes whose counts are kept at least, whether or not anybody uses them. */
+const MOST_IDLE = 10_000;
+
+const OPEN_STATES = ['ready', 'delayed', 'held', 'buried'];
+
+const newTube = (name: string): Tube => ({ name, using: 0, watching: 0, waiting: 0, puts: 0, deletes: 0, pauses: 0 });
+
+/**
+ * Which tubes there are. As with beanstalkd one comes to be when it is used or watched, and ceases when
+ * it has no jobs and nobody uses or watches it; `default` always is.
+ */
+export class Tubes {
+  readonly #db: Db;
+  readonly #tubes = new Map([['default', newTube('default')]]);
+  /** At how many tubes those that nobody uses or watches are forgotten: clients choose the names. */
+  #most = MOST_IDLE;
+  /** Of tubes that come to be: whoever names one meanwhile waits for the same look. */
+  readonly #opening = new Map<string, Promise<void>>();
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /** For one more connection that uses it or watches it. */
+  async hold(name: string, as: 'using' | 'watching'): Promise<Tube> {
+    const known = this.#tubes.get(name);
+    if ((!known || !isReferenced(known)) && !this.#opening.has(name)) {
+      const opening = this.#open(name).finally(() => this.#opening.delete(name));
+      this.#opening.set(name, opening);
+    }
+    await this.#opening.get(name);
+    const tube = this.counted(name);
+    tube[as]++;
+    return tube;
+  }
+
+  drop(tube: Tube, as: 'using' | 'watching'): void {
+    tube[as]--;
+  }
+
+  /** Where to count what happens to a tube. */
+  counted(name: string): Tube {
+    const known = this.#tubes.get(name);
+    if (known) return known;
+    if (this.#tubes.size >= this.#most) this.#forget();
+    const tube = newTube(name);
+    this.#tubes.set(name, tube);
+    return tube;
+  }
+
+  /** The tube, if it exists. */
+  async find(name: string): Promise<Tube | undefined> {
+    const known = this.#tubes.get(name);
+    if (known && isReferenced(known)) return known;
+    if (await openTube(this.#db, name)) return this.counted(name);
+    this.#tubes.delete(name);
+    return undefined;
+  }
+
+  /**
+   * Topics that are no tubes by their names have no place in a list that clients parse.
+   * @param counts of all topics, where they have been read already
+   */
+  async names(counts?: Map<string, Record<string, number>>): Promise<string[]> {
+    const topics = counts ?? (await topicCounts(this.#db, null));
+    const isOpen = (n: Record<string, number>) => OPEN_STATES.some((state) => n[state]);
+    const open = [...topics].flatMap(([name, n]) => (isTube(name) && isOpen(n) ? [name] : []));
+    const names = new Set(['default', ...open]);
+    for (const [name, tube] of this.#tubes) {
+      if (isReferenced(tube)) names.add(name);
+      else if (!names.has(name)) this.#tubes.delete(name);
+    }
+    return [...names];
+  }
+
+  #forget(): void {
+    for (const [name, tube] of this.#tubes) if (!isReferenced(tube)) this.#tubes.delete(name);
+    this.#most = Math.max(MOST_IDLE, 2 * this.#tubes.size);
+  }
+
+  async #open(name: string): Promise<void> {
+    if (!(await openTube(this.#db, name))) this.#tubes.delete(name);
+  }
+}
+
+const isReferenced = (tube: Tube) => tube.name === 'default' || tube.using > 0 || tube.watching > 0;

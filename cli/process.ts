@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { serve } from '@hono/node-server';
+import { Client, Connection } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection } from '@temporalio/worker';
+import { destination, pino } from 'pino';
+import { createApp } from '../api/app.ts';
+import { Authenticator } from '../api/auth.ts';
+import { type Beanstalkd, listenBeanstalkd } from '../api/beanstalkd/server.ts';
+import { createMetrics } from '../api/metrics.ts';
+import { openStreams } from '../api/streams/sse.ts';
+import { reachStores } from '../api/system/health.ts';
+import type { Config } from '../runtime/config.ts';
+import { createEngine, type Engine } from '../runtime/runtime.ts';
+import { type Api, createApi } from '../services/services.ts';
+import { installRuntime, startWorker } from '../worker/worker.ts';
+import { keepRunning } from './servers/supervisor.ts';
+
+export interface Stores {
+  databaseUrl: string;
+  temporalAddress: string | undefined;
+  temporalUiUrl: string | null;
+}
+
+export interface RunningProcess {
+  /** Where the API listens; null for a worker. */
+  url: string | null;
+  /** Where beanstalkd's protocol is spoken; null where it isn't. */
+  beanstalkd: Pick<Beanstalkd, 'address' | 'port' | 'drain'> | null;
+  engine: Engine;
+  stop(): Promise<void>;
+}
+
+type Role = 'api' | 'worker' | 'all';
+
+const DRAIN_MS = 8_000;
+/** Longer than a proxy keeps an idle connection (60 s is usual), so that the proxy ends it and no call meets a closed one. */
+const KEEP_ALIVE_MS = 75_000;
+const HEADERS_MS = KEEP_ALIVE_MS + 5_000;
+/** gRPC's own limit is two minutes, for which callbacks would wait after Temporal is back. */
+const RECONNECT = { 'grpc.max_reconnect_backoff_ms': 5_000 };
+
+/** Runs the API, the worker, or both, on stores that are there already. */
+export async function startProcess(role: Role, config: Config, stores: Stores): Promise<RunningProcess> {
+  const log = pino({ level: config.logLevel, base: { role } }, destination({ dest: 2, sync: false }));
+  if (role !== 'api') installRuntime(log);
+  const temporal = temporalOptions(config, stores);
+  // no retries below ours: they would go on after the connection is closed
+  const connection = Connection.lazy({ ...temporal.connection, interceptors: [], channelArgs: RECONNECT });
+  const client = new Client({ connection, namespace: temporal.namespace });
+  const node = `${hostname()
+    .replaceAll(/[^A-Za-z0-9.-]/g, '-')
+    .slice(0, 40)}-${randomBytes(4).toString('hex')}`;
+  const listening = role === 'worker' ? null : await reservePort(config);
+  const url = listening && `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${listening.port}`;
+  const beanstalkd = role === 'worker' ? null : await reserveBeanstalkd(config);
+  const reachable = listening && (config.publicUrl ?? url);
+  const engine = createEngine({ ...config, databaseUrl: stores.databaseUrl, client, node, url: reachable, role, log });
+  await engine.start();
+  const api = listening && openApi(engine, config, stores, temporal.namespace);
+  if (listening && api) {
+    listening.open(createApp(api).fetch);
+    reachStores(api);
+    await beanstalkd?.open(api);
+  }
+  const worker = role === 'api' ? null : await workerOf(engine, config, temporal);
+  log.info({ node, url, beanstalkd: beanstalkd?.address ?? null }, 'started');
+  return {
+    url,
+    beanstalkd,
+    engine,
+    async stop() {
+      log.info({ node }, 'stopping');
+      await beanstalkd?.stop();
+      engine.waiters.close();
+      for (const stream of [...openStreams]) stream.close();
+      await listening?.close();
+      await worker?.stop();
+      await engine.stop();
+      await connection.close();
+      log.info({ node }, 'stopped');
+    },
+  };
+}
+
+/** `TEMPORAL_*` as every Temporal program reads it, with the address of the server of our own. */
+function temporalOptions(config: Config, stores: Stores) {
+  const { connectionOptions, namespace } = loadClientConnectConfig();
+  return {
+    connection: { ...connectionOptions, ...(stores.temporalAddress && { address: stores.temporalAddress }) },
+    namespace: namespace ?? config.temporalNamespace,
+  };
+}
+
+/** A worker that dies, because Temporal was away or did not know its namespace, is started again. */
+async function workerOf(engine: Engine, config: Config, temporal: ReturnType<typeof temporalOptions>) {
+  const start = async () => {
+    const connection = await NativeConnection.connect(temporal.connection);
+    const closing = (error: Error) => connection.close().then(() => Promise.reject(error));
+    const options = { ...config, engine, connection, namespace: temporal.namespace };
+    const worker = await startWorker(options).catch(closing);
+    return {
+      ended: worker.done.then(
+        () => 'stopped',
+        (error: Error) => error.message,
+      ),
+      async stop() {
+        await worker.stop();
+        // a worker that failed may keep its reference to the connection
+        await connection
+          .close()
+          .catch((error: Error) => engine.log.warn({ err: error.message }, 'a connection stays open'));
+      },
+    };
+  };
+  return keepRunning('the worker', start, { say: (line) => engine.log.error({}, line) });
+}
+
+function openApi(engine: Engine, config: Config, stores: Stores, temporalNamespace: string): Api {
+  return createApi({
+    engine,
+    config: { ...config, temporalUiUrl: stores.temporalUiUrl, temporalNamespace },
+    auth: new Authenticator(engine.db, config.open),
+    metrics: createMetrics(engine),
+  });
+}
+
+const reserveBeanstalkd = async ({ beanstalkdPort: port, beanstalkdHost: host }: Config) =>
+  port === undefined ? null : listenBeanstalkd({ host, port });
+
+/** Binds the port before anything else is done with it, so that a taken one is said at once. */
+function reservePort(config: Config) {
+  type Fetch = (request: Request, env: object) => Response | Promise<Response>;
+  let fetch: Fetch = () => new Response('starting', { status: 503, headers: { 'retry-after': '1' } });
+  return new Promise<{ port: number; open(f: Fetch): void; close(): Promise<void> }>((resolve, reject) => {
+    const options = {
+      fetch: (request: Request, env: object) => fetch(request, env),
+      port: config.port,
+      hostname: config.host,
+      serverOptions: { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS },
+    };
+    const open = (f: Fetch) => {
+      fetch = f;
+    };
+    const server = serve(options, ({ port }) => resolve({ port, open, close }));
+    server.on('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new Error(`port ${config.port} is taken; set PORT to another, or to 0 for any`)
+          : error,
+      ),
+    );
+    /** In-flight calls finish; long polls end when their connection does. */
+    const close = () =>
+      new Promise<void>((closed) => {
+        server.close(() => closed());
+        const drop = () => 'closeAllConnections' in server && server.closeAllConnections();
+        setTimeout(drop, DRAIN_MS).unref();
+        if ('closeIdleConnections' in server) server.closeIdleConnections();
+      });
+  });
+}

@@ -1,0 +1,89 @@
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { QUEUE_ATTRIBUTE } from '../../runtime/outbox/publisher.ts';
+import { endLeftover, type RunningChild, spawnServer } from './children.ts';
+import { isFree, lastingPort } from './ports.ts';
+
+/** 255 characters, the longest id, of four bytes each. */
+const MAX_ID_BYTES = 1020;
+
+export interface TemporalServer extends RunningChild {
+  address: string;
+  uiUrl: string;
+}
+
+export interface TemporalServerOptions {
+  cli: string;
+  /** Its database and pid file live here. */
+  dir: string;
+  /** 0: any free one. */
+  port: number;
+  uiPort: number;
+  namespace: string;
+  /** Ends the start. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Runs Temporal's development server on a SQLite file in `dir`, with the durability of a real one
+ * (WAL, synchronous). It keeps its workflows over a restart.
+ * @throws with a message for the terminal when a port is taken or the server doesn't come up
+ */
+export async function startTemporal(o: TemporalServerOptions): Promise<TemporalServer> {
+  const dir = resolve(o.dir);
+  mkdirSync(dir, { recursive: true });
+  const file = join(dir, 'temporal.db');
+  const pidFile = join(dir, 'temporal.pid');
+  await endLeftover(pidFile, file, 'SIGTERM');
+  const port = o.port || (await lastingPort());
+  const uiPort = o.uiPort || (await lastingPort());
+  await needFree(port, 'TEMPORAL_PORT');
+  await needFree(uiPort, 'TEMPORAL_UI_PORT');
+  const server = await spawnServer({
+    ...{ command: o.cli, signal: 'SIGTERM', graceMs: 15_000, pidFile },
+    args: [
+      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)],
+      ...['--ui-ip', '127.0.0.1', '--ui-port', String(uiPort), '--db-filename', file],
+      ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=2'],
+      ...['--search-attribute', `${QUEUE_ATTRIBUTE}=Keyword`, '--namespace', o.namespace, '--log-level', 'error'],
+      // its length is counted in bytes, that of names in characters
+      ...['--dynamic-config-value', `limit.maxIDLength=${MAX_ID_BYTES}`],
+      // workflow tasks come in bursts; the defaults make a small machine wait
+      ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
+      ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
+      // without it priority keys count for nothing
+      ...['--dynamic-config-value', 'matching.useNewMatcher=true'],
+    ],
+  });
+  const address = `127.0.0.1:${port}`;
+  try {
+    await ready(address, o.namespace, server, o.signal);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  return { ...server, address, uiUrl: `http://127.0.0.1:${uiPort}` };
+}
+
+async function needFree(port: number, variable: string): Promise<void> {
+  if (!(await isFree(port)))
+    throw new Error(`Temporal: port ${port} is taken; set ${variable} to another, or to 0 for any`);
+}
+
+async function ready(address: string, namespace: string, server: RunningChild, signal?: AbortSignal): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    signal?.throwIfAborted();
+    const why = server.failure();
+    if (why !== undefined) throw new Error(`Temporal did not start:\n${why}`);
+    try {
+      const connection = await Connection.connect({ address, connectTimeout: '2s' });
+      await connection.workflowService.describeNamespace({ namespace }).finally(() => connection.close());
+      return;
+    } catch (error) {
+      if (tries > 300) throw error;
+      await sleep(100);
+    }
+  }
+}

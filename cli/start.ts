@@ -1,0 +1,122 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { migrate, SchemaAheadError } from '../db/migrate.ts';
+import type { Config } from '../runtime/config.ts';
+import { type RunningProcess, startProcess } from './process.ts';
+import { commandLine, isAlive } from './servers/children.ts';
+import { lastingPort } from './servers/ports.ts';
+import { startPostgres } from './servers/postgres.ts';
+import { reachableData, serverUser } from './servers/server-user.ts';
+import { keepRunning, type Part } from './servers/supervisor.ts';
+import { startTemporal } from './servers/temporal.ts';
+import { findTemporalCli } from './servers/temporal-cli.ts';
+
+export interface RunningSystem extends RunningProcess {
+  databaseUrl: string;
+  temporalAddress: string;
+  temporalUiUrl: string | null;
+}
+
+/**
+ * Everything on one machine: PostgreSQL and Temporal (unless servers of your own are given), the
+ * migrations, worker and API. Servers that end by themselves are started again, on the same ports and data. Ends what
+ * it started in the reverse order.
+ * @param signal ends the start
+ * @throws Error with a message for the terminal; nothing is left running then
+ */
+export async function startSystem(
+  config: Config,
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<RunningSystem> {
+  const started: Stoppable[] = [lock(config.dataDir)];
+  const stop = async () => {
+    for (const part of started.reverse().splice(0)) await part.stop();
+  };
+  try {
+    const { postgres, temporal } = await startServers(config, say, started, signal);
+    const databaseUrl = config.databaseUrl ?? postgres?.url ?? '';
+    const temporalUiUrl = config.temporalUiUrl ?? temporal?.uiUrl ?? null;
+    const temporalAddress = config.temporalAddress ?? temporal?.address ?? '';
+    writeFileSync(join(config.dataDir, 'database.url'), `${databaseUrl}\n`, { mode: 0o600 });
+    await migrate(databaseUrl).catch((error: unknown) => {
+      if (!(error instanceof SchemaAheadError && error.compatible)) throw error;
+      say(error.message);
+    });
+    signal.throwIfAborted();
+    const running = await startProcess('all', config, { databaseUrl, temporalAddress, temporalUiUrl });
+    started.push(running);
+    signal.throwIfAborted();
+    return { ...running, databaseUrl, temporalAddress, temporalUiUrl, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface Stoppable {
+  stop(): void | Promise<void>;
+}
+
+type Launch<P> = (signal: AbortSignal) => Promise<P>;
+
+/** Both servers at once. When one fails, the start of the other is ended too. */
+async function startServers(config: Config, say: (line: string) => void, started: Stoppable[], signal: AbortSignal) {
+  const failed = new AbortController();
+  const giveUp = AbortSignal.any([signal, failed.signal]);
+  const start = async <P extends Part>(name: string, prepare: () => Promise<Launch<P>>) => {
+    try {
+      const { first, stop } = await keepRunning(name, await prepare(), { say, signal: giveUp });
+      started.push({ stop });
+      return first;
+    } catch (error) {
+      failed.abort(error);
+      throw error;
+    }
+  };
+  const starting = [
+    config.databaseUrl ? undefined : start('PostgreSQL', () => ownPostgres(config, say, started)),
+    config.temporalAddress ? undefined : start('Temporal', () => ownTemporal(config, say, giveUp)),
+  ] as const;
+  // both, so that whatever comes up is known to `started`
+  await Promise.allSettled(starting);
+  giveUp.throwIfAborted();
+  const [postgres, temporal] = await Promise.all(starting);
+  return { postgres, temporal };
+}
+
+async function ownPostgres(config: Config, say: (line: string) => void, started: Stoppable[]) {
+  const data = reachableData(serverUser(), join(config.dataDir, 'postgres'), say);
+  // a copy of the data folder has the link, too
+  if (dirname(data) !== config.dataDir) started.push(lock(dirname(data)));
+  const port = await lastingPort();
+  return (signal: AbortSignal) => startPostgres(data, { port, say, signal });
+}
+
+async function ownTemporal(config: Config, say: (line: string) => void, searching: AbortSignal) {
+  const { temporalCli: given, cacheDir } = config;
+  const cli = await findTemporalCli({ given, cacheDir, say, signal: searching });
+  const port = config.temporalPort || (await lastingPort());
+  const uiPort = config.temporalUiPort || (await lastingPort());
+  const { temporalNamespace: namespace } = config;
+  return (signal: AbortSignal) =>
+    startTemporal({ cli, dir: join(config.dataDir, 'temporal'), port, uiPort, namespace, signal });
+}
+
+/**
+ * One system per data folder. A pid left by a killed run doesn't count.
+ * @throws when another one runs on it
+ */
+function lock(dataDir: string): Stoppable {
+  mkdirSync(dataDir, { recursive: true });
+  const file = join(dataDir, 'docket.pid');
+  if (existsSync(file)) {
+    const pid = Number(readFileSync(file, 'utf8'));
+    if (pid !== process.pid && pid > 1 && isAlive(pid) && commandLine(pid).includes('docket'))
+      throw new Error(
+        `another Docket (process ${pid}) runs on ${dataDir}: stop it, or set DOCKET_DATA to another folder`,
+      );
+  }
+  writeFileSync(file, String(process.pid));
+  return { stop: () => rmSync(file, { force: true }) };
+}

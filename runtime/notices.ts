@@ -1,0 +1,89 @@
+import type { Db } from '../db/pool.ts';
+import { lastNotice, type Notice, type NoticeFilter, noticesAfter, recentNotices } from '../db/runtime.ts';
+import type { Log } from './log.ts';
+
+const POLL_MS = 500;
+/** As many as `noticesAfter` gives at once. */
+const PAGE = 1_000;
+
+/**
+ * Tails what holders must hear at once (`notice`): by hint from the process that caused it, and by a
+ * look every half second. Runs only while somebody listens.
+ */
+export class Notices {
+  readonly #db: Db;
+  readonly #log: Log;
+  readonly #listeners = new Set<(notice: Notice) => void>();
+  #seen = new Set<number>();
+  #timer: NodeJS.Timeout | undefined;
+  #looking = false;
+
+  constructor(db: Db, log: Log) {
+    this.#db = db;
+    this.#log = log;
+  }
+
+  /** @returns a function that ends the subscription */
+  async listen(listener: (notice: Notice) => void): Promise<() => void> {
+    if (this.#listeners.size === 0) for (const old of await recentNotices(this.#db)) this.#seen.add(old.seq);
+    this.#listeners.add(listener);
+    if (!this.#timer) this.#schedule();
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  /** What a reader missed since the notice it saw last. Of two written at once it may have seen the other. */
+  async *missed(seq: number, of: NoticeFilter): AsyncGenerator<Notice> {
+    for (let last = seq; ; ) {
+      const page = await noticesAfter(this.#db, last, of);
+      yield* page;
+      const end = page.at(-1);
+      if (!end || page.length < PAGE) return;
+      last = end.seq;
+    }
+  }
+
+  /** Number of the newest notice: where a new reader begins. */
+  newest(): Promise<number> {
+    return lastNotice(this.#db);
+  }
+
+  /** There is something new. */
+  look(): void {
+    if (this.#listeners.size > 0) void this.#look();
+  }
+
+  stop(): void {
+    this.#listeners.clear();
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #schedule(): void {
+    this.#timer = setTimeout(async () => {
+      await this.#look();
+      if (this.#listeners.size > 0) this.#schedule();
+      else this.stop();
+    }, POLL_MS);
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      const recent = await recentNotices(this.#db);
+      for (const notice of recent) {
+        if (this.#seen.has(notice.seq)) continue;
+        for (const listener of this.#listeners) listener(notice);
+      }
+      // what is too old to be read again need not be remembered
+      this.#seen = new Set(recent.map((n) => n.seq));
+    } catch (error) {
+      this.#log.warn({ err: (error as Error).message }, 'notices could not be read, trying again');
+    } finally {
+      this.#looking = false;
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import type { Db } from '../db/pool.ts';
+import { nextDue, tick } from '../db/runtime.ts';
+import type { Log } from './log.ts';
+import type { AfterCommit } from './outbox/messages.ts';
+
+const BATCH = 1_000;
+const IDLE_MS = 5_000;
+const MIN_BACKOFF_MS = 5;
+const MAX_BACKOFF_MS = 1_000;
+
+export interface PacemakerOptions {
+  db: Db;
+  after: AfterCommit;
+  log: Log;
+}
+
+/**
+ * The prompt clock: sleeps until the earliest wake time of any item, then does everything that is
+ * due. Re-armed by any write with an earlier time; looks by itself every 5 s at the latest, which
+ * is also all that an idle system costs. The durable timers are the certain clock (workflows/items.ts).
+ */
+export class Pacemaker {
+  readonly #o: PacemakerOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #dueAt = Number.POSITIVE_INFINITY;
+  #running: Promise<void> | undefined;
+  /** `performance.now()` of the earliest time somebody asked for while a beat was under way. */
+  #askedAt = Number.POSITIVE_INFINITY;
+  #backoffMs = 0;
+  #stopped = false;
+
+  constructor(options: PacemakerOptions) {
+    this.#o = options;
+  }
+
+  start(): void {
+    this.#schedule(0);
+  }
+
+  /** Something is due in `ms` milliseconds. */
+  arm(ms: number): void {
+    const at = performance.now() + Math.max(0, ms);
+    if (this.#running) this.#askedAt = Math.min(this.#askedAt, at);
+    else if (at < this.#dueAt) this.#schedule(ms);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  #schedule(ms: number): void {
+    if (this.#stopped) return;
+    clearTimeout(this.#timer);
+    // the database counts in microseconds, timers in milliseconds: never a moment early
+    const wait = Math.min(IDLE_MS, Math.max(0, Math.ceil(ms)));
+    this.#dueAt = performance.now() + wait;
+    this.#timer = setTimeout(() => {
+      this.#running = this.#beat().finally(() => {
+        this.#running = undefined;
+      });
+    }, wait);
+  }
+
+  async #beat(): Promise<void> {
+    let nextMs = IDLE_MS;
+    try {
+      nextMs = await this.#work();
+    } catch (error) {
+      this.#backoffMs = Math.min(MAX_BACKOFF_MS, this.#backoffMs * 2 || 100);
+      nextMs = this.#backoffMs;
+      this.#o.log.warn({ err: (error as Error).message }, 'the pacemaker could not look, trying again');
+    }
+    this.#dueAt = Number.POSITIVE_INFINITY;
+    this.#running = undefined;
+    this.#schedule(Math.min(nextMs, Math.max(0, this.#askedAt - performance.now())));
+    this.#askedAt = Number.POSITIVE_INFINITY;
+  }
+
+  /** @returns milliseconds until it has to be done again */
+  async #work(): Promise<number> {
+    for (;;) {
+      const due = await nextDue(this.#o.db);
+      if (due === null) return this.#calm(IDLE_MS);
+      if (due > 0) return this.#calm(due * 1000);
+      const rows = await tick(this.#o.db, BATCH);
+      this.#o.after(rows, { byTick: true });
+      if (rows.length === 0) {
+        // due, but nothing moved: another process is at it
+        this.#backoffMs = Math.min(MAX_BACKOFF_MS, Math.max(MIN_BACKOFF_MS, this.#backoffMs * 2));
+        return this.#backoffMs;
+      }
+      this.#backoffMs = 0;
+    }
+  }
+
+  #calm(ms: number): number {
+    this.#backoffMs = 0;
+    return ms;
+  }
+}

@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import type { Driven } from '../contract/snapshot.ts';
+import type { Db } from '../db/pool.ts';
+import { isReconciled, noticeStore, putBack, type Resync, takeResync, unmarkResync } from '../db/reconcile.ts';
+import { startDelivery } from '../services/deliveries.ts';
+import { syncSchedule } from '../services/schedules.ts';
+import type { Log } from './log.ts';
+
+const ROUND_MS = 5_000;
+const TIMEOUT_MS = 2_000;
+const BATCH = 1_000;
+/** Rows put back per second. */
+const RATE = 5_000;
+/** Well below what a relay keeps in memory, so that what is urgent is not behind what only waits. */
+const MOST_UNPUBLISHED = 5_000;
+const CROWDED_MS = 1_000;
+const CONTENDED_MS = 200;
+const RESYNC_BATCH = 50;
+
+export interface ReconcilerOptions {
+  db: Db;
+  client: Client;
+  log: Log;
+}
+
+/**
+ * Brings Temporal to what PostgreSQL says when its store was lost, replaced or restored: asks every 5 s which store it
+ * is, which is all that it costs otherwise. For one that this database has not seen, all rows that need something in
+ * Temporal are put back into the outbox and into `resync`, in batches that all processes share.
+ */
+export class Reconciler {
+  readonly #o: ReconcilerOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #walking: Promise<void> | undefined;
+  /** Temporal's store as this process saw it last. */
+  #store: string | undefined;
+  readonly #stopping = new AbortController();
+
+  constructor(options: ReconcilerOptions) {
+    this.#o = options;
+  }
+
+  start(): void {
+    this.#running = this.#round().finally(() => {
+      if (this.#stopping.signal.aborted) return;
+      this.#timer = setTimeout(() => this.start(), ROUND_MS).unref();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    clearTimeout(this.#timer);
+    await this.#running;
+    await this.#walking;
+  }
+
+  async #round(): Promise<void> {
+    const { db, client, log } = this.#o;
+    try {
+      const store = await storeOf(client);
+      if (store === undefined) return;
+      // only what changes under this process: two namespaces on one database must not take turns
+      const noticed = store === this.#store ? undefined : await noticeStore(db, store);
+      if (noticed && !noticed.first)
+        log.warn({ store }, 'this store of Temporal is new to the database: what needs a workflow is put back');
+      this.#store = store;
+      if (!(await isReconciled(db)))
+        this.#walking ??= this.#walk().finally(() => {
+          this.#walking = undefined;
+        });
+      await this.#resync();
+    } catch (error) {
+      log.warn({ err: (error as Error).message }, 'reconciliation with Temporal failed, trying again');
+    }
+  }
+
+  /** Beside the rounds: with a million open items it takes hours. */
+  async #walk(): Promise<void> {
+    try {
+      await walk(this.#o.db, this.#stopping.signal);
+    } catch (error) {
+      if (!this.#stopping.signal.aborted)
+        this.#o.log.warn({ err: (error as Error).message }, 'rows could not be put back, trying again');
+    }
+  }
+
+  async #resync(): Promise<void> {
+    const { db } = this.#o;
+    for (;;) {
+      const rows = await takeResync(db, RESYNC_BATCH);
+      for (const row of rows) {
+        if (this.#stopping.signal.aborted) return;
+        if (await this.#bringTo(row)) await unmarkResync(db, [row.id]);
+      }
+      if (rows.length < RESYNC_BATCH) return;
+    }
+  }
+
+  /**
+   * @returns false: Temporal refuses this one, which must not hold up the others
+   * @throws when Temporal cannot be reached
+   */
+  async #bringTo({ what, parent, name, n }: Resync): Promise<boolean> {
+    const { db, client, log } = this.#o;
+    try {
+      if (what === 'schedule') await syncSchedule({ db, client }, parent, name);
+      else
+        await client.withDeadline(Date.now() + TIMEOUT_MS, () =>
+          startDelivery(client, parent as Driven, name, n, 'USE_EXISTING'),
+        );
+      return true;
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      log.error({ what, parent, name, err: error.message }, 'Temporal refuses this schedule, trying again later');
+      return false;
+    }
+  }
+}
+
+/** The id of the namespace, which Temporal gives it when it is made; undefined: it cannot be asked now. */
+async function storeOf(client: Client): Promise<string | undefined> {
+  const { namespace } = client.options;
+  const ask = client.withDeadline(Date.now() + TIMEOUT_MS, () =>
+    client.workflowService.describeNamespace({ namespace }),
+  );
+  const answer = await ask.catch(() => undefined);
+  return answer?.namespaceInfo?.id || undefined;
+}
+
+/**
+ * Takes part in the pass over all rows until it is complete, at a bounded rate.
+ * @param onBatch is given the stage, and how many rows were put back; null: it waits for others to be published
+ */
+export async function walk(
+  db: Db,
+  signal?: AbortSignal,
+  onBatch: (stage: string, put: number | null) => void = () => {},
+): Promise<void> {
+  while (!signal?.aborted) {
+    const batch = await putBack(db, BATCH, MOST_UNPUBLISHED);
+    if (!batch) {
+      if (await isReconciled(db)) return;
+      await sleep(CONTENDED_MS, undefined, { signal });
+      continue;
+    }
+    onBatch(batch.stage, batch.put);
+    const ms = batch.put === null ? CROWDED_MS : (batch.put / RATE) * 1_000;
+    if (ms > 0) await sleep(ms, undefined, { signal });
+  }
+}

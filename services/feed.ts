@@ -1,0 +1,145 @@
+import { type FeedRow, feedPage, type Numbered, numberEvents } from '../db/feed.ts';
+import type { Db } from '../db/pool.ts';
+import type { Log } from '../runtime/log.ts';
+
+const BATCH = 5_000;
+const PAGE_BYTES = 4 * 1024 * 1024;
+/** Hints come at once; this is for events of which this process hears nothing. */
+const POLL_MS = 250;
+/** Between two passes for followers: under load, what comes meanwhile goes together in the next. */
+const SPACING_MS = 25;
+
+export interface FeedPage {
+  rows: FeedRow[];
+  /** Where to go on: behind the last row, or, without rows, behind all that has been looked at. */
+  at: number;
+}
+
+interface Follower {
+  after: number;
+  done(there: boolean): void;
+}
+
+/**
+ * The feed as a process reads it (S4.8). Positions are given out when somebody reads, so without readers there is
+ * no work; while somebody follows, a pass is made with each hint and every 250 ms. Passes of all readers of this
+ * process are shared, those of several processes go one after the other (db/functions/feed.sql).
+ */
+export class Feed {
+  readonly #db: Db;
+  readonly #log: Log;
+  readonly #followers = new Set<Follower>();
+  #running: Promise<Numbered> | undefined;
+  #next: Promise<Numbered> | undefined;
+  #newest = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #dueAt = Number.POSITIVE_INFINITY;
+  #failing = false;
+
+  constructor(db: Db, log: Log) {
+    this.#db = db;
+    this.#log = log;
+  }
+
+  /**
+   * Events behind a position, at most `limit` and about 4 MB. Empty only if nothing that was committed before
+   * the call is there.
+   */
+  async read(after: number, limit: number): Promise<FeedPage> {
+    const there = await this.#page(after, limit);
+    if (there.rows.length > 0) return there;
+    const { newest } = await this.#pass();
+    if (newest <= after) return there;
+    const { rows, at } = await this.#page(after, limit);
+    // positions that were given and are not there have been cleared with their items
+    return { rows, at: rows.length > 0 ? at : newest };
+  }
+
+  /** The newest position that this process knows of. */
+  get newest(): number {
+    return this.#newest;
+  }
+
+  /** Waits until there is something behind a position; false: not within `ms`, or `signal` has fired. */
+  beyond(after: number, ms: number, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return Promise.resolve(false);
+    if (this.#newest > after) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const give = (there: boolean) => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', gone);
+        this.#followers.delete(follower);
+        resolve(there);
+      };
+      const gone = () => give(false);
+      const timer = setTimeout(gone, ms);
+      const follower = { after, done: give };
+      signal.addEventListener('abort', gone, { once: true });
+      this.#followers.add(follower);
+      this.#wake(POLL_MS);
+    });
+  }
+
+  /** Something may have been committed. */
+  look(): void {
+    if (this.#followers.size > 0) this.#wake(SPACING_MS);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    for (const follower of [...this.#followers]) follower.done(false);
+  }
+
+  async #page(after: number, limit: number): Promise<FeedPage> {
+    const rows = await feedPage(this.#db, after, limit, PAGE_BYTES);
+    const last = rows.at(-1)?.seq;
+    if (last !== undefined) this.#newest = Math.max(this.#newest, last);
+    return { rows, at: last ?? after };
+  }
+
+  #wake(ms: number): void {
+    const dueAt = performance.now() + ms;
+    if (this.#timer && this.#dueAt <= dueAt) return;
+    clearTimeout(this.#timer);
+    this.#dueAt = dueAt;
+    this.#timer = setTimeout(async () => {
+      this.#timer = undefined;
+      await this.#pass().then(
+        () => {
+          this.#failing = false;
+        },
+        (error: Error) => {
+          if (!this.#failing) this.#log.warn({ err: error.message }, 'the feed could not be read, trying again');
+          this.#failing = true;
+        },
+      );
+      if (this.#followers.size > 0) this.#wake(POLL_MS);
+    }, ms);
+    this.#timer.unref();
+  }
+
+  /**
+   * A pass that begins after this call: one that is under way may have begun before what the caller wants to see
+   * was committed.
+   */
+  #pass(): Promise<Numbered> {
+    if (this.#next) return this.#next;
+    if (!this.#running) return this.#begin();
+    const begin = () => this.#begin();
+    this.#next = this.#running.then(begin, begin);
+    return this.#next;
+  }
+
+  #begin(): Promise<Numbered> {
+    this.#next = undefined;
+    const pass = numberEvents(this.#db, BATCH).finally(() => {
+      this.#running = undefined;
+    });
+    this.#running = pass;
+    return pass.then((numbered) => {
+      this.#newest = numbered.newest;
+      for (const follower of [...this.#followers]) if (numbered.newest > follower.after) follower.done(true);
+      return numbered;
+    });
+  }
+}

@@ -1,0 +1,126 @@
+import type { Client } from '@temporalio/client';
+import { getCases, inviteJurors } from '../db/cases.ts';
+import { type DeliveryStart, deliveriesToStart, deliveryStarted } from '../db/deliveries.ts';
+import {
+  freedCourtDone,
+  freedJurors,
+  type InvitingCase,
+  inviteFreed,
+  invitingCases,
+  takeFreedCourts,
+} from '../db/invitations.ts';
+import type { Db } from '../db/pool.ts';
+import type { Log } from '../runtime/log.ts';
+import type { AfterCommit } from '../runtime/outbox/messages.ts';
+import { Repeating } from '../runtime/repeating.ts';
+import { startDelivery } from './deliveries.ts';
+import { newToken } from './tokens.ts';
+
+const BATCH = 50;
+const STARTS_AT_ONCE = 8;
+const START_MS = 5_000;
+const RETRY_MS = 100;
+const GATHER_MS = 20;
+/** After so many cases in a row without a juror, the rest would find none either. */
+const MOST_IN_VAIN = 20;
+/** Jurors whom one case is given at once. */
+const MOST_INVITED = 100;
+
+export interface InvitationsOptions {
+  db: Db;
+  client: Client;
+  after: AfterCommit;
+  log: Log;
+}
+
+/**
+ * Invites jurors who have become free to cases that lack some, and starts the deliveries of invitations. What there is
+ * to do are rows, written with the change that caused them, so that another process does it if this one dies.
+ */
+export class Invitations {
+  readonly #o: InvitationsOptions;
+  readonly #persons: Repeating;
+  readonly #courts: Repeating;
+  readonly #starts: Repeating;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(options: InvitationsOptions) {
+    this.#o = options;
+    const failed = (error: Error) => options.log.warn({ err: error.message }, 'invitations are delayed, trying again');
+    this.#persons = new Repeating(() => this.#invitePersons(), failed);
+    this.#courts = new Repeating(() => this.#inviteForCourts(), failed);
+    this.#starts = new Repeating(() => this.#startDeliveries(), failed);
+  }
+
+  /** There may be something to do. Calls within some milliseconds are one look: most votes free no juror who is needed. */
+  look(): void {
+    if (this.#stopped) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      for (const lane of [this.#persons, this.#courts, this.#starts]) lane.run();
+    }, GATHER_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await Promise.all([this.#persons.stop(), this.#courts.stop(), this.#starts.stop()]);
+  }
+
+  async #invitePersons(): Promise<void> {
+    const { db } = this.#o;
+    const freed = await freedJurors(db, BATCH);
+    let busy = false;
+    for (const { seq } of freed) {
+      if (this.#stopped) return;
+      const id = await inviteFreed(db, seq, newToken());
+      if (id === '') busy = true;
+      else if (id !== null) await this.#publish([id]);
+    }
+    if (busy) setTimeout(() => this.look(), RETRY_MS).unref();
+    else if (freed.length === BATCH) this.#persons.run();
+  }
+
+  /** Any juror may be free: goes through the cases that lack some. */
+  async #inviteForCourts(): Promise<void> {
+    const { db } = this.#o;
+    for (const { court, seq } of await takeFreedCourts(db)) {
+      let vain = 0;
+      for (let last: InvitingCase | undefined; vain < MOST_IN_VAIN; ) {
+        const batch = await invitingCases(db, court, last, BATCH);
+        last = batch.at(-1);
+        if (!last || this.#stopped) break;
+        for (const { id } of batch) {
+          const tokens = Array.from({ length: MOST_INVITED }, newToken);
+          const invited = await inviteJurors(db, id, tokens);
+          vain = invited > 0 ? 0 : vain + 1;
+          if (invited > 0) await this.#publish([id]);
+          if (vain === MOST_IN_VAIN || this.#stopped) break;
+        }
+      }
+      if (!this.#stopped) await freedCourtDone(db, court, seq);
+    }
+  }
+
+  async #publish(ids: string[]): Promise<void> {
+    this.#o.after(await getCases(this.#o.db, ids));
+  }
+
+  async #startDeliveries(): Promise<void> {
+    const { db } = this.#o;
+    for (;;) {
+      const batch = await deliveriesToStart(db, STARTS_AT_ONCE);
+      if (batch.length === 0 || this.#stopped) return;
+      await Promise.all(batch.map((delivery) => this.#start(delivery)));
+    }
+  }
+
+  /** @throws when Temporal cannot be reached: the row stays for the next look */
+  async #start(delivery: DeliveryStart): Promise<void> {
+    const { db, client } = this.#o;
+    const { kind, item_id, n } = delivery;
+    await client.withDeadline(Date.now() + START_MS, () => startDelivery(client, kind, item_id, n, 'USE_EXISTING'));
+    await deliveryStarted(db, delivery);
+  }
+}

@@ -1,0 +1,172 @@
+import { priorityRange } from '../contract/common.ts';
+import type { Item } from '../contract/items.ts';
+import type { Rule } from '../contract/queues.ts';
+import { getItems } from '../db/items.ts';
+import type { Db } from '../db/pool.ts';
+import { getQueue, type Queue } from '../db/queues.ts';
+import { applyRules, openTickets, type RuledTicket, rulesDue } from '../db/rules.ts';
+import type { Log } from '../runtime/log.ts';
+import { newest } from '../runtime/outbox/messages.ts';
+import { SchemaError, type Schemas } from '../runtime/schemas/schemas.ts';
+
+/** Bodies of so many tickets are in memory at once. */
+const BATCH = 250;
+const MAX_TRIES = 5;
+const MAX_LISTED = 100;
+
+export interface Move {
+  id: string;
+  before: number;
+  after: number;
+}
+
+/** Whether it waits for its rules. */
+export const isMarked = (row: Item) => row.rules_due_at !== null && row.ended_at === null;
+
+/** A ticket as rules see it: as it was sent, and how often it was handed out. */
+const seen = ({ id, body, base_priority, priority, base_requires, requires, attempts, callback }: Item) => ({
+  id,
+  body,
+  priority: base_priority ?? priority,
+  requires: base_requires ?? requires,
+  attempts,
+  callback: callback && ('url' in callback ? 'url' : callback.kind),
+});
+
+/**
+ * Priority and skills by a queue's rules (S0.2). The database marks each ticket that has to be evaluated
+ * (`rules_due_at`) in the transaction that makes it so: added, body changed, given back, reclaimed, transferred. It
+ * is handed out to nobody until the mark is off, so no claim sees a stale priority. Whoever made the change
+ * evaluates at once; what a crash left marked, the maintenance of any process does within seconds.
+ */
+export class Rules {
+  readonly #db: Db;
+  readonly #schemas: Schemas;
+  readonly #log: Log;
+
+  constructor(db: Db, schemas: Schemas, log: Log) {
+    this.#db = db;
+    this.#schemas = schemas;
+    this.#log = log;
+  }
+
+  /**
+   * Evaluates those of the rows that are marked.
+   * @returns them as they are then
+   */
+  settle(rows: Item[]): Promise<Item[]> {
+    return this.evaluate(newest(rows).filter(isMarked));
+  }
+
+  /**
+   * Evaluates open tickets, marked or not, until each is done under the settings of that moment.
+   * @returns them as they are then; those that ended meanwhile are missing
+   */
+  async evaluate(rows: Item[]): Promise<Item[]> {
+    const done: Item[] = [];
+    let left = rows;
+    for (let tries = 0; tries < MAX_TRIES && left.length > 0; tries++) {
+      if (tries > 0)
+        left = (
+          await getItems(
+            this.#db,
+            'ticket',
+            left.map((r) => r.id),
+          )
+        ).filter((r) => r.ended_at === null);
+      const applied = [];
+      for (const name of new Set(left.map((row) => row.queue)))
+        applied.push(
+          ...(await this.#apply(
+            name,
+            left.filter((row) => row.queue === name),
+          )),
+        );
+      const ids = new Set(applied.map((row) => row.id));
+      done.push(...applied);
+      left = left.filter((row) => !ids.has(row.id));
+    }
+    return done;
+  }
+
+  /** The same by id, in batches. */
+  async evaluateIds(ids: string[]): Promise<Item[]> {
+    const done: Item[] = [];
+    for (let n = 0; n < ids.length; n += BATCH) {
+      const rows = await getItems(this.#db, 'ticket', ids.slice(n, n + BATCH));
+      done.push(...(await this.evaluate(rows.filter((row) => row.ended_at === null))));
+    }
+    return done;
+  }
+
+  /** Evaluates what was left marked. */
+  async sweep(): Promise<Item[]> {
+    return this.evaluate(await rulesDue(this.#db, BATCH));
+  }
+
+  /** What open tickets would change their priority under these settings: how many, and the first hundred. */
+  async wouldMove(queue: string, { rules, escalations }: Pick<Queue, 'rules' | 'escalations'>) {
+    const moves: Move[] = [];
+    let total = 0;
+    for await (const batch of openTickets(this.#db, queue, BATCH)) {
+      const outcomes = await this.#outcomes(rules, batch);
+      for (const [n, row] of batch.entries()) {
+        const reached = escalations.filter((e) => e.afterSeconds <= row.waited).map((e) => e.priority);
+        const after = Math.max(outcomes[n]?.priority ?? row.priority, ...reached);
+        if (row.manual_priority || after === row.priority) continue;
+        total++;
+        if (moves.length < MAX_LISTED) moves.push({ id: row.id, before: row.priority, after });
+      }
+    }
+    return { total, wouldMove: moves };
+  }
+
+  async #apply(name: string, rows: Item[]): Promise<Item[]> {
+    const queue = await getQueue(this.#db, 'ticket', name);
+    if (!queue) return [];
+    return applyRules(this.#db, name, queue.settings_version, await this.#outcomes(queue.rules, rows));
+  }
+
+  async #outcomes(rules: Rule[], rows: Item[]): Promise<RuledTicket[]> {
+    const fits = await this.#fits(rules, rows);
+    return rows.map((row, n) =>
+      outcome(
+        row,
+        rules.map((rule, r) => ({ rule, r })).filter(({ r }) => fits[n]?.[r]),
+      ),
+    );
+  }
+
+  /** Which rule fits which ticket. One that cannot be applied to a ticket in time doesn't fit it. */
+  async #fits(rules: Rule[], rows: Item[]): Promise<boolean[][]> {
+    if (rules.length === 0) return rows.map(() => []);
+    try {
+      const misfits = await this.#schemas.check(
+        rules.map((rule) => rule.when),
+        rows.map(seen),
+      );
+      return misfits.map((of) => of.map((found) => found.length === 0));
+    } catch (error) {
+      if (!(error instanceof SchemaError)) throw error;
+      if (rows.length > 1) return (await Promise.all(rows.map((row) => this.#fits(rules, [row])))).flat();
+      if (rules.length > 1) return [(await Promise.all(rules.map((rule) => this.#fits([rule], rows)))).flat(2)];
+      this.#log.warn({ ticket: rows[0]?.id, err: error.message }, 'a rule could not be applied to a ticket');
+      return [[false]];
+    }
+  }
+}
+
+/** In order: the first that sets a priority sets it, every `add` adds; the range is that of priorities. */
+function outcome(row: Item, fitting: { rule: Rule; r: number }[]): RuledTicket {
+  const { priority, requires } = seen(row);
+  const setter = fitting.find(({ rule }) => rule.priority !== undefined)?.rule;
+  const sum = fitting.reduce((all, { rule }) => all + (rule.add ?? 0), setter?.priority ?? priority);
+  const counted = fitting.filter(({ rule }) => rule === setter || rule.priority === undefined || rule.requires);
+  return {
+    id: row.id,
+    version: row.version,
+    priority: Math.min(priorityRange.max, Math.max(priorityRange.min, sum)),
+    requires: [...new Set([...requires, ...fitting.flatMap(({ rule }) => rule.requires ?? [])])],
+    rules: counted.map(({ rule, r }) => rule.name ?? r),
+  };
+}

@@ -1,0 +1,100 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { readConfig } from '../../runtime/config.ts';
+import { FLOW } from '../../scripts/architecture/rules.ts';
+
+interface Service {
+  image: string;
+  environment?: Record<string, string>;
+  volumes?: string[];
+  ports?: string[];
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: object;
+}
+
+const read = (path: string) => readFileSync(path, 'utf8');
+const text = read('docker-compose.yml');
+const { services, volumes } = parse(text, { merge: true }) as {
+  services: Record<string, Service>;
+  volumes: Record<string, null>;
+};
+
+test('every image is pinned', () => {
+  const images = Object.values(services).map((s) => s.image);
+  const bases = [...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map((m) => m[1] ?? '');
+  for (const image of [...images, ...bases]) expect(image).toMatch(/:\d+\.\d+/);
+});
+
+test('every secret comes from .env, which has no default for it', () => {
+  const secrets = [...text.matchAll(/\$\{(\w*PASSWORD)([^}]*)\}/g)];
+  expect(secrets.length).toBeGreaterThan(3);
+  for (const [, name = '', rest = ''] of secrets) {
+    expect(rest, name).toMatch(/^:\?/);
+    expect(read('.env.example')).toMatch(new RegExp(`^${name}=$`, 'm'));
+  }
+  expect(text).not.toMatch(/(PASSWORD|PWD): ['"]?[^$\s]/);
+});
+
+test('services wait for what they need: for health where there is a check, else for its end', () => {
+  for (const [name, { depends_on = {} }] of Object.entries(services))
+    for (const [other, { condition }] of Object.entries(depends_on)) {
+      const wanted = services[other]?.healthcheck ? 'service_healthy' : 'service_completed_successfully';
+      expect(condition, `${name} waits for ${other}`).toBe(wanted);
+    }
+});
+
+test('mounted files and volumes exist', () => {
+  for (const { volumes: mounts = [] } of Object.values(services))
+    for (const [source = ''] of mounts.map((m) => m.split(':')))
+      expect(source.startsWith('.') ? existsSync(source) : source in volumes, source).toBe(true);
+});
+
+test('every folder that runs on a server is copied into the image', () => {
+  const copied = [...read('Dockerfile').matchAll(/^COPY (\w+) \1$/gm)].map((m) => m[1] ?? '');
+  const needed = Object.keys(FLOW).filter((folder) => folder !== 'clients' && existsSync(folder));
+  expect(copied.sort()).toEqual(needed.sort());
+  for (const folder of copied) expect(read('.dockerignore')).toMatch(new RegExp(`^!${folder}$`, 'm'));
+});
+
+/** What compose makes of a service's environment where .env has nothing but the three passwords. */
+const defaultsOf = (service: Service | undefined) =>
+  Object.fromEntries(
+    Object.entries(service?.environment ?? {}).map(([name, value]) => [
+      name,
+      value.replaceAll(/\$\{\w+:-(.*?)\}/g, '$1').replaceAll(/\$\{\w+:\?.*?\}/g, 'secret'),
+    ]),
+  );
+
+/** Settings of the servers that `npm start` runs itself. */
+const NPM_START = ['DOCKET_DATA', 'DOCKET_CACHE', 'TEMPORAL_CLI', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'];
+/** DOCKET_KEY is for commands; a server that listens on all addresses always asks for keys. */
+const OTHERS = [...NPM_START, 'DOCKET_KEY', 'DOCKET_AUTH'];
+const LISTENING = ['HOST', 'PORT', 'BEANSTALKD_HOST', 'BEANSTALKD_PORT', 'BEANSTALKD_OPEN'];
+
+test('every setting of runtime/config.ts reaches the API and the worker, and no other', () => {
+  const settings = [...read('runtime/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map((m) => m[1] ?? '');
+  const wanted = settings.filter((name) => !OTHERS.includes(name));
+  expect(Object.keys(services.api?.environment ?? {}).sort()).toEqual(wanted.sort());
+  const unlistening = wanted.filter((name) => !LISTENING.includes(name));
+  expect(Object.keys(services.worker?.environment ?? {}).sort()).toEqual(unlistening.sort());
+});
+
+test('settings that .env leaves out have their defaults, and .env.example names each with its default', () => {
+  const { DATABASE_URL, TEMPORAL_ADDRESS, TEMPORAL_UI_URL, ...env } = defaultsOf(services.worker);
+  expect(readConfig(env)).toEqual(readConfig({}));
+  const lines = read('.env.example').matchAll(/^#?(\w+)=(.*)$/gm);
+  const example = Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+  const used = [...text.matchAll(/\$\{(\w+)/g)].map((m) => m[1] ?? '');
+  expect(Object.keys(example).sort()).toEqual([...new Set(used)].sort());
+  const { TEMPORAL_UI_URL: ui, BEANSTALKD_PORT, DOCKET_PUBLIC_URL, ...defaults } = example;
+  expect(readConfig(defaults)).toEqual(readConfig({}));
+});
+
+test('the API asks for keys, and every port is published to this host only', () => {
+  const config = readConfig(defaultsOf(services.api));
+  expect(config.open).toBe(false);
+  expect(config.beanstalkdPort).toBeUndefined();
+  for (const [name, { ports = [] }] of Object.entries(services))
+    for (const port of ports) expect(port, name).toMatch(/^(127\.0\.0\.1|\$\{DOCKET_BIND:-127\.0\.0\.1\}):/);
+});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { differences } from '../../scripts/architecture/drift.ts';
+import { checkBundle, checkImports, checkSizes, checkSql, checkWords } from '../../scripts/architecture/rules.ts';
+import { readSource } from '../../scripts/architecture/source.ts';
+
+// `npm run check` is only worth something if it can fail: each rule gets what it must refuse.
+
+const lines = (n: number) => Array.from({ length: n }, (_, i) => `x(${i});`).join('\n');
+
+describe('imports follow the flow', () => {
+  const imports = (path: string, text: string) => checkImports(readSource(path, text));
+
+  test.each([
+    ['db/items.ts', `import { Relay } from '../link/relay.ts';`],
+    ['domain/items.ts', `import { getItem } from '../db/items.ts';`],
+    ['domain/items.ts', `import type { Row } from '../db/items.ts';`],
+    ['runtime/outbox/relay.ts', `import { createApp } from '../api/app.ts';`],
+    ['api/tickets/get.ts', `import { post } from '../../activities/webhook.ts';`],
+    ['activities/items.ts', `export { startWorker } from '../worker/worker.ts';`],
+    ['worker/worker.ts', `export * from '../runtime/config.ts';`],
+    ['cli/start.ts', `const run = await import('../cli/run.ts');`],
+    ['test/cli.test.ts', `import { run } from '../cli/run.ts';`],
+  ])('%s may not: %s', (path, text) => {
+    expect(imports(path, text)).toHaveLength(1);
+  });
+
+  test.each([
+    ['api/tickets/get.ts', `import { getItem } from '../../db/items.ts'; import { page } from '../paging.ts';`],
+    ['cli/process.ts', `import { createApp } from '../api/app.ts'; import pg from 'pg';`],
+    ['cli/docket.mjs', `await import('../cli/docket.ts');`],
+    ['test/api.test.ts', `import { startSystem } from '../runtime/start.ts';`],
+  ])('%s may: %s', (path, text) => {
+    expect(imports(path, text)).toEqual([]);
+  });
+
+  test('workflows take types from contract and activities, and values from domain only', () => {
+    const path = 'workflows/items.ts';
+    expect(imports(path, `import type { ItemActivities } from '../activities/items.ts';`)).toEqual([]);
+    expect(imports(path, `import { type ItemActivities } from '../activities/items.ts';`)).toEqual([]);
+    expect(imports(path, `import { isFinal } from '../domain/items.ts';`)).toEqual([]);
+    expect(imports(path, `import { itemActivities } from '../activities/items.ts';`)).toEqual([
+      'workflows/items.ts:1 workflows/ may import types of activities/ only: write `import type`',
+    ]);
+    expect(imports(path, `import '../contract/tickets.ts';`)).toHaveLength(1);
+    expect(imports(path, `import type { Db } from '../db/pool.ts';`)).toHaveLength(1);
+  });
+
+  test('a folder that the flow does not know is asked for its place', () => {
+    expect(imports('utils/x.ts', '')).toEqual([
+      'utils/ has no place in the flow: give it one in scripts/architecture/rules.ts',
+    ]);
+    expect(imports('vitest.config.ts', '')).toEqual([]);
+  });
+
+  test('packages stay where they belong', () => {
+    expect(imports('workflows/items.ts', `import { readFileSync } from 'node:fs';`)).toHaveLength(1);
+    expect(imports('domain/items.ts', `import { z } from 'zod';`)).toHaveLength(1);
+    expect(imports('contract/items.ts', `import pg from 'pg';`)).toHaveLength(1);
+    expect(imports('db/items.ts', `import { Hono } from 'hono';`)).toHaveLength(1);
+    expect(imports('workflows/items.ts', `import { sleep } from '@temporalio/workflow';`)).toEqual([]);
+  });
+});
+
+describe('sizes', () => {
+  const sizes = (text: string) => checkSizes(readSource('api/x.ts', text));
+
+  test('a file has 300 lines at most', () => {
+    expect(sizes(`${lines(300)}\n`)).toEqual([]);
+    expect(sizes(`${lines(301)}\n`)).toEqual(['api/x.ts has 301 lines; at most 300']);
+  });
+
+  test('a function has 70 lines at most, whatever its form', () => {
+    expect(sizes(`function f() {\n${lines(68)}\n}`)).toEqual([]);
+    expect(sizes(`function f() {\n${lines(69)}\n}`)).toEqual(['api/x.ts:1 f has 71 lines; at most 70']);
+    expect(sizes(`const g = async () => {\n${lines(69)}\n};`)).toEqual(['api/x.ts:1 g has 71 lines; at most 70']);
+    expect(sizes(`class K {\n  m() {\n${lines(69)}\n  }\n}`)).toEqual(['api/x.ts:2 m has 71 lines; at most 70']);
+    expect(sizes(`run(() => {\n${lines(69)}\n});`)).toHaveLength(1);
+  });
+
+  test('a group of tests may be long, one test may not', () => {
+    expect(sizes(`describe('x', () => {\n${lines(90)}\n});`)).toEqual([]);
+    expect(sizes(`test('x', () => {\n${lines(90)}\n});`)).toHaveLength(1);
+  });
+});
+
+test('SQL stands in db/ only', () => {
+  const sql = (path: string, text: string) => checkSql(readSource(path, text));
+  for (const statement of [
+    "'select * from item'",
+    `\`select id\nfrom item where id = $\{1}\``,
+    "'insert into item values (1)'",
+    "'UPDATE item SET state = 1'",
+    "'delete from outbox'",
+    "'select tick(1)'",
+  ])
+    expect(sql('api/x.ts', `run(${statement})`), statement).toHaveLength(1);
+  expect(sql('db/x.ts', `run('select 1 from item')`)).toEqual([]);
+  expect(sql('api/x.ts', `say('select one of them', 'updates are set apart', 'deleted from here')`)).toEqual([]);
+});
+
+test('nothing is left to do in a comment', () => {
+  const words = (comment: string) => checkWords(readSource('api/x.ts', `${comment}\nf();`));
+  expect(words('// TODO: the rest')).toEqual(['api/x.ts:1 a comment says "TODO"']);
+  expect(words('/* FIXME */')).toHaveLength(1);
+  expect(words('// a todo list is what users keep')).toEqual([]);
+  expect(checkWords(readSource('api/x.ts', `f('TODO');`))).toEqual([]);
+});
+
+test('a workflow bundle holds nothing but workflows and what the SDK needs', () => {
+  const bundle = (...modules: string[]) => checkBundle(modules.map((m) => `/***/ "${m}"\n`).join(''));
+  const good = [
+    './workflows/index.ts',
+    './domain/items.ts',
+    './node_modules/@temporalio/workflow/lib/index.js',
+    '?2065',
+  ];
+  expect(bundle(...good)).toEqual([]);
+  for (const bad of [
+    './node_modules/zod/index.js',
+    './node_modules/pg/lib/index.js',
+    './node_modules/hono/dist/index.js',
+    './node_modules/ipaddr.js/lib/ipaddr.js',
+    './db/items.ts',
+    'node:fs',
+  ])
+    expect(bundle(...good, bad)).toEqual([`the workflow bundle contains ${bad}`]);
+  expect(checkBundle('minified')).toHaveLength(1);
+});
+
+test('drift is said with the line where it begins', () => {
+  expect(differences('a.json', '1\n2\n3\n', '1\n2\n3\n')).toEqual([]);
+  expect(differences('a.json', '1\n2\n3\n', '1\nx\n3\n')).toEqual(['a.json:2 is "2", should be "x"']);
+  expect(differences('a.json', '1\n2\n', '1\n')).toHaveLength(1);
+  expect(differences('a.json', '', '1\n')).toHaveLength(1);
+});
