@@ -5,14 +5,8 @@ import { addItems, noteItem } from '../db/items.ts';
 import type { Db } from '../db/pool.ts';
 import { ensureQueue } from '../db/queues.ts';
 import { caseView } from '../domain/cases.ts';
-import type { AfterCommit } from '../runtime/outbox/messages.ts';
 import { verdictOf } from '../services/courts.ts';
 import { contentHash } from '../services/tokens.ts';
-
-interface EscalationContext {
-  db: Db;
-  after: AfterCommit;
-}
 
 const ACTOR = 'system';
 
@@ -20,7 +14,7 @@ const ACTOR = 'system';
  * Takes a case that hangs to the court of appeal or the queue of tickets that its court names; once, because what
  * is made there is named after the case (S2.7).
  */
-export async function escalateHung({ db, after }: EscalationContext, item: CaseItem): Promise<void> {
+export async function escalateHung(db: Db, item: CaseItem): Promise<void> {
   const court = await getCourt(db, item.queue);
   const fallback = court?.fallback;
   if (!fallback || 'extendSeconds' in fallback) return;
@@ -31,7 +25,6 @@ export async function escalateHung({ db, after }: EscalationContext, item: CaseI
     await noteItem(db, 'case', item.id, 'refused', ACTOR, { attempt: 'escalate', reason: 'not_found', ...fallback });
     return;
   }
-  after(made);
   if (made.length > 0) await noteItem(db, 'case', item.id, 'escalated', ACTOR, { ...fallback, id });
 }
 

@@ -27,13 +27,13 @@ export interface DeliveryActivities {
 
 export interface DeliveryContext extends SenderContext {
   /** Where the decision of a ticket goes whose callback is a review. */
-  leadIntoReview(item: Item, target: ReviewTarget): Promise<void>;
+  forwardToReview(item: Item, target: ReviewTarget): Promise<void>;
   /** What a court does with a case that hangs. */
   escalateHung(item: CaseItem): Promise<void>;
 }
 
 export function deliveryActivities(context: DeliveryContext): DeliveryActivities {
-  const { db, log, leadIntoReview, escalateHung } = context;
+  const { db, log, forwardToReview, escalateHung } = context;
   const { attempt, send } = createSender(context);
 
   return {
@@ -54,7 +54,7 @@ export function deliveryActivities(context: DeliveryContext): DeliveryActivities
         if (isHung && !(await deliveries.getDelivery(db, kind, id, 1))) await escalateHung(item);
         const callback = await callbackOf(db, item);
         if (!callback) return void (await nobodyToTell(db, kind, id));
-        if ('review' in callback) return leadIntoReview(item, callback);
+        if ('review' in callback) return forwardToReview(item, callback);
         const message = await messageOf(db, item, callback, 1);
         const delivery = await deliveries.openDelivery(db, kind, id, message.type, callback.url);
         if (delivery?.state === 'pending') await send(delivery, message, take);

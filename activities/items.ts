@@ -2,11 +2,11 @@ import type { Command, Kind, Snapshot } from '../contract/snapshot.ts';
 import { closeCases, inviteJurors } from '../db/cases.ts';
 import * as items from '../db/items.ts';
 import { kickJob } from '../db/jobs.ts';
-import type { Db, Queryable } from '../db/pool.ts';
+import type { Db, Mover } from '../db/pool.ts';
 import { commandOnce, readItem, tickItem } from '../db/runtime.ts';
 import { cancelOccurrence, deleteTask } from '../db/tasks.ts';
 import { isFinal } from '../domain/items.ts';
-import { type AfterCommit, snapshotOf } from '../runtime/outbox/messages.ts';
+import { snapshotOf } from '../runtime/outbox/messages.ts';
 import { newToken } from '../services/tokens.ts';
 
 /** In one round: a court may want more, which the next round invites. */
@@ -32,12 +32,11 @@ export interface Read {
 
 export interface ItemActivityContext {
   db: Db;
-  after: AfterCommit;
   /** Whether a pacemaker does the prompt work somewhere. */
   pacemaker: boolean;
 }
 
-export function itemActivities({ db, after, pacemaker }: ItemActivityContext): ItemActivities {
+export function itemActivities({ db, pacemaker }: ItemActivityContext): ItemActivities {
   const read = async (kind: Kind, id: string): Promise<Read | null> => {
     const row = await readItem(db, kind, id);
     return row ? { snapshot: snapshotOf(row, row.now), graced: pacemaker } : null;
@@ -47,72 +46,61 @@ export function itemActivities({ db, after, pacemaker }: ItemActivityContext): I
     async wakeItem(kind, id) {
       // one transition a pass; what is due after it (an escalation behind a reclaim) in the next
       for (let pass = 0; pass < 10; pass++) {
-        const moved = await tickItem(db, kind, id);
-        after(moved, { toldBy: id });
+        const moved = await tickItem(db, kind, id, { receivedBy: id });
         if (moved.length === 0) break;
       }
       return read(kind, id);
     },
     async inviteJurors(id) {
-      await inviteJurors(db, id, Array.from({ length: MOST_INVITED }, newToken));
-      const row = await readItem(db, 'case', id);
-      if (row) after([row], { toldBy: id });
+      await inviteJurors(db, id, Array.from({ length: MOST_INVITED }, newToken), { receivedBy: id });
       return read('case', id);
     },
     async operate(kind, id, key, command) {
-      const moved = await db.transaction(async (tx) => {
-        if (!(await commandOnce(tx, key, kind, id))) return [];
-        return carryOut(tx, kind, id, command);
-      });
-      after(moved, { toldBy: id });
+      await db.transaction(
+        async (tx) => {
+          if (await commandOnce(tx, key, kind, id)) await carryOut(tx, kind, id, command);
+        },
+        { receivedBy: id },
+      );
       return read(kind, id);
     },
   };
 }
 
-async function carryOut(tx: Queryable, kind: Kind, id: string, command: Command): Promise<items.Item[]> {
+async function carryOut(tx: Mover, kind: Kind, id: string, command: Command): Promise<void> {
   if (command.type === 'refuse') {
     const { signal, reason, detail, by } = command;
-    return items.noteItem(tx, kind, id, 'refused', by, { command: signal, reason, detail });
+    await items.noteItem(tx, kind, id, 'refused', by, { command: signal, reason, detail });
+    return;
   }
-  const moved = await change(tx, kind, id, command);
-  if (moved.length > 0) return moved;
+  if (await change(tx, kind, id, command)) return;
   const row = await items.getItem(tx, kind, id);
   const reason = row && isFinal(row.state) ? 'not_open' : 'not_held';
-  return items.noteItem(tx, kind, id, 'refused', command.by, { command: command.type, reason });
+  await items.noteItem(tx, kind, id, 'refused', command.by, { command: command.type, reason });
 }
 
 type Change = Exclude<Command, { type: 'refuse' }>;
 
-function change(tx: Queryable, kind: Kind, id: string, command: Change): Promise<items.Item[]> {
+/** @returns whether anything changed */
+async function change(tx: Mover, kind: Kind, id: string, command: Change): Promise<boolean> {
   const { by } = command;
   switch (command.type) {
     case 'invalidate':
-      if (kind === 'case') return endCase(tx, id, command.reason, by);
-      if (kind === 'task') return cancelOccurrence(tx, id, command.reason, by);
-      if (kind === 'rotation') return endRotation(tx, id, command.reason, by);
-      return items.closeItems(tx, kind, { state: 'invalidated', items: [{ id }], reason: command.reason, actor: by });
+      return invalidate(tx, kind, id, command.reason, by);
     case 'reprioritize':
-      return items.changeItem(tx, kind, id, { priority: command.priority }, by);
+      return (await items.changeItem(tx, kind, id, { priority: command.priority }, by)).length > 0;
     case 'kick':
-      return kickJob(tx, id, by);
-    case 'release':
-      return items.releaseItem(tx, kind, {
-        id,
-        token: null,
-        subject: null,
-        delaySeconds: 0,
-        reason: null,
-        skip: false,
-        actor: by,
-      });
+      return (await kickJob(tx, id, by)).length > 0;
+    case 'release': {
+      const release = { id, token: null, subject: null, delaySeconds: 0, reason: null, skip: false, actor: by };
+      return (await items.releaseItem(tx, kind, release)).length > 0;
+    }
   }
 }
 
-async function endRotation(tx: Queryable, id: string, reason: string, by: string): Promise<items.Item[]> {
-  return (await deleteTask(tx, id, reason, by)).items;
-}
-
-async function endCase(tx: Queryable, id: string, reason: string, by: string): Promise<items.Item[]> {
-  return items.getItems(tx, 'case', await closeCases(tx, [id], reason, by));
+async function invalidate(tx: Mover, kind: Kind, id: string, reason: string, by: string): Promise<boolean> {
+  if (kind === 'case') return (await closeCases(tx, [id], reason, by)).length > 0;
+  if (kind === 'task') return (await cancelOccurrence(tx, id, reason, by)).length > 0;
+  if (kind === 'rotation') return (await deleteTask(tx, id, reason, by)) === 'deleted';
+  return (await items.closeItems(tx, kind, { state: 'invalidated', items: [{ id }], reason, actor: by })).length > 0;
 }

@@ -3,7 +3,7 @@ import { itemTold, setDeliveryFailed } from '../db/deliveries.ts';
 import type { Db } from '../db/pool.ts';
 import { applyReview, nextChange } from '../db/reviews.ts';
 import { statusOf } from '../domain/reviews.ts';
-import type { Inbox } from '../services/reviews.ts';
+import type { ReviewService } from '../services/reviews.ts';
 import type { DeliveryActivities } from './deliveries.ts';
 
 /** What a review's workflow asks for (S1). */
@@ -31,9 +31,9 @@ export interface ReviewContext {
   deliver: DeliveryActivities['deliver'];
 }
 
-export interface LeadContext {
+export interface ForwardContext {
   db: Db;
-  inbox: Inbox;
+  reviews: ReviewService;
 }
 
 const BATCH = 500;
@@ -57,10 +57,14 @@ export function reviewActivities({ db, wakeAll, deliver }: ReviewContext): Revie
 }
 
 /**
- * Leads a ticket's decision into a review, as the callback of an audit with the decision's time. It is named
+ * Forwards a ticket's decision to a review, as the callback of an audit with the decision's time. It is named
  * after the ticket, so that a second time is a duplicate.
  */
-export async function leadIntoReview({ db, inbox }: LeadContext, item: Item, target: ReviewTarget): Promise<void> {
+export async function forwardToReview(
+  { db, reviews }: ForwardContext,
+  item: Item,
+  target: ReviewTarget,
+): Promise<void> {
   const status = item.state === 'settled' ? statusOf(item.result) : undefined;
   const note = (event: string, data: object) => itemTold(db, item.kind, item.id, event, { ...target, ...data });
   if (status === undefined) {
@@ -71,7 +75,7 @@ export async function leadIntoReview({ db, inbox }: LeadContext, item: Item, tar
   const auditTime = item.ended_at?.toISOString() ?? null;
   const { review, kind, targetId = '' } = target;
   const actor = item.ended_by ?? 'system';
-  const [received] = await inbox([{ review, id, kind, target: targetId, status, auditTime, actor }], true);
+  const [received] = await reviews.receiveAll([{ review, id, kind, target: targetId, status, auditTime, actor }]);
   if (received?.problem === 'busy') throw new Error(`review ${review} is being created`);
   if (received?.problem) await note('delivery_failed', { error: received.problem });
   else await note('delivered', { callbackId: id });

@@ -3,7 +3,6 @@ import type { Db } from '../db/pool.ts';
 import { ensureQueue } from '../db/queues.ts';
 import { getSchedule } from '../db/schedules.ts';
 import { bodyBytes } from '../domain/jobs.ts';
-import type { AfterCommit } from '../runtime/outbox/messages.ts';
 import { contentHash } from '../services/tokens.ts';
 
 export interface ScheduleActivities {
@@ -13,7 +12,7 @@ export interface ScheduleActivities {
 
 const ACTOR = 'schedule';
 
-export function scheduleActivities({ db, after }: { db: Db; after: AfterCommit }): ScheduleActivities {
+export function scheduleActivities(db: Db): ScheduleActivities {
   return {
     async addOccurrence(topic, name, at) {
       const schedule = await getSchedule(db, topic, name);
@@ -37,7 +36,7 @@ export function scheduleActivities({ db, after }: { db: Db; after: AfterCommit }
         leaseSeconds: schedule.ttr,
         bodyBytes: bodyBytes(schedule.body).length,
       };
-      after(await addItems(db, 'job', [item]));
+      await addItems(db, 'job', [item]);
     },
   };
 }

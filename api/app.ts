@@ -3,11 +3,11 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, Next } from 'hono';
 import { routePath } from 'hono/route';
 import { secureHeaders } from 'hono/secure-headers';
-import type { Api } from '../services/services.ts';
+import { Problem, problemFrom } from '../services/problems.ts';
+import type { Api } from './api.ts';
 import { docs } from './docs.ts';
 import { type AnyEndpoint, register } from './endpoint.ts';
 import { endpoints } from './endpoints.ts';
-import { Problem, problemFrom } from './problems.ts';
 
 const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 
@@ -43,12 +43,12 @@ async function account(api: Api, c: Context, next: Next): Promise<void> {
   const { method } = c.req;
   const route = routePath(c, -1);
   api.metrics.calls.observe({ method, route, status: String(status) }, ms / 1000);
-  api.engine.log.info({ requestId, method, route, status, ms: Math.round(ms * 10) / 10 }, 'request');
+  api.runtime.log.info({ requestId, method, route, status, ms: Math.round(ms * 10) / 10 }, 'request');
 }
 
 /** @throws Problem when there are too many calls, or an open server is called by a page of another site */
 async function admit(api: Api, c: Context, next: Next): Promise<void> {
-  const { load } = api.engine;
+  const { load } = api.runtime;
   load.enter();
   try {
     if (load.calls > api.config.maxCalls)
@@ -101,7 +101,7 @@ function isForeign(site: string | undefined, origin: string | undefined): boolea
 function answerError(api: Api, error: unknown, c: Context): Response {
   const requestId = (c.get('requestId' as never) as string | undefined) ?? randomUUID();
   const problem = problemFrom(error);
-  if (problem.status >= 500) api.engine.log.error({ requestId, path: c.req.path, ...described(error) }, problem.code);
+  if (problem.status >= 500) api.runtime.log.error({ requestId, path: c.req.path, ...described(error) }, problem.code);
   api.metrics.refused.inc({ code: problem.code });
   c.header('x-request-id', requestId);
   const own = endpoints.find(

@@ -10,7 +10,7 @@ import {
   type Role,
 } from '../db/keys.ts';
 import type { Db } from '../db/pool.ts';
-import { invalid, Problem } from './problems.ts';
+import { invalid, Problem } from '../services/problems.ts';
 
 /** Who calls. */
 export interface Caller {

@@ -1,4 +1,4 @@
-import { Problem } from './problems.ts';
+import { Problem } from '../services/problems.ts';
 
 const MAX_DEPTH = 100;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });

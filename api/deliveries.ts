@@ -11,10 +11,10 @@ import {
 } from '../db/deliveries.ts';
 import { isInvitation, refuseUrl } from '../domain/callbacks.ts';
 import { startDelivery } from '../services/deliveries.ts';
-import type { Api } from '../services/services.ts';
+import { invalid, Problem } from '../services/problems.ts';
+import type { Api } from './api.ts';
 import { endpoint, ok } from './endpoint.ts';
 import { page } from './paging.ts';
-import { invalid, Problem } from './problems.ts';
 import { unreachable } from './workflows.ts';
 
 export const deliveryView = (row: ListedDelivery) => ({
@@ -79,7 +79,7 @@ export function deliveryEndpoints({ kind, tag, base, params: place, idOf, tellin
       const id = idOf(params as unknown as Place);
       await telling(api, id);
       const before = cursor ?? NEWEST;
-      const rows = await listDeliveries(api.engine.db.lists, kind, id, before, limit + 1);
+      const rows = await listDeliveries(api.runtime.db.lists, kind, id, before, limit + 1);
       return ok(page(rows, limit, deliveryView, (d) => d.n));
     },
   });
@@ -99,7 +99,7 @@ export function deliveryEndpoints({ kind, tag, base, params: place, idOf, tellin
   });
   /** @throws Problem `not_found` */
   const redeliver = async (api: Api, id: string, n: number): Promise<Row> => {
-    const { db } = api.engine;
+    const { db } = api.runtime;
     const underWay = await telling(api, id);
     const known = await getDelivery(db, kind, id, n);
     if (!known) throw new Problem('not_found', `${kind} ${id} has no delivery ${n}`);
@@ -121,7 +121,7 @@ async function startRedelivery(
   workflowIdConflictPolicy: 'TERMINATE_EXISTING' | 'USE_EXISTING',
 ): Promise<void> {
   try {
-    await startDelivery(api.engine.client, kind, id, n, workflowIdConflictPolicy);
+    await startDelivery(api.runtime.client, kind, id, n, workflowIdConflictPolicy);
   } catch (error) {
     throw unreachable(api, error);
   }

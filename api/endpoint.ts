@@ -3,10 +3,10 @@ import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { PROBLEMS, type ProblemCode, ProblemSchema } from '../contract/problems.ts';
 import type { Role } from '../db/keys.ts';
-import type { Api } from '../services/services.ts';
+import { invalid, Problem, problemFrom } from '../services/problems.ts';
+import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';
 import { checkValues, readJson, type Sent } from './body.ts';
-import { invalid, Problem, problemFrom } from './problems.ts';
 import { checkScope, scoped } from './scopes.ts';
 
 export const SMALL_BODY = 256 * 1024;

@@ -3,7 +3,7 @@ import { deliveryCounts, oldestPendingSeconds } from '../db/deliveries.ts';
 import { resyncCount } from '../db/reconcile.ts';
 import { reviewCounts } from '../db/reviews.ts';
 import { outboxLag, parkedCount } from '../db/runtime.ts';
-import type { Engine } from '../runtime/runtime.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 
 export interface Metrics {
   registry: Registry;
@@ -19,7 +19,7 @@ const MOST_QUEUES = 1_000;
 const OTHERS = '(others)';
 
 /** What `GET /metrics` shows, in Prometheus' words. */
-export function createMetrics(engine: Engine): Metrics {
+export function createMetrics(engine: Runtime): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ node: engine.node });
   collectDefaultMetrics({ register: registry });
@@ -61,7 +61,7 @@ function countPerQueue(counter: Counter<'queue'>): Metrics['handedOut'] {
   };
 }
 
-function addReviewGauge(engine: Engine, registers: Registry[]): void {
+function addReviewGauge(engine: Runtime, registers: Registry[]): void {
   new Gauge({
     name: 'docket_review_log_lines_today',
     help: "Lines of all reviews' logs of this day (UTC), by outcome: callbacks, and edits by authors",
@@ -75,7 +75,7 @@ function addReviewGauge(engine: Engine, registers: Registry[]): void {
 }
 
 /** What is read at the moment somebody asks. */
-function addGauges(engine: Engine, registers: Registry[]): void {
+function addGauges(engine: Runtime, registers: Registry[]): void {
   new Gauge({
     name: 'docket_outbox_rows',
     help: 'Transitions that no workflow has heard of yet; estimated from 10,000 on',
@@ -137,7 +137,7 @@ function addGauges(engine: Engine, registers: Registry[]): void {
 const ATTEMPT = 'attempt_';
 
 /** Of the whole system, not of this process: workers that make attempts may have no `/metrics` of their own. */
-function addDeliveries({ db: { lists: db } }: Engine, registers: Registry[]): void {
+function addDeliveries({ db: { lists: db } }: Runtime, registers: Registry[]): void {
   new Gauge({
     name: 'docket_deliveries',
     help: 'Deliveries of all processes by kind and state: pending, failed, delivered',

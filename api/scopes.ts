@@ -2,9 +2,9 @@ import type { Kind } from '../contract/snapshot.ts';
 import { getItems } from '../db/items.ts';
 import { getTask } from '../db/tasks.ts';
 import { groupOfGid } from '../domain/tasks.ts';
-import type { Api } from '../services/services.ts';
+import { Problem } from '../services/problems.ts';
+import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';
-import { Problem } from './problems.ts';
 
 /** What a call names, as its endpoint has checked it. */
 export interface Named {
@@ -57,7 +57,7 @@ export function checkNames(caller: Caller, names: Iterable<string>): void {
 /** Unknown items are left to whoever looks for them. @throws Problem `forbidden` */
 export async function checkItems(api: Api, caller: Caller, kind: Kind, ids: string[]): Promise<void> {
   if (caller.queues === null || ids.length === 0) return;
-  const rows = await getItems(api.engine.db, kind, ids);
+  const rows = await getItems(api.runtime.db, kind, ids);
   checkNames(
     caller,
     rows.map((row) => row.queue),
@@ -103,7 +103,7 @@ export function scoped(caller: Caller, path: string, answer: unknown): unknown {
 }
 
 async function checkTask(api: Api, caller: Caller, id: string): Promise<void> {
-  const task = await getTask(api.engine.db, id);
+  const task = await getTask(api.runtime.db, id);
   if (task) checkNames(caller, [task.executor]);
 }
 

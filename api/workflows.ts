@@ -1,8 +1,8 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Item } from '../contract/items.ts';
 import type { Driven, ItemView } from '../contract/snapshot.ts';
-import type { Api } from '../services/services.ts';
-import { Problem } from './problems.ts';
+import { Problem } from '../services/problems.ts';
+import type { Api } from './api.ts';
 
 const PATIENCE_MS = 5_000;
 const DEFAULT_RETENTION_MS = 24 * 3_600_000;
@@ -13,7 +13,7 @@ const DEFAULT_RETENTION_MS = 24 * 3_600_000;
  */
 export async function askWorkflow(api: Api, item: Pick<Item, 'id' | 'ended_at'> & { kind: Driven }) {
   const workflowId = `${item.kind}/${item.id}`;
-  const { client } = api.engine;
+  const { client } = api.runtime;
   try {
     return await client.withDeadline(Date.now() + PATIENCE_MS, async () => {
       const handle = client.workflow.getHandle(workflowId);
@@ -31,7 +31,7 @@ export async function askWorkflow(api: Api, item: Pick<Item, 'id' | 'ended_at'> 
 
 /** @returns how long Temporal remembers workflows that have closed */
 async function retentionMs(api: Api): Promise<number> {
-  const { workflowService } = api.engine.client;
+  const { workflowService } = api.runtime.client;
   try {
     const { config } = await workflowService.describeNamespace({ namespace: api.config.temporalNamespace });
     const seconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
@@ -42,7 +42,7 @@ async function retentionMs(api: Api): Promise<number> {
 }
 
 export function unreachable(api: Api, error: unknown): Problem {
-  api.engine.log.warn({ err: (error as Error).message }, 'Temporal cannot be asked');
+  api.runtime.log.warn({ err: (error as Error).message }, 'Temporal cannot be asked');
   return new Problem('unavailable', 'Temporal or its worker cannot be reached, try again');
 }
 

@@ -5,6 +5,7 @@ import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection } from '@temporalio/worker';
 import { destination, pino } from 'pino';
+import type { Api } from '../api/api.ts';
 import { createApp } from '../api/app.ts';
 import { Authenticator } from '../api/auth.ts';
 import { type Beanstalkd, listenBeanstalkd } from '../api/beanstalkd/server.ts';
@@ -12,8 +13,8 @@ import { createMetrics } from '../api/metrics.ts';
 import { openStreams } from '../api/streams/sse.ts';
 import { reachStores } from '../api/system/health.ts';
 import type { Config } from '../runtime/config.ts';
-import { createEngine, type Engine } from '../runtime/runtime.ts';
-import { type Api, createApi } from '../services/services.ts';
+import { createRuntime, type Runtime } from '../runtime/runtime.ts';
+import { createServices, type Services } from '../services/services.ts';
 import { installRuntime, startWorker } from '../worker/worker.ts';
 import { keepRunning } from './servers/supervisor.ts';
 
@@ -28,7 +29,8 @@ export interface RunningProcess {
   url: string | null;
   /** Where beanstalkd's protocol is spoken; null where it isn't. */
   beanstalkd: Pick<Beanstalkd, 'address' | 'port' | 'drain'> | null;
-  engine: Engine;
+  runtime: Runtime;
+  services: Services;
   stop(): Promise<void>;
 }
 
@@ -56,28 +58,40 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   const url = listening && `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${listening.port}`;
   const beanstalkd = role === 'worker' ? null : await reserveBeanstalkd(config);
   const reachable = listening && (config.publicUrl ?? url);
-  const engine = createEngine({ ...config, databaseUrl: stores.databaseUrl, client, node, url: reachable, role, log });
-  await engine.start();
-  const api = listening && openApi(engine, config, stores, temporal.namespace);
+  const runtime = createRuntime({
+    ...config,
+    databaseUrl: stores.databaseUrl,
+    client,
+    node,
+    url: reachable,
+    role,
+    log,
+  });
+  const services = createServices(runtime, config);
+  await runtime.start();
+  services.start();
+  const api = listening && openApi(runtime, services, config, stores, temporal.namespace);
   if (listening && api) {
     listening.open(createApp(api).fetch);
     reachStores(api);
     await beanstalkd?.open(api);
   }
-  const worker = role === 'api' ? null : await workerOf(engine, config, temporal);
+  const worker = role === 'api' ? null : await workerOf(runtime, services, config, temporal);
   log.info({ node, url, beanstalkd: beanstalkd?.address ?? null }, 'started');
   return {
     url,
     beanstalkd,
-    engine,
+    runtime,
+    services,
     async stop() {
       log.info({ node }, 'stopping');
       await beanstalkd?.stop();
-      engine.waiters.close();
+      runtime.waiters.close();
       for (const stream of [...openStreams]) stream.close();
       await listening?.close();
       await worker?.stop();
-      await engine.stop();
+      await services.stop();
+      await runtime.stop();
       await connection.close();
       log.info({ node }, 'stopped');
     },
@@ -94,11 +108,16 @@ function temporalOptions(config: Config, stores: Stores) {
 }
 
 /** A worker that dies, because Temporal was away or did not know its namespace, is started again. */
-async function workerOf(engine: Engine, config: Config, temporal: ReturnType<typeof temporalOptions>) {
+async function workerOf(
+  runtime: Runtime,
+  services: Services,
+  config: Config,
+  temporal: ReturnType<typeof temporalOptions>,
+) {
   const start = async () => {
     const connection = await NativeConnection.connect(temporal.connection);
     const closing = (error: Error) => connection.close().then(() => Promise.reject(error));
-    const options = { ...config, engine, connection, namespace: temporal.namespace };
+    const options = { ...config, runtime, services, connection, namespace: temporal.namespace };
     const worker = await startWorker(options).catch(closing);
     return {
       ended: worker.done.then(
@@ -110,20 +129,21 @@ async function workerOf(engine: Engine, config: Config, temporal: ReturnType<typ
         // a worker that failed may keep its reference to the connection
         await connection
           .close()
-          .catch((error: Error) => engine.log.warn({ err: error.message }, 'a connection stays open'));
+          .catch((error: Error) => runtime.log.warn({ err: error.message }, 'a connection stays open'));
       },
     };
   };
-  return keepRunning('the worker', start, { say: (line) => engine.log.error({}, line) });
+  return keepRunning('the worker', start, { say: (line) => runtime.log.error({}, line) });
 }
 
-function openApi(engine: Engine, config: Config, stores: Stores, temporalNamespace: string): Api {
-  return createApi({
-    engine,
+function openApi(runtime: Runtime, services: Services, config: Config, stores: Stores, temporalNamespace: string): Api {
+  return {
+    ...{ runtime, services },
     config: { ...config, temporalUiUrl: stores.temporalUiUrl, temporalNamespace },
-    auth: new Authenticator(engine.db, config.open),
-    metrics: createMetrics(engine),
-  });
+    auth: new Authenticator(runtime.db, config.open),
+    metrics: createMetrics(runtime),
+    reached: { postgres: false, temporal: false },
+  };
 }
 
 const reserveBeanstalkd = async ({ beanstalkdPort: port, beanstalkdHost: host }: Config) =>

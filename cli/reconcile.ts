@@ -1,7 +1,7 @@
 import { openDb } from '../db/pool.ts';
 import { restartReconciliation } from '../db/reconcile.ts';
 import type { Config } from '../runtime/config.ts';
-import { walk } from '../runtime/reconciler.ts';
+import { walk } from '../services/reconciler.ts';
 import { databaseOf } from './keys.ts';
 
 const SAY_MS = 5_000;

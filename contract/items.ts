@@ -66,8 +66,8 @@ export interface Item {
   updated_at: Date;
 }
 
-/** What a workflow is told of a row; kept while it waits to be sent, so without the body. */
-export type ToldRow = { kind: Driven } & Pick<
+/** What a workflow has to know of a row as of one version; kept while it waits to be published, so without the body. */
+export type Change = { kind: Driven } & Pick<
   Item,
   | 'id'
   | 'queue'

@@ -32,7 +32,7 @@ export interface EventLine {
 }
 
 /** The payload of every signal that the relay sends. */
-export interface Told {
+export interface Message {
   snapshot: Snapshot;
   /** Since the signal before, oldest first; at most the newest 20. */
   events: EventLine[];

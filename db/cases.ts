@@ -2,7 +2,7 @@ import type { Party } from '../contract/cases.ts';
 import type { CaseItem, Item } from '../contract/items.ts';
 import type { Sight } from '../domain/cases.ts';
 import type { CourtRow } from './courts.ts';
-import type { Queryable } from './pool.ts';
+import type { Mover, Queryable, Receipt } from './pool.ts';
 
 export type { CaseItem };
 
@@ -24,8 +24,8 @@ export interface NewCaseRow {
 }
 
 /** Cases that exist already are left out. */
-export const addCases = (db: Queryable, cases: NewCaseRow[]) =>
-  db.run<Item>('add_cases', [JSON.stringify(cases.map((one, no) => ({ no, ...one })))]);
+export const addCases = (db: Mover, cases: NewCaseRow[]) =>
+  db.move('add_cases', [JSON.stringify(cases.map((one, no) => ({ no, ...one })))]);
 
 export const getCases = (db: Queryable, ids: string[]) => db.run<CaseItem>('get_cases', [ids]);
 
@@ -62,8 +62,11 @@ export type Claimed = { changed: string[] } & (
 );
 
 /** See db/functions/courts.sql. */
-export async function claimCase(db: Queryable, court: string, juror: string, token: string): Promise<Claimed> {
-  const [row] = await db.run<Claimed>('claim_case', [court, juror, token]);
+const cases = (ids: string[]) => ({ kind: 'case' as const, ids });
+
+export async function claimCase(db: Mover, court: string, juror: string, token: string): Promise<Claimed> {
+  const moved = ([row]: Claimed[]) => cases(row?.outcome === 'held' ? [row.id, ...row.changed] : (row?.changed ?? []));
+  const [row] = await db.move<Claimed>('claim_case', [court, juror, token], { moved });
   if (!row) throw new Error('claim_case returned no row');
   return row;
 }
@@ -114,11 +117,10 @@ export interface CastVote {
   verdict: object;
 }
 
-export async function castVote(db: Queryable, v: CastVote) {
-  const [row] = await db.run<{ outcome: 'counted' | 'late' | 'repeated' | 'again' | Refused; counted: boolean }>(
-    'cast_vote',
-    [v.id, v.token, v.option, v.comment, v.subject, v.votes, v.settingsVersion, JSON.stringify(v.verdict)],
-  );
+export async function castVote(db: Mover, v: CastVote) {
+  type Cast = { outcome: 'counted' | 'late' | 'repeated' | 'again' | Refused; counted: boolean };
+  const values = [v.id, v.token, v.option, v.comment, v.subject, v.votes, v.settingsVersion, JSON.stringify(v.verdict)];
+  const [row] = await db.move<Cast>('cast_vote', values, { moved: () => cases([v.id]) });
   if (!row) throw new Error('cast_vote returned no row');
   return row;
 }
@@ -130,27 +132,25 @@ export interface Leave {
   how: 'released' | 'skipped' | 'declined';
 }
 
-export async function leaveCase(db: Queryable, l: Leave): Promise<'done' | 'repeated' | Refused> {
-  const [row] = await db.run<{ outcome: 'done' | 'repeated' | Refused }>('leave_case', [
-    l.id,
-    l.token,
-    l.subject,
-    l.how,
-  ]);
+export async function leaveCase(db: Mover, l: Leave): Promise<'done' | 'repeated' | Refused> {
+  type Left = { outcome: 'done' | 'repeated' | Refused };
+  const how = { moved: () => cases([l.id]) };
+  const [row] = await db.move<Left>('leave_case', [l.id, l.token, l.subject, l.how], how);
   if (!row) throw new Error('leave_case returned no row');
   return row.outcome;
 }
 
-export async function renewHold(db: Queryable, id: string, token: string, subject: string | null) {
+export async function renewHold(db: Mover, id: string, token: string, subject: string | null) {
   type Renewed = { outcome: 'done'; expires_at: Date } | { outcome: Refused; expires_at: null };
-  const [row] = await db.run<Renewed>('renew_hold', [id, token, subject]);
+  const [row] = await db.move<Renewed>('renew_hold', [id, token, subject], { moved: () => [] });
   if (!row) throw new Error('renew_hold returned no row');
   return row;
 }
 
 /** @returns the ids that were open */
-export async function closeCases(db: Queryable, ids: string[], reason: string, actor: string): Promise<string[]> {
-  return (await db.run<{ id: string }>('close_cases', [ids, reason, actor])).map((row) => row.id);
+export async function closeCases(db: Mover, ids: string[], reason: string, actor: string): Promise<string[]> {
+  const moved = (rows: { id: string }[]) => cases(rows.map((row) => row.id));
+  return moved(await db.move<{ id: string }>('close_cases', [ids, reason, actor], { moved })).ids;
 }
 
 export interface VoteRow {
@@ -169,8 +169,9 @@ export const caseVotes = (db: Queryable, id: string, before: number | undefined,
  * Invites jurors whom the case lacks, one for each token at most; see db/functions/invitations.sql.
  * @returns how many
  */
-export async function inviteJurors(db: Queryable, id: string, tokens: string[]): Promise<number> {
-  return (await db.run<{ n: number }>('invite_jurors', [id, tokens]))[0]?.n ?? 0;
+export async function inviteJurors(db: Mover, id: string, tokens: string[], how?: Receipt): Promise<number> {
+  const moved = ([row]: { n: number }[]) => cases(row && row.n > 0 ? [id] : []);
+  return (await db.move<{ n: number }>('invite_jurors', [id, tokens], { ...how, moved }))[0]?.n ?? 0;
 }
 
 export interface Invitation {

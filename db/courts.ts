@@ -1,6 +1,6 @@
 import type { Juror } from '../contract/courts.ts';
 import type { Callback } from '../contract/items.ts';
-import type { Queryable } from './pool.ts';
+import type { Mover, Queryable } from './pool.ts';
 
 /** A row of `court`. */
 export interface CourtRow {
@@ -93,13 +93,15 @@ export async function* openCases(db: Queryable, court: string): AsyncGenerator<O
 
 /** @returns the ids of cases with a new version; null: the court has other settings than these by now */
 export async function rejudgeCases(
-  db: Queryable,
+  db: Mover,
   { name, settings_version }: Pick<Court, 'name' | 'settings_version'>,
   found: { id: string; votes: number; verdict: object }[],
 ): Promise<string[] | null> {
-  const rows = await db.run<{ id: string | null }>('rejudge_cases', [name, JSON.stringify(found), settings_version]);
-  const ids = rows.map((row) => row.id);
-  return ids.every((id) => id !== null) ? ids : null;
+  type Judged = { id: string | null };
+  const ids = (rows: Judged[]) => rows.map((row) => row.id).filter((id) => id !== null);
+  const moved = (rows: Judged[]) => ({ kind: 'case' as const, ids: ids(rows) });
+  const rows = await db.move<Judged>('rejudge_cases', [name, JSON.stringify(found), settings_version], { moved });
+  return ids(rows).length === rows.length ? ids(rows) : null;
 }
 
 export const refreshDone = (db: Queryable, court: Pick<Court, 'name' | 'settings_version'>) =>
@@ -130,8 +132,8 @@ export async function countJurors(db: Queryable, court: string, list: number): P
 export const goldOf = (db: Queryable, court: string) =>
   db.run<{ id: string; ended_at: Date | null }>('gold_of', [court]);
 
-export const changeGold = (db: Queryable, court: string, gold: { id: string; gold: string; body: unknown }[]) =>
-  db.run('change_gold', [court, JSON.stringify(gold)]);
+export const changeGold = (db: Mover, court: string, gold: { id: string; gold: string; body: unknown }[]) =>
+  db.move('change_gold', [court, JSON.stringify(gold)], { moved: () => [] });
 
 export interface CourtCounts {
   /** Sums of the court's signed rows: states of the core, `votes`, `wasted`, `votes {tally}`, … */

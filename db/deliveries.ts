@@ -1,6 +1,6 @@
 import type { Driven } from '../contract/snapshot.ts';
-import type { Item, Kind } from './items.ts';
-import type { Queryable } from './pool.ts';
+import type { Kind } from './items.ts';
+import type { Mover, Queryable } from './pool.ts';
 
 export interface Delivery {
   kind: Driven;
@@ -74,8 +74,8 @@ export async function attemptDelivery(
   return (await db.run<Delivery>('attempt_delivery', values))[0];
 }
 
-export const itemTold = (db: Queryable, kind: Kind, id: string, event: string, data: object) =>
-  db.run<Item>('told', [kind, id, event, JSON.stringify(data)]);
+export const itemTold = (db: Mover, kind: Kind, id: string, event: string, data: object) =>
+  db.move('told', [kind, id, event, JSON.stringify(data)], { moved: () => [] });
 
 /** A delivery whose workflow has not been started. */
 export type DeliveryStart = Pick<Delivery, 'kind' | 'item_id' | 'n'>;

@@ -1,6 +1,6 @@
 import type { Item } from '../contract/items.ts';
 import type { NewTask } from '../contract/tasks.ts';
-import type { Queryable } from './pool.ts';
+import type { Mover, Queryable } from './pool.ts';
 
 export interface Pull {
   /** The name that counts. */
@@ -34,8 +34,10 @@ export type Pulled = { person: string } & (
 );
 
 /** See db/functions/dispatches.sql; no person twice. */
-export const nextTasks = (db: Queryable, pulls: Pull[]) =>
-  db.run<Pulled | Advanced>('next_tasks', [JSON.stringify(pulls)]);
+export const nextTasks = (db: Mover, pulls: Pull[]) =>
+  db.move<Pulled | Advanced>('next_tasks', [JSON.stringify(pulls)], {
+    moved: (rows) => rows.filter((row) => row.outcome === 'dispatched' || row.outcome === 'advanced'),
+  });
 
 export interface Completion {
   person: string;
@@ -54,8 +56,10 @@ export type Completed = { token: string } & (
 );
 
 /** See db/functions/dispatches.sql; no token twice. */
-export const completeTasks = (db: Queryable, all: Completion[]) =>
-  db.run<Completed | Advanced>('complete_tasks', [JSON.stringify(all)]);
+export const completeTasks = (db: Mover, all: Completion[]) =>
+  db.move<Completed | Advanced>('complete_tasks', [JSON.stringify(all)], {
+    moved: (rows) => rows.filter((row) => row.outcome === 'completed' || row.outcome === 'advanced'),
+  });
 
 export interface DispatchLogRow {
   item_id: string;

@@ -1,5 +1,5 @@
 import type { Juror } from '../contract/courts.ts';
-import type { Queryable } from './pool.ts';
+import type { Mover, Queryable } from './pool.ts';
 
 // Jurors who become free, and the invitations that follow (S2.1); see db/functions/invitations.sql.
 
@@ -42,8 +42,10 @@ const personOf = ({ person }: { person: string }) => person;
 export const freedJurors = (db: Queryable, limit: number) => db.run<{ seq: number }>('freed_jurors', [limit]);
 
 /** @returns the case to which the juror was invited; null: none wants them; '': it is locked by others, try again */
-export async function inviteFreed(db: Queryable, seq: number, token: string): Promise<string | null> {
-  const [row] = await db.run<{ id: string | null }>('invite_freed', [seq, token]);
+export async function inviteFreed(db: Mover, seq: number, token: string): Promise<string | null> {
+  type Invited = { id: string | null };
+  const moved = ([row]: Invited[]) => ({ kind: 'case' as const, ids: row?.id ? [row.id] : [] });
+  const [row] = await db.move<Invited>('invite_freed', [seq, token], { moved });
   return row?.id ?? null;
 }
 

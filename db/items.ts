@@ -1,6 +1,6 @@
 import type { Item } from '../contract/items.ts';
 import type { CoreState, Kind } from '../contract/snapshot.ts';
-import type { Queryable } from './pool.ts';
+import type { Move, Mover, Queryable } from './pool.ts';
 
 export type { CoreState, Item, Kind };
 
@@ -47,8 +47,11 @@ export interface Verdict extends Item {
   overdue: boolean | null;
 }
 
-export const addItems = (db: Queryable, kind: Kind, items: NewItem[]) =>
-  db.run<Item>('add_items', [kind, JSON.stringify(items.map((item, no) => ({ no, ...item })))]);
+/** Neither a renewal nor a line in the log is a new version, so there is nothing to publish. */
+const UNSEEN: Move<Item> = { moved: () => [] };
+
+export const addItems = (db: Mover, kind: Kind, items: NewItem[]) =>
+  db.move('add_items', [kind, JSON.stringify(items.map((item, no) => ({ no, ...item })))]);
 
 export const getItems = (db: Queryable, kind: Kind, ids: string[]) => db.run<Item>('get_items', [kind, ids]);
 
@@ -56,8 +59,8 @@ export async function getItem(db: Queryable, kind: Kind, id: string): Promise<It
   return (await getItems(db, kind, [id]))[0];
 }
 
-export const settleItems = (db: Queryable, kind: Kind, all: Settlement[]) =>
-  db.run<Item>('settle_items', [
+export const settleItems = (db: Mover, kind: Kind, all: Settlement[]) =>
+  db.move('settle_items', [
     kind,
     all.map((s) => s.id),
     all.map((s) => s.token),
@@ -74,8 +77,12 @@ export interface Hold {
   subject: string | null;
 }
 
-export const renewItems = (db: Queryable, kind: Kind, holds: Hold[]) =>
-  db.run<Item>('renew_items', [kind, holds.map((h) => h.id), holds.map((h) => h.token), holds.map((h) => h.subject)]);
+export const renewItems = (db: Mover, kind: Kind, holds: Hold[]) =>
+  db.move(
+    'renew_items',
+    [kind, holds.map((h) => h.id), holds.map((h) => h.token), holds.map((h) => h.subject)],
+    UNSEEN,
+  );
 
 export interface Release {
   id: string;
@@ -90,8 +97,8 @@ export interface Release {
   undelivered?: boolean;
 }
 
-export const releaseItem = (db: Queryable, kind: Kind, r: Release) =>
-  db.run<Item>('release_item', [
+export const releaseItem = (db: Mover, kind: Kind, r: Release) =>
+  db.move('release_item', [
     kind,
     r.id,
     r.token,
@@ -112,8 +119,8 @@ export interface Transfer {
   actor: string;
 }
 
-export const transferItem = (db: Queryable, kind: Kind, t: Transfer) =>
-  db.run<Item>('transfer_item', [kind, t.id, t.token, t.subject, t.queue, t.reason, t.actor]);
+export const transferItem = (db: Mover, kind: Kind, t: Transfer) =>
+  db.move('transfer_item', [kind, t.id, t.token, t.subject, t.queue, t.reason, t.actor]);
 
 export interface Closing {
   state: 'settled' | 'invalidated';
@@ -124,8 +131,8 @@ export interface Closing {
   queue?: string;
 }
 
-export const closeItems = (db: Queryable, kind: Kind, c: Closing) =>
-  db.run<Item>('close_items', [
+export const closeItems = (db: Mover, kind: Kind, c: Closing) =>
+  db.move('close_items', [
     kind,
     c.items.map((i) => i.id),
     c.state,
@@ -143,11 +150,11 @@ export interface ItemChange {
   deadlineAt?: string | null;
 }
 
-export const changeItem = (db: Queryable, kind: Kind, id: string, change: ItemChange, actor: string) =>
-  db.run<Item>('change_item', [kind, id, JSON.stringify(change), actor]);
+export const changeItem = (db: Mover, kind: Kind, id: string, change: ItemChange, actor: string) =>
+  db.move('change_item', [kind, id, JSON.stringify(change), actor]);
 
-export const noteItem = (db: Queryable, kind: Kind, id: string, type: string, actor: string, data: object) =>
-  db.run<Item>('note_item', [kind, id, type, actor, JSON.stringify(data)]);
+export const noteItem = (db: Mover, kind: Kind, id: string, type: string, actor: string, data: object) =>
+  db.move('note_item', [kind, id, type, actor, JSON.stringify(data)], UNSEEN);
 
 export async function findVerdict(
   db: Queryable,

@@ -1,5 +1,5 @@
 import type { Item } from '../contract/items.ts';
-import type { Queryable } from './pool.ts';
+import type { Mover, Queryable } from './pool.ts';
 import type { Queue } from './queues.ts';
 
 // Jobs are items of kind `job` in queues called topics. What they share with the other designs is in
@@ -12,11 +12,11 @@ export interface Pop {
 }
 
 /** One job for each pop, as far as there are any; all pops name the same topics. */
-export const popJobs = (db: Queryable, pops: Pop[], maxBytes: number | null) =>
-  db.run<Item>('pop_jobs', [pops[0]?.topics ?? [], pops.map((p) => p.token), pops.map((p) => p.holder), maxBytes]);
+export const popJobs = (db: Mover, pops: Pop[], maxBytes: number | null) =>
+  db.move('pop_jobs', [pops[0]?.topics ?? [], pops.map((p) => p.token), pops.map((p) => p.holder), maxBytes]);
 
-export const reserveJob = (db: Queryable, number: number, token: string, holder: string, maxBytes: number | null) =>
-  db.run<Item>('reserve_job', [number, token, holder, maxBytes]);
+export const reserveJob = (db: Mover, number: number, token: string, holder: string, maxBytes: number | null) =>
+  db.move('reserve_job', [number, token, holder, maxBytes]);
 
 export interface Finish {
   id: string;
@@ -26,22 +26,22 @@ export interface Finish {
   actor: string;
 }
 
-export const finishJobs = (db: Queryable, jobs: Finish[]) =>
-  db.run<Item>('finish_jobs', [jobs.map((j) => j.id), jobs.map((j) => j.token), jobs.map((j) => j.actor)]);
+export const finishJobs = (db: Mover, jobs: Finish[]) =>
+  db.move('finish_jobs', [jobs.map((j) => j.id), jobs.map((j) => j.token), jobs.map((j) => j.actor)]);
 
-export const deleteJobs = (db: Queryable, jobs: { id: string; actor: string }[], alsoReserved: boolean) =>
-  db.run<Item>('delete_jobs', [jobs.map((j) => j.id), jobs.map((j) => j.actor), alsoReserved]);
+export const deleteJobs = (db: Mover, jobs: { id: string; actor: string }[], alsoReserved: boolean) =>
+  db.move('delete_jobs', [jobs.map((j) => j.id), jobs.map((j) => j.actor), alsoReserved]);
 
 export interface Reservation {
   id: string;
   token: string;
 }
 
-export const releaseJobs = (db: Queryable, jobs: Reservation[], delaySeconds: number, priority: number | null) =>
-  db.run<Item>('release_jobs', [jobs.map((j) => j.id), jobs.map((j) => j.token), delaySeconds, priority]);
+export const releaseJobs = (db: Mover, jobs: Reservation[], delaySeconds: number, priority: number | null) =>
+  db.move('release_jobs', [jobs.map((j) => j.id), jobs.map((j) => j.token), delaySeconds, priority]);
 
-export const buryJob = (db: Queryable, { id, token }: Reservation, priority: number | null) =>
-  db.run<Item>('bury_job', [id, token, priority]);
+export const buryJob = (db: Mover, { id, token }: Reservation, priority: number | null) =>
+  db.move('bury_job', [id, token, priority]);
 
 /** Which jobs a kick of several statements goes on with: those that were in this state when it began. */
 export interface KickedFrom {
@@ -58,18 +58,18 @@ export interface Kick {
 }
 
 export async function kickTopic(
-  db: Queryable,
+  db: Mover,
   { topic, count, actor, begun }: Kick,
 ): Promise<{ rows: Item[]; from: KickedFrom | null }> {
   const values = [topic, count, actor, begun?.state ?? null, begun?.since ?? null];
-  const rows = await db.run<Item & { kicked_from: KickedFrom['state'] }>('kick_topic', values);
+  const rows = await db.move<Item & { kicked_from: KickedFrom['state'] }>('kick_topic', values);
   const [first] = rows;
   // a Date has milliseconds, the database's clock has more
   const from = first ? { state: first.kicked_from, since: new Date(first.updated_at.getTime() + 1) } : null;
   return { rows, from };
 }
 
-export const kickJob = (db: Queryable, id: string, actor: string) => db.run<Item>('kick_job', [id, actor]);
+export const kickJob = (db: Mover, id: string, actor: string) => db.move('kick_job', [id, actor]);
 
 const first = async (rows: Promise<Item[]>): Promise<Item | undefined> => (await rows)[0];
 
@@ -101,7 +101,7 @@ export interface PushTarget {
   concurrency: number;
 }
 
-export const popToPush = (db: Queryable, topic: string, tokens: string[], limit: number) =>
-  db.run<Item>('pop_to_push', [topic, tokens, limit]);
+export const popToPush = (db: Mover, topic: string, tokens: string[], limit: number) =>
+  db.move('pop_to_push', [topic, tokens, limit]);
 
 export const pushTopics = (db: Queryable) => db.run<{ name: string; push: PushTarget }>('push_topics');

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import type { Change, Item } from '../contract/items.ts';
+import type { Kind } from '../contract/snapshot.ts';
 import { bounded } from './pages.ts';
 
 /** Counts and versions fit a double; a rank may not, and is never reckoned with outside SQL. */
@@ -20,9 +22,36 @@ export interface Queryable {
   run<T extends object = Row>(name: string, values?: unknown[]): Promise<T[]>;
 }
 
-export interface Db extends Queryable {
+export interface Mover extends Queryable {
+  /**
+   * Runs a statement that moves items or reviews. What it moved is published as soon as it is committed: it has no
+   * other way to run, so none can be forgotten.
+   */
+  move<T extends object = Item>(name: string, values: unknown[], how?: Move<T>): Promise<T[]>;
+}
+
+export interface Move<T> extends Receipt {
+  /** What moved, by the rows of the answer; left out: each row is an item that did. */
+  moved?: (rows: T[]) => Change[] | { kind: Kind; ids: string[] };
+}
+
+export interface Receipt {
+  /** The item whose own workflow asked for it, and so knows already. */
+  receivedBy?: string;
+  /** Time did it, not a caller. */
+  byTime?: boolean;
+}
+
+/** What one commit moved. Rows are as the statement left them; an item may be there more than once. */
+export interface Commit extends Receipt {
+  changes: Change[];
+}
+
+export interface Db extends Mover {
+  /** Calls `listener` after each commit that moved something. It must not throw, nor take long. */
+  onCommit(listener: (commit: Commit) => void): void;
   /** Runs `work` in one transaction on one connection. */
-  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Mover) => Promise<T>, receipt?: Receipt): Promise<T>;
   readonly pool: pg.Pool;
   /** For lists, statistics and metrics. */
   readonly lists: Lists;
@@ -72,25 +101,50 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
     options: `-c statement_timeout=${LIST_MS} -c plan_cache_mode=force_custom_plan -c jit=off`,
   });
   for (const each of [pool, lists]) each.on('error', onError);
+  const listeners: ((commit: Commit) => void)[] = [];
+  const published = async (commits: Pending[]) => {
+    for (const { moved, ...how } of commits) {
+      const changes = Array.isArray(moved) ? moved : await run<Item>(pool, 'get_items', [moved.kind, moved.ids]);
+      if (changes.length > 0) for (const listener of listeners) listener({ ...how, changes });
+    }
+  };
   return {
     pool,
     lists: { pool: lists, run: (name, values) => onceMore(() => run(lists, name, values)) },
     run: (name, values) => onceMore(() => run(pool, name, values)),
-    transaction: (work) => onceMore(() => transact(work)),
+    async move<T extends object>(name: string, values: unknown[], how: Move<T> = {}) {
+      const rows = await onceMore(() => run<T>(pool, name, values));
+      await published([pending(rows, how)]);
+      return rows;
+    },
+    onCommit: (listener) => void listeners.push(listener),
+    async transaction(work, receipt = {}) {
+      const [result, commits] = await onceMore(() => transact(work));
+      await published(commits.map((commit) => ({ ...commit, ...receipt })));
+      return result;
+    },
     end: async () => {
       await Promise.all([pool.end(), lists.end()]);
     },
   };
 
-  async function transact<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+  async function transact<T>(work: (tx: Mover) => Promise<T>): Promise<[T, Pending[]]> {
+    const commits: Pending[] = [];
     const client = await pool.connect();
     client.on('error', onError);
     let broken: Error | undefined;
     try {
       await client.query('begin');
-      const result = await work({ run: (name, values) => run(client, name, values) });
+      const result = await work({
+        run: (name, values) => run(client, name, values),
+        async move<R extends object>(name: string, values: unknown[], how: Move<R> = {}) {
+          const rows = await run<R>(client, name, values);
+          commits.push(pending(rows, how));
+          return rows;
+        },
+      });
       await client.query('commit');
-      return result;
+      return [result, commits];
     } catch (error) {
       await client.query('rollback').catch((e: Error) => {
         broken = e;
@@ -102,6 +156,13 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
     }
   }
 }
+
+type Pending = Receipt & { moved: Change[] | { kind: Kind; ids: string[] } };
+
+const pending = <T extends object>(rows: T[], { moved = (all) => all as Change[], ...how }: Move<T>): Pending => ({
+  moved: moved(rows),
+  ...how,
+});
 
 /** A deadlock's victim and a serialization failure have changed nothing: once more, and it mostly goes through. */
 async function onceMore<T>(work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import type { Rule } from '../contract/queues.ts';
 import type { Item, Kind } from './items.ts';
-import type { Queryable } from './pool.ts';
+import type { Move, Mover, Queryable } from './pool.ts';
 
 export interface Escalation {
   afterSeconds: number;
@@ -125,13 +125,19 @@ export async function pauseQueue(db: Queryable, kind: Kind, name: string, paused
   return (await db.run<Queue>('pause_queue', [kind, name, paused]))[0];
 }
 
+/** What was held before is resumed, and has not moved. */
+const granted = (tokens: string[]): Move<Item> => {
+  const given = new Set<string | null>(tokens);
+  return { moved: (rows) => rows.filter((row) => given.has(row.lease_id)) };
+};
+
 /** See db/functions/claim.sql. */
-export const claimItems = (db: Queryable, c: Claim) =>
-  db.run<Item>('claim', [c.kind, c.queue, c.persons, c.tokens, c.count, c.skills, c.resume]);
+export const claimItems = (db: Mover, c: Claim) =>
+  db.move('claim', [c.kind, c.queue, c.persons, c.tokens, c.count, c.skills, c.resume], granted(c.tokens));
 
 /** The one item that a decision asked for as its next, or nothing, however often it is asked. */
-export const claimNextItem = (db: Queryable, c: NextClaim) =>
-  db.run<Item>('claim_next', [c.kind, c.queue, c.person, c.token, c.skills, c.follows]);
+export const claimNextItem = (db: Mover, c: NextClaim) =>
+  db.move('claim_next', [c.kind, c.queue, c.person, c.token, c.skills, c.follows], granted([c.token]));
 
 export async function claimReasons(
   db: Queryable,
@@ -172,13 +178,13 @@ export interface RefreshedBatch {
 
 /** One batch of a queue's open items under its present settings; undefined at the end of the walk. */
 export async function refreshItems(
-  db: Queryable,
+  db: Mover,
   kind: Kind,
   name: string,
   last: Pick<RefreshedBatch, 'created_at' | 'seq'>,
 ): Promise<RefreshedBatch | undefined> {
   const values = [kind, name, last.created_at, last.seq, REFRESH_BATCH];
-  return (await db.run<RefreshedBatch>('refresh_items', values))[0];
+  return (await db.move<RefreshedBatch>('refresh_items', values, { moved: () => [] }))[0];
 }
 
 /** Only if the settings are still those of that version. */

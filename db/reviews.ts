@@ -1,7 +1,7 @@
-import type { Callback } from '../contract/items.ts';
+import type { Callback, Change as Published } from '../contract/items.ts';
 import type { ReviewRecord } from '../contract/reviews.ts';
-import type { Change } from '../domain/reviews.ts';
-import type { Queryable } from './pool.ts';
+import { type Change, reviewChange } from '../domain/reviews.ts';
+import type { Mover, Queryable } from './pool.ts';
 
 /** A row of `review`. */
 export interface Review {
@@ -81,9 +81,19 @@ export interface Target {
   status: number;
 }
 
+/** Each review once, with the newest of its callbacks. */
+function received(all: NewCallback[], rows: Received[]): Published[] {
+  const newest = new Map<string, Published>();
+  rows.forEach((r, n) => {
+    const id = all[n]?.review ?? '';
+    if (r.told_version !== null) newest.set(id, reviewChange(id, r.told_version, r.received_at));
+  });
+  return [...newest.values()];
+}
+
 /** Keeps callbacks in the order given; answers in the same order. See db/functions/reviews.sql, also for `wait`. */
-export const receiveCallbacks = (db: Queryable, all: NewCallback[], skewSeconds: number, wait: boolean) =>
-  db.run<Received>('receive_callbacks', [
+export const receiveCallbacks = (db: Mover, all: NewCallback[], skewSeconds: number, wait: boolean) => {
+  const values = [
     all.map((c) => c.review),
     all.map((c) => c.id),
     all.map((c) => c.kind),
@@ -93,7 +103,9 @@ export const receiveCallbacks = (db: Queryable, all: NewCallback[], skewSeconds:
     skewSeconds,
     all.map((c) => c.actor),
     wait,
-  ]);
+  ];
+  return db.move<Received>('receive_callbacks', values, { moved: (rows) => received(all, rows) });
+};
 
 /** Applies at most `limit` of what has come; undefined: there is no such review. */
 export async function applyReview(db: Queryable, id: string, limit: number): Promise<Applied | undefined> {
@@ -102,7 +114,7 @@ export async function applyReview(db: Queryable, id: string, limit: number): Pro
 
 /** @throws a unique violation of `review_picture` when another review has one of the pictures */
 export async function putReview(
-  db: Queryable,
+  db: Mover,
   id: string,
   targets: Target[],
   body: unknown,
@@ -110,7 +122,9 @@ export async function putReview(
   actor: string,
 ) {
   const values = [id, JSON.stringify(targets), JSON.stringify(body), callback && JSON.stringify(callback), actor];
-  const [row] = await db.run<{ created: boolean; told_version: number | null; now: Date }>('put_review', values);
+  type Put = { created: boolean; told_version: number | null; now: Date };
+  const moved = ([row]: Put[]) => (row?.told_version ? [reviewChange(id, row.told_version, row.now)] : []);
+  const [row] = await db.move<Put>('put_review', values, { moved });
   if (!row) throw new Error('put_review returned no row');
   return row;
 }

@@ -1,5 +1,5 @@
 import type { Item } from './items.ts';
-import type { Queryable } from './pool.ts';
+import type { Mover, Queryable } from './pool.ts';
 
 /** What a queue's rules come to for one version of a ticket. */
 export interface RuledTicket {
@@ -12,8 +12,8 @@ export interface RuledTicket {
 }
 
 /** @returns the tickets to which it was applied: those that had not changed since, under settings of that version */
-export const applyRules = (db: Queryable, queue: string, settingsVersion: number, tickets: RuledTicket[]) =>
-  db.run<Item>('apply_rules', [queue, settingsVersion, JSON.stringify(tickets)]);
+export const applyRules = (db: Mover, queue: string, settingsVersion: number, tickets: RuledTicket[]) =>
+  db.move('apply_rules', [queue, settingsVersion, JSON.stringify(tickets)]);
 
 export const rulesDue = (db: Queryable, limit: number) => db.run<Item>('rules_due', [limit]);
 

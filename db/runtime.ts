@@ -1,6 +1,6 @@
-import type { ToldRow } from '../contract/items.ts';
+import type { Change } from '../contract/items.ts';
 import type { Item, Kind } from './items.ts';
-import type { Queryable } from './pool.ts';
+import type { Mover, Queryable, Receipt } from './pool.ts';
 
 export interface Notice {
   seq: number;
@@ -20,13 +20,14 @@ export interface NodeRow {
 }
 
 /** One batch of everything due; see db/functions/tick.sql. */
-export const tick = (db: Queryable, limit: number) => db.run<Item>('tick', [limit]);
+export const tick = (db: Mover, limit: number) => db.move('tick', [limit], { byTime: true });
 
 /** What is due for one item; see db/functions/tick.sql. */
-export const tickItem = (db: Queryable, kind: Kind, id: string) => db.run<Item>('tick_item', [kind, id]);
+export const tickItem = (db: Mover, kind: Kind, id: string, how?: Receipt) => db.move('tick_item', [kind, id], how);
 
 /** What is due for these items, one transition each; see db/functions/tick.sql. */
-export const tickItems = (db: Queryable, kind: Kind, ids: string[]) => db.run<Item>('tick_items', [kind, ids]);
+export const tickItems = (db: Mover, kind: Kind, ids: string[], how?: Receipt) =>
+  db.move('tick_items', [kind, ids], how);
 
 /** An item with the database's time of reading it. */
 export async function readItem(db: Queryable, kind: Kind, id: string): Promise<(Item & { now: Date }) | undefined> {
@@ -41,13 +42,13 @@ export async function nextDue(db: Queryable): Promise<number | null> {
 
 export const acknowledge = (db: Queryable, versions: number[]) => db.run('acknowledge', [versions]);
 
-export type ToldItem = ToldRow & { told_version: number };
+export type OutboxRow = Change & { outbox_version: number };
 
 export const adoptOutbox = (db: Queryable, node: string, limit: number) =>
-  db.run<ToldItem>('adopt_outbox', [node, limit]);
+  db.run<OutboxRow>('adopt_outbox', [node, limit]);
 
 export const ownOutbox = (db: Queryable, node: string, after: number, limit: number) =>
-  db.run<ToldItem>('own_outbox', [node, after, limit]);
+  db.run<OutboxRow>('own_outbox', [node, after, limit]);
 
 export async function outboxLag(db: Queryable): Promise<{ waiting: number; oldest_seconds: number }> {
   const [row] = await db.run<{ waiting: number; oldest_seconds: number }>('outbox_lag');

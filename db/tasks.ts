@@ -1,6 +1,6 @@
 import type { Callback, Item } from '../contract/items.ts';
 import type { NewTask, TemplateParams } from '../contract/tasks.ts';
-import type { Queryable } from './pool.ts';
+import type { Mover, Queryable } from './pool.ts';
 
 export interface TemplateRow {
   id: string;
@@ -114,50 +114,48 @@ export type TaskToBe = Omit<TaskRow, 'seq' | 'state' | 'revision' | 'content_has
 
 const json = ({ hash, ...task }: TaskToBe) => JSON.stringify({ ...task, content_hash: `\\x${hash}` });
 
-interface Outcome<O> {
-  outcome: O;
-  /** What changed. */
-  items: Item[];
-}
+/** A row of the answer; without an item where nothing changed. */
+type Changed<O> = Item & { outcome: O };
+
+const changed = <O>(rows: Changed<O>[]) => rows.filter((row) => row.id !== null);
 
 /** See db/functions/taskbook.sql, as for the next three. `limit`: rotating tasks an executor may have. */
 export async function addTask(
-  db: Queryable,
+  db: Mover,
   task: TaskToBe,
   limit: number,
   actor: string,
-): Promise<Outcome<'created' | 'exists' | 'limit' | 'no_template' | 'too_many'>> {
-  return outcomeOf(await db.run('add_task', [json(task), limit, actor]));
+): Promise<'created' | 'exists' | 'limit' | 'no_template' | 'too_many'> {
+  return outcomeOf(await db.move('add_task', [json(task), limit, actor], { moved: changed }));
 }
 
 /** @param seen the revision that the change is made from */
 export async function changeTask(
-  db: Queryable,
+  db: Mover,
   task: TaskToBe,
   seen: number,
   limit: number,
   actor: string,
-): Promise<Outcome<'changed' | 'again' | 'deleted' | 'not_found' | 'limit' | 'no_template' | 'too_many'>> {
-  return outcomeOf(await db.run('change_task', [task.id, json(task), seen, limit, actor]));
+): Promise<'changed' | 'again' | 'deleted' | 'not_found' | 'limit' | 'no_template' | 'too_many'> {
+  return outcomeOf(await db.move('change_task', [task.id, json(task), seen, limit, actor], { moved: changed }));
 }
 
 export async function deleteTask(
-  db: Queryable,
+  db: Mover,
   id: string,
   reason: string | null,
   actor: string,
-): Promise<Outcome<'deleted' | 'repeated' | 'not_found'>> {
-  return outcomeOf(await db.run('delete_task', [id, reason, actor]));
+): Promise<'deleted' | 'repeated' | 'not_found'> {
+  return outcomeOf(await db.move('delete_task', [id, reason, actor], { moved: changed }));
 }
 
 /** Ends an occurrence with all of its dispatches. */
-export const cancelOccurrence = (db: Queryable, id: string, reason: string, actor: string) =>
-  db.run<Item>('cancel_occurrence', [id, reason, actor]);
+export const cancelOccurrence = (db: Mover, id: string, reason: string, actor: string) =>
+  db.move('cancel_occurrence', [id, reason, actor]);
 
-function outcomeOf<O>(rows: (Item & { outcome: O })[]): Outcome<O> {
-  const [first] = rows;
+function outcomeOf<O>([first]: Changed<O>[]): O {
   if (!first) throw new Error('the statement gave no outcome');
-  return { outcome: first.outcome, items: rows.filter((row) => row.id !== null) };
+  return first.outcome;
 }
 
 export async function getTask(db: Queryable, id: string): Promise<TaskRow | undefined> {

@@ -1,13 +1,12 @@
-import type { Item } from '../contract/items.ts';
 import type { CoreState } from '../contract/snapshot.ts';
 import type { Reservation } from './jobs.ts';
-import type { Queryable } from './pool.ts';
+import type { Mover, Queryable } from './pool.ts';
 
 // What only beanstalkd's protocol asks (S3.8). See db/queries/tubes.sql.
 
 /** `undelivered`: the answer never reached the client, so it wasn't an attempt. */
-export const returnJobs = (db: Queryable, jobs: Reservation[], undelivered: boolean) =>
-  db.run<Item>('return_jobs', [jobs.map((j) => j.id), jobs.map((j) => j.token), undelivered]);
+export const returnJobs = (db: Mover, jobs: Reservation[], undelivered: boolean) =>
+  db.move('return_jobs', [jobs.map((j) => j.id), jobs.map((j) => j.token), undelivered]);
 
 /** Times in seconds. */
 export interface JobStats {

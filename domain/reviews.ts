@@ -1,3 +1,4 @@
+import type { Change as Published } from '../contract/items.ts';
 import type { ReviewRecord } from '../contract/reviews.ts';
 
 const placed = (parts: ReviewRecord['pictures']) => parts.map((p, position) => ({ ...p, position }));
@@ -68,4 +69,12 @@ const MAX_STATUS = 2_147_483_647;
 export function statusOf(decision: unknown): number | undefined {
   const status = (decision as { status?: unknown } | null)?.status;
   return Number.isInteger(status) && Math.abs(status as number) <= MAX_STATUS ? (status as number) : undefined;
+}
+
+/** A review that has received callbacks. */
+export function reviewChange(id: string, version: number, at: Date): Published {
+  return {
+    ...{ kind: 'review', id, queue: '', state: 'ready', version, wake_at: null, holder: null, telling: true },
+    ...{ event_seq: version, last_event: 'received', last_actor: 'system', updated_at: at, inviting: false },
+  };
 }

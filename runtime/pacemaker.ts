@@ -1,18 +1,11 @@
 import type { Db } from '../db/pool.ts';
 import { nextDue, tick } from '../db/runtime.ts';
 import type { Log } from './log.ts';
-import type { AfterCommit } from './outbox/messages.ts';
 
 const BATCH = 1_000;
 const IDLE_MS = 5_000;
 const MIN_BACKOFF_MS = 5;
 const MAX_BACKOFF_MS = 1_000;
-
-export interface PacemakerOptions {
-  db: Db;
-  after: AfterCommit;
-  log: Log;
-}
 
 /**
  * The prompt clock: sleeps until the earliest wake time of any item, then does everything that is
@@ -20,7 +13,8 @@ export interface PacemakerOptions {
  * is also all that an idle system costs. The durable timers are the certain clock (workflows/items.ts).
  */
 export class Pacemaker {
-  readonly #o: PacemakerOptions;
+  readonly #db: Db;
+  readonly #log: Log;
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
   #running: Promise<void> | undefined;
@@ -29,8 +23,9 @@ export class Pacemaker {
   #backoffMs = 0;
   #stopped = false;
 
-  constructor(options: PacemakerOptions) {
-    this.#o = options;
+  constructor(db: Db, log: Log) {
+    this.#db = db;
+    this.#log = log;
   }
 
   start(): void {
@@ -70,7 +65,7 @@ export class Pacemaker {
     } catch (error) {
       this.#backoffMs = Math.min(MAX_BACKOFF_MS, this.#backoffMs * 2 || 100);
       nextMs = this.#backoffMs;
-      this.#o.log.warn({ err: (error as Error).message }, 'the pacemaker could not look, trying again');
+      this.#log.warn({ err: (error as Error).message }, 'the pacemaker could not look, trying again');
     }
     this.#dueAt = Number.POSITIVE_INFINITY;
     this.#running = undefined;
@@ -81,11 +76,10 @@ export class Pacemaker {
   /** @returns milliseconds until it has to be done again */
   async #work(): Promise<number> {
     for (;;) {
-      const due = await nextDue(this.#o.db);
+      const due = await nextDue(this.#db);
       if (due === null) return this.#calm(IDLE_MS);
       if (due > 0) return this.#calm(due * 1000);
-      const rows = await tick(this.#o.db, BATCH);
-      this.#o.after(rows, { byTick: true });
+      const rows = await tick(this.#db, BATCH);
       if (rows.length === 0) {
         // due, but nothing moved: another process is at it
         this.#backoffMs = Math.min(MAX_BACKOFF_MS, Math.max(MIN_BACKOFF_MS, this.#backoffMs * 2));

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
+import type { Api } from '../api/api.ts';
 import { createApp, openApi } from '../api/app.ts';
-import type { Api } from '../services/services.ts';
 import { committed, differences } from './architecture/drift.ts';
 
 const FILE = new URL('../docs/openapi.json', import.meta.url);

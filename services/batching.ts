@@ -1,5 +1,5 @@
-import { isUnavailable } from '../api/problems.ts';
 import { isConflict } from '../db/pool.ts';
+import { isUnavailable } from './problems.ts';
 
 interface Caller<In, Out> {
   input: In;

@@ -1,6 +1,6 @@
 import type { Item } from '../contract/items.ts';
 import * as cases from '../db/cases.ts';
-import type { Engine } from '../runtime/runtime.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import { share } from './batching.ts';
 
 /** What several endpoints do with cases. */
@@ -10,20 +10,15 @@ export interface CaseService {
   leave(leaving: cases.Leave): ReturnType<typeof cases.leaveCase>;
 }
 
-export function caseService({ db, after }: Engine): CaseService {
+export function caseService({ db }: Runtime): CaseService {
   return {
     add: share<cases.NewCaseRow, Item | undefined>(
       async (rows) => {
         const added = new Map((await cases.addCases(db, rows)).map((item) => [item.id, item]));
-        after([...added.values()]);
         return rows.map((row) => added.get(row.id));
       },
       { keys: (row) => [row.id] },
     ),
-    async leave(leaving) {
-      const outcome = await cases.leaveCase(db, leaving);
-      after(await cases.getCases(db, [leaving.id]));
-      return outcome;
-    },
+    leave: (leaving) => cases.leaveCase(db, leaving),
   };
 }

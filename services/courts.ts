@@ -1,8 +1,6 @@
-import { getCases } from '../db/cases.ts';
 import { type Court, type CourtRow, getCourt, openCases, refreshDone, rejudgeCases } from '../db/courts.ts';
 import type { Db } from '../db/pool.ts';
 import { type Judgement, judge, orderOf, type Rules, type Tally } from '../domain/courts.ts';
-import type { AfterCommit } from '../runtime/outbox/messages.ts';
 
 /** What of a court its strategies go by. */
 export type Ruled = Pick<CourtRow, 'votes_to_win' | 'panel' | 'quality' | 'decide' | 'pick'>;
@@ -35,7 +33,7 @@ const AT_ONCE = { decided: 25, open: 1_000 };
  * first (S2.8). Safe to repeat and to run twice at once; it ends when the settings change again. A crash in between
  * leaves `refresh_pending` true.
  */
-export async function refreshCourt(db: Db, after: AfterCommit, name: string): Promise<void> {
+export async function refreshCourt(db: Db, name: string): Promise<void> {
   const court: Court | undefined = await getCourt(db, name);
   if (!court?.refresh_pending) return;
   for (const part of ['decided', 'open'] as const)
@@ -44,9 +42,7 @@ export async function refreshCourt(db: Db, after: AfterCommit, name: string): Pr
         .map(({ id, tally, votes, stage }) => ({ id, votes, verdict: verdictOf(court, tally, stage) }))
         .filter(({ verdict }) => (verdict.winner !== null || verdict.hung) === (part === 'decided'));
       for (let at = 0; at < found.length; at += AT_ONCE[part]) {
-        const changed = await rejudgeCases(db, court, found.slice(at, at + AT_ONCE[part]));
-        if (changed === null) return;
-        if (changed.length > 0) after(await getCases(db, changed));
+        if ((await rejudgeCases(db, court, found.slice(at, at + AT_ONCE[part]))) === null) return;
       }
     }
   await refreshDone(db, court);

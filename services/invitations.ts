@@ -1,5 +1,4 @@
-import type { Client } from '@temporalio/client';
-import { getCases, inviteJurors } from '../db/cases.ts';
+import { inviteJurors } from '../db/cases.ts';
 import { type DeliveryStart, deliveriesToStart, deliveryStarted } from '../db/deliveries.ts';
 import {
   freedCourtDone,
@@ -9,13 +8,13 @@ import {
   invitingCases,
   takeFreedCourts,
 } from '../db/invitations.ts';
-import type { Db } from '../db/pool.ts';
-import type { Log } from '../runtime/log.ts';
-import type { AfterCommit } from '../runtime/outbox/messages.ts';
 import { Repeating } from '../runtime/repeating.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import { startDelivery } from './deliveries.ts';
 import { newToken } from './tokens.ts';
 
+/** Events after which no juror is freer than before, and no case lacks more of them. */
+const HANDED = new Set(['created', 'claimed']);
 const BATCH = 50;
 const STARTS_AT_ONCE = 8;
 const START_MS = 5_000;
@@ -26,31 +25,28 @@ const MOST_IN_VAIN = 20;
 /** Jurors whom one case is given at once. */
 const MOST_INVITED = 100;
 
-export interface InvitationsOptions {
-  db: Db;
-  client: Client;
-  after: AfterCommit;
-  log: Log;
-}
-
 /**
  * Invites jurors who have become free to cases that lack some, and starts the deliveries of invitations. What there is
  * to do are rows, written with the change that caused them, so that another process does it if this one dies.
  */
 export class Invitations {
-  readonly #o: InvitationsOptions;
+  readonly #o: Pick<Runtime, 'db' | 'client'>;
   readonly #persons: Repeating;
   readonly #courts: Repeating;
   readonly #starts: Repeating;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(options: InvitationsOptions) {
-    this.#o = options;
-    const failed = (error: Error) => options.log.warn({ err: error.message }, 'invitations are delayed, trying again');
+  constructor(runtime: Runtime) {
+    this.#o = runtime;
+    const failed = (error: Error) => runtime.log.warn({ err: error.message }, 'invitations are delayed, trying again');
     this.#persons = new Repeating(() => this.#invitePersons(), failed);
     this.#courts = new Repeating(() => this.#inviteForCourts(), failed);
     this.#starts = new Repeating(() => this.#startDeliveries(), failed);
+    runtime.db.onCommit(({ changes }) => {
+      if (changes.some((row) => row.kind === 'case' && !HANDED.has(row.last_event))) this.look();
+    });
+    runtime.maintenance.add(() => this.look());
   }
 
   /** There may be something to do. Calls within some milliseconds are one look: most votes free no juror who is needed. */
@@ -76,7 +72,6 @@ export class Invitations {
       if (this.#stopped) return;
       const id = await inviteFreed(db, seq, newToken());
       if (id === '') busy = true;
-      else if (id !== null) await this.#publish([id]);
     }
     if (busy) setTimeout(() => this.look(), RETRY_MS).unref();
     else if (freed.length === BATCH) this.#persons.run();
@@ -95,16 +90,11 @@ export class Invitations {
           const tokens = Array.from({ length: MOST_INVITED }, newToken);
           const invited = await inviteJurors(db, id, tokens);
           vain = invited > 0 ? 0 : vain + 1;
-          if (invited > 0) await this.#publish([id]);
           if (vain === MOST_IN_VAIN || this.#stopped) break;
         }
       }
       if (!this.#stopped) await freedCourtDone(db, court, seq);
     }
-  }
-
-  async #publish(ids: string[]): Promise<void> {
-    this.#o.after(await getCases(this.#o.db, ids));
   }
 
   async #startDeliveries(): Promise<void> {

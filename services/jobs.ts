@@ -1,16 +1,25 @@
 import { randomBytes } from 'node:crypto';
-import { invalid } from '../api/problems.ts';
 import type { NewJob } from '../contract/jobs.ts';
 import { getItem, type Item } from '../db/items.ts';
 import * as jobs from '../db/jobs.ts';
+import type { Db } from '../db/pool.ts';
 import { returnJobs } from '../db/tubes.ts';
 import { bodyBytes, MAX_TCP_BYTES } from '../domain/jobs.ts';
 import { keyOf } from '../runtime/outbox/relay.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import { share, sharePerGroup } from './batching.ts';
-import type { Api } from './services.ts';
+import type { ItemService } from './items.ts';
+import { invalid } from './problems.ts';
+import type { QueueService } from './queues.ts';
 import { contentHash, newToken } from './tokens.ts';
 
-type JobApi = Omit<Api, 'jobs'>;
+/** What it needs of other services. */
+interface Needs {
+  items: ItemService;
+  queues: QueueService;
+  /** How long Temporal lets a workflow's id be, in bytes. */
+  maxIdBytes: number;
+}
 
 /** Jobs that one statement kicks, which bounds how long it locks. */
 const KICKED_TOGETHER = 1_000;
@@ -44,14 +53,13 @@ export interface JobService {
   kick(topic: string, count: number, actor: string): Promise<number>;
 }
 
-export function jobService(api: JobApi): JobService {
-  const { db, after } = api.engine;
-  const popTogether = sharedPops(api);
+export function jobService(runtime: Runtime, { items, queues, maxIdBytes }: Needs): JobService {
+  const { db, waiters } = runtime;
+  const popTogether = sharedPops(db);
 
   const finish = share<jobs.Finish, Item | undefined>(
     async (inputs) => {
       const rows = await jobs.finishJobs(db, inputs);
-      after(rows);
       const finished = new Map(rows.map((row) => [row.id, row]));
       return inputs.map((i) => finished.get(i.id));
     },
@@ -60,20 +68,19 @@ export function jobService(api: JobApi): JobService {
   const remove = share<{ id: string; actor: string }, Item | undefined>(
     async (inputs) => {
       const rows = await jobs.deleteJobs(db, inputs, true);
-      after(rows);
       return inputs.map((i) => rows.find((r) => r.id === i.id));
     },
     { keys: (i) => [i.id] },
   );
 
   const insert = async (id: string | null, hash: string, job: Omit<NewJob, 'id'>, actor: string) => {
-    await api.ensureQueue('job', job.topic);
-    return api.add({ kind: 'job', item: { actor, ...newItem(id, hash, job) } });
+    await queues.ensure('job', job.topic);
+    return items.add({ kind: 'job', item: { actor, ...newItem(id, hash, job) } });
   };
 
   return {
     async add({ id, ...job }, actor) {
-      checkId(api, id);
+      checkId(id, maxIdBytes);
       const hash = contentHash(job);
       const item = await insert(id, hash, job, actor);
       if (item) return { item, created: true };
@@ -90,8 +97,21 @@ export function jobService(api: JobApi): JobService {
       throw new Error(`no free number for a job of ${job.topic}`);
     },
     async pop(request) {
-      for (const topic of request.topics) await api.ensureQueue('job', topic);
-      return waitFor(api, request, () => popTogether(request));
+      const { topics, waitSeconds: seconds, signal } = request;
+      for (const topic of topics) await queues.ensure('job', topic);
+      const look = async () => {
+        const popped = await popTogether(request);
+        return popped.length > 0 ? popped : undefined;
+      };
+      const found = await waiters.waitFor({ keys: () => topics.map((t) => `job/${t}`), seconds, signal }, look);
+      if (!found || !signal.aborted) return found ?? [];
+      // an answer that can't be written to a closed connection is no hand-out
+      await returnJobs(
+        db,
+        found.map((i) => ({ id: i.id, token: i.lease_id ?? '' })),
+        true,
+      );
+      return [];
     },
     finish: (id, token, actor) => finish({ id, token, actor }),
     remove: (id, actor) => remove({ id, actor }),
@@ -101,7 +121,6 @@ export function jobService(api: JobApi): JobService {
       while (kicked < count) {
         const asked = Math.min(KICKED_TOGETHER, count - kicked);
         const { rows, from } = await jobs.kickTopic(db, { topic, count: asked, actor, begun });
-        after(rows);
         kicked += rows.length;
         if (rows.length < asked) break;
         begun ??= from;
@@ -115,10 +134,10 @@ export function jobService(api: JobApi): JobService {
  * Temporal would refuse the job's workflow for ever, long after the add was answered.
  * @throws Problem 422
  */
-function checkId({ config: { temporalMaxIdBytes } }: JobApi, id: string): void {
+function checkId(id: string, maxBytes: number): void {
   const bytes = Buffer.byteLength(keyOf({ kind: 'job', id }));
-  if (bytes <= temporalMaxIdBytes) return;
-  const limit = `this Temporal server takes ${temporalMaxIdBytes} (DOCKET_TEMPORAL_MAX_ID_BYTES)`;
+  if (bytes <= maxBytes) return;
+  const limit = `this Temporal server takes ${maxBytes} (DOCKET_TEMPORAL_MAX_ID_BYTES)`;
   throw invalid('id', `is too long: the workflow id job/… has ${bytes} bytes of UTF-8, ${limit}`);
 }
 
@@ -139,14 +158,12 @@ const newItem = (id: string | null, hash: string, job: Omit<NewJob, 'id'>) => ({
 });
 
 /** Pops of the same topics share a statement; a pop of many is as many pops that come together. */
-function sharedPops(api: JobApi) {
-  const { db, after } = api.engine;
+function sharedPops(db: Db) {
   const shared = (maxBytes: number | null) =>
     sharePerGroup<jobs.Pop, Item | undefined>(() =>
       share(
         async (pops) => {
           const rows = await jobs.popJobs(db, pops, maxBytes);
-          after(rows);
           const given = new Map(rows.map((row) => [row.lease_id, row]));
           return pops.map((p) => given.get(p.token));
         },
@@ -160,27 +177,4 @@ function sharedPops(api: JobApi) {
     const given = await Promise.all(Array.from({ length: count }, pop));
     return given.filter((item) => item !== undefined);
   };
-}
-
-/** Takes a place at every topic before the first look, so that no job that comes in between is missed. */
-async function waitFor(api: JobApi, request: PopRequest, look: () => Promise<Item[]>): Promise<Item[]> {
-  const { waitSeconds, signal, topics } = request;
-  const until = performance.now() + waitSeconds * 1000;
-  const seat = waitSeconds > 0 ? api.engine.waiters.takeAny(topics.map((t) => `job/${t}`)) : undefined;
-  try {
-    let found = signal.aborted ? [] : await look();
-    while (found.length === 0 && seat && (await api.engine.load.resting(() => seat.woken(until, signal)))) {
-      found = await look();
-      seat.pass(found.length > 0);
-    }
-    if (found.length > 0 && signal.aborted) {
-      // an answer that can't be written to a closed connection is no hand-out
-      const held = found.map((i) => ({ id: i.id, token: i.lease_id ?? '' }));
-      api.engine.after(await returnJobs(api.engine.db, held, true));
-      return [];
-    }
-    return found;
-  } finally {
-    seat?.leave();
-  }
 }

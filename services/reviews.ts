@@ -1,23 +1,21 @@
-import type { Db } from '../db/pool.ts';
 import { type NewCallback, type Received, receiveCallbacks } from '../db/reviews.ts';
-import { receivedRow } from '../runtime/outbox/messages.ts';
-import type { Relay } from '../runtime/outbox/relay.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { share } from './batching.ts';
 
-/**
- * Keeps audits' callbacks and tells the workflows of their reviews. Answers in the order given.
- * `wait`: for reviews that others are at; else those are `busy`.
- */
-export type Inbox = (callbacks: NewCallback[], wait: boolean) => Promise<Received[]>;
+/** What is done with reviews. */
+export interface ReviewService {
+  /** Keeps an audit's callback, together with those that come at the same time; one whose review is locked is `busy`. */
+  receive(callback: NewCallback): Promise<Received>;
+  /** Keeps callbacks in the order given, also of reviews that are locked, for which it waits. */
+  receiveAll(callbacks: NewCallback[]): Promise<Received[]>;
+}
 
 /** @param skewSeconds how far ahead of the database's clock an audit time may be (S1.4) */
-export function createInbox(db: Db, relay: Relay, skewSeconds: number): Inbox {
-  return async (callbacks, wait) => {
-    const received = await receiveCallbacks(db, callbacks, skewSeconds, wait);
-    const told = new Map<string, Received>();
-    received.forEach((r, n) => {
-      if (r.told_version !== null) told.set(callbacks[n]?.review ?? '', r);
-    });
-    relay.tell([...told].map(([id, r]) => receivedRow(id, r.told_version ?? 0, r.received_at)));
-    return received;
+export function reviewService({ db }: Runtime, skewSeconds: number): ReviewService {
+  return {
+    receive: share<NewCallback, Received>((all) => receiveCallbacks(db, all, skewSeconds, false), {
+      keys: (c) => [`${c.review}/${c.id}`],
+    }),
+    receiveAll: (callbacks) => receiveCallbacks(db, callbacks, skewSeconds, true),
   };
 }

@@ -5,8 +5,10 @@ import { getItems } from '../db/items.ts';
 import type { Db } from '../db/pool.ts';
 import { getQueue, type Queue } from '../db/queues.ts';
 import { applyRules, openTickets, type RuledTicket, rulesDue } from '../db/rules.ts';
+import { isItem, isMarked } from '../runtime/commits.ts';
 import type { Log } from '../runtime/log.ts';
 import { newest } from '../runtime/outbox/messages.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import { SchemaError, type Schemas } from '../runtime/schemas/schemas.ts';
 
 /** Bodies of so many tickets are in memory at once. */
@@ -19,9 +21,6 @@ export interface Move {
   before: number;
   after: number;
 }
-
-/** Whether it waits for its rules. */
-export const isMarked = (row: Item) => row.rules_due_at !== null && row.ended_at === null;
 
 /** A ticket as rules see it: as it was sent, and how often it was handed out. */
 const seen = ({ id, body, base_priority, priority, base_requires, requires, attempts, callback }: Item) => ({
@@ -43,19 +42,36 @@ export class Rules {
   readonly #db: Db;
   readonly #schemas: Schemas;
   readonly #log: Log;
+  /** Marked tickets whose evaluation is under way, by their version. */
+  readonly #running = new Map<number, Promise<Item[]>>();
 
-  constructor(db: Db, schemas: Schemas, log: Log) {
+  constructor({ db, schemas, log, maintenance }: Runtime) {
     this.#db = db;
     this.#schemas = schemas;
     this.#log = log;
+    db.onCommit(({ changes }) => this.#begin(newest(changes.filter(isItem)).filter(isMarked)));
+    maintenance.add(() => this.#sweep());
   }
 
   /**
-   * Evaluates those of the rows that are marked.
-   * @returns them as they are then
+   * Waits until the rules of rows that a commit moved are evaluated.
+   * @returns each item once, as it is then
    */
-  settle(rows: Item[]): Promise<Item[]> {
-    return this.evaluate(newest(rows).filter(isMarked));
+  async settled(rows: Item[]): Promise<Item[]> {
+    const running = new Set(rows.map((row) => this.#running.get(row.version)).filter((of) => of !== undefined));
+    return newest([...rows, ...(await Promise.all(running)).flat()]);
+  }
+
+  #begin(rows: Item[]): void {
+    if (rows.length === 0) return;
+    const evaluation = this.evaluate(rows).finally(() => {
+      for (const row of rows) this.#running.delete(row.version);
+    });
+    for (const row of rows) this.#running.set(row.version, evaluation);
+    // it stays marked, and the next maintenance evaluates it; a caller who waits for it has the error
+    evaluation.catch((error: Error) =>
+      this.#log.warn({ err: error.message }, 'rules could not be evaluated, trying again'),
+    );
   }
 
   /**
@@ -100,8 +116,8 @@ export class Rules {
   }
 
   /** Evaluates what was left marked. */
-  async sweep(): Promise<Item[]> {
-    return this.evaluate(await rulesDue(this.#db, BATCH));
+  async #sweep(): Promise<void> {
+    await this.evaluate(await rulesDue(this.#db, BATCH));
   }
 
   /** What open tickets would change their priority under these settings: how many, and the first hundred. */

@@ -1,22 +1,21 @@
 import { type Completed, type Completion, completeTasks, nextTasks, type Pull, type Pulled } from '../db/dispatches.ts';
-import type { Engine } from '../runtime/runtime.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import { share } from './batching.ts';
 
 /** Few, because pulls and completions of a group are at the same occurrences, and each waits for the other's statement. */
 const MOST_TOGETHER = 32;
 
 /** What clients of tasks do; calls that come at the same time share a statement. */
-export interface ClientService {
+export interface TaskService {
   pull(pull: Pull): Promise<Pulled>;
   complete(completion: Completion): Promise<Completed>;
 }
 
-export function clientService({ db, after }: Engine): ClientService {
+export function taskService({ db }: Runtime): TaskService {
   return {
     pull: share<Pull, Pulled>(
       async (pulls) => {
         const rows = await nextTasks(db, pulls);
-        after(rows.filter((row) => row.outcome === 'dispatched' || row.outcome === 'advanced'));
         const answers = new Map(rows.flatMap((row) => (row.outcome === 'advanced' ? [] : [[row.person, row]])));
         return pulls.map((pull) => answerOf(answers, pull.person));
       },
@@ -25,7 +24,6 @@ export function clientService({ db, after }: Engine): ClientService {
     complete: share<Completion, Completed>(
       async (all) => {
         const rows = await completeTasks(db, all);
-        after(rows.filter((row) => row.outcome === 'completed' || row.outcome === 'advanced'));
         const answers = new Map(rows.flatMap((row) => (row.outcome === 'advanced' ? [] : [[row.token, row]])));
         return all.map((completion) => answerOf(answers, completion.token));
       },

@@ -5,7 +5,7 @@ import type { Item } from '../contract/items.ts';
 import { finishJobs, type PushTarget, popToPush, pushTopics, releaseJobs } from '../db/jobs.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
 import { jobView } from '../domain/jobs.ts';
-import type { Engine } from '../runtime/runtime.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import { newToken } from '../services/tokens.ts';
 
 const SETTINGS_MS = 1_000;
@@ -31,15 +31,15 @@ interface Line {
  * failures in a row the circuit is open and one job at a time is tried, ever more rarely.
  */
 export class Pusher {
-  readonly #engine: Engine;
+  readonly #runtime: Runtime;
   readonly #allowPrivate: boolean;
   readonly #lines = new Map<string, Line>();
   readonly #underWay = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(engine: Engine, allowPrivate: boolean) {
-    this.#engine = engine;
+  constructor(runtime: Runtime, allowPrivate: boolean) {
+    this.#runtime = runtime;
     this.#allowPrivate = allowPrivate;
   }
 
@@ -65,7 +65,7 @@ export class Pusher {
 
   async #readSettings(): Promise<void> {
     try {
-      const wanted = new Map((await pushTopics(this.#engine.db)).map((t) => [t.name, t.push]));
+      const wanted = new Map((await pushTopics(this.#runtime.db)).map((t) => [t.name, t.push]));
       if (this.#stopped) return;
       for (const [topic, line] of this.#lines)
         if (!wanted.has(topic)) {
@@ -74,7 +74,7 @@ export class Pusher {
         }
       for (const [topic, target] of wanted) this.#follow(topic, target);
     } catch (error) {
-      this.#engine.log.warn({ err: (error as Error).message }, 'push targets could not be read, trying again');
+      this.#runtime.log.warn({ err: (error as Error).message }, 'push targets could not be read, trying again');
     }
     if (this.#stopped) return;
     this.#timer = setTimeout(() => void this.#readSettings(), SETTINGS_MS);
@@ -94,17 +94,18 @@ export class Pusher {
   }
 
   async #run(topic: string, line: Line, stopped: AbortSignal): Promise<void> {
-    const seat = this.#engine.waiters.take(`job/${topic}`);
+    const keys = () => [`job/${topic}`];
     while (!stopped.aborted) {
-      const took = await this.#take(topic, line, stopped);
-      seat.pass(took > 0);
-      if (took > 0 && line.underWay.size < line.target.concurrency) continue;
+      const full = () => line.underWay.size >= line.target.concurrency;
       const pause = Math.max(line.brokenUntil - performance.now(), 0);
-      if (pause > 0) await sleep(Math.min(pause, POLL_MS), stopped);
-      else if (line.underWay.size >= line.target.concurrency) await Promise.race(line.underWay);
-      else await seat.woken(performance.now() + POLL_MS, stopped);
+      if (pause > 0 && line.underWay.size === 0) {
+        await sleep(Math.min(pause, POLL_MS), stopped);
+        continue;
+      }
+      if (full() || pause > 0) await Promise.race(line.underWay);
+      const take = async () => ((await this.#take(topic, line, stopped)) > 0 || full() ? true : undefined);
+      await this.#runtime.waiters.waitFor({ keys, seconds: POLL_MS / 1_000, signal: stopped }, take);
     }
-    seat.leave();
   }
 
   /** @returns how many jobs are on their way now that were not before */
@@ -113,10 +114,9 @@ export class Pusher {
     if (broken && (line.underWay.size > 0 || performance.now() < line.brokenUntil)) return 0;
     const free = broken ? 1 : line.target.concurrency - line.underWay.size;
     if (free <= 0) return 0;
-    const { db, after, log } = this.#engine;
+    const { db, log } = this.#runtime;
     try {
       const rows = await popToPush(db, topic, Array.from({ length: free }, newToken), line.target.concurrency);
-      after(rows);
       for (const job of rows) this.#track(this.#push(job, line), line.underWay);
       return rows.length;
     } catch (error) {
@@ -136,12 +136,12 @@ export class Pusher {
       await this.#settle(job, line, answer);
     } catch (error) {
       // its lease runs out, and it is pushed again
-      this.#engine.log.warn({ err: (error as Error).message, job: job.id }, 'the outcome of a push could not be kept');
+      this.#runtime.log.warn({ err: (error as Error).message, job: job.id }, 'the outcome of a push could not be kept');
     }
   }
 
   async #settle(job: Item, line: Line, answer: Answer | Error): Promise<void> {
-    const { db, after, log } = this.#engine;
+    const { db, log } = this.#runtime;
     const token = job.lease_id ?? '';
     const status = answer instanceof Error ? null : answer.status;
     const fields = { job: job.id, topic: job.queue, url: withoutQuery(line.target.url), status, attempt: job.attempts };
@@ -149,7 +149,7 @@ export class Pusher {
     if (taken) {
       line.failures = 0;
       log.info(fields, 'pushed');
-      after(await finishJobs(db, [{ id: job.id, token, actor: 'push' }]));
+      await finishJobs(db, [{ id: job.id, token, actor: 'push' }]);
       return;
     }
     // a receiver that refuses one job (4xx) is not down
@@ -161,7 +161,7 @@ export class Pusher {
     const delay = asked === null ? 2 ** Math.min(job.attempts, 20) : Math.max(1, asked / 1000);
     const delaySeconds = Math.min(delay, MAX_BACKOFF_SECONDS);
     log.warn({ ...fields, error: answer instanceof Error ? answer.message : null, delaySeconds }, 'not pushed');
-    after(await releaseJobs(db, [{ id: job.id, token }], delaySeconds, null));
+    await releaseJobs(db, [{ id: job.id, token }], delaySeconds, null);
   }
 }
 

@@ -3,20 +3,22 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Runtime as Sdk, Worker } from '@temporalio/worker';
 import { escalateHung } from '../activities/cases.ts';
 import { deliveryActivities } from '../activities/deliveries.ts';
 import { DELIVERY_SLOTS } from '../activities/hosts.ts';
 import { itemActivities } from '../activities/items.ts';
-import { leadIntoReview, reviewActivities } from '../activities/reviews.ts';
+import { forwardToReview, reviewActivities } from '../activities/reviews.ts';
 import { scheduleActivities } from '../activities/schedules.ts';
 import type { Log } from '../runtime/log.ts';
 import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../runtime/outbox/publisher.ts';
-import type { Engine } from '../runtime/runtime.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import type { Services } from '../services/services.ts';
 import { Pusher } from './pusher.ts';
 
 export interface WorkerOptions {
-  engine: Engine;
+  runtime: Runtime;
+  services: Services;
   connection: NativeConnection;
   namespace: string;
   /** Where bundled workflow code is kept from one start to the next. */
@@ -36,16 +38,17 @@ export interface RunningWorker {
  * what is urgent (reviews, schedules), and one for deliveries, so that slow receivers hold up nothing else.
  */
 export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
-  const { engine, connection, namespace } = o;
-  const items = itemActivities({ db: engine.db, after: engine.after, pacemaker: o.pacemaker });
+  const { runtime, services, connection, namespace } = o;
+  const { db, log } = runtime;
+  const items = itemActivities({ db, pacemaker: o.pacemaker });
   const deliveries = deliveryActivities({
-    db: engine.db,
-    log: engine.log,
+    db,
+    log,
     allowPrivate: o.allowPrivateCallbacks,
-    leadIntoReview: (item, target) => leadIntoReview(engine, item, target),
-    escalateHung: (item) => escalateHung(engine, item),
+    forwardToReview: (item, target) => forwardToReview({ db, reviews: services.reviews }, item, target),
+    escalateHung: (item) => escalateHung(db, item),
   });
-  const reviews = reviewActivities({ ...engine, deliver: deliveries.deliver });
+  const reviews = reviewActivities({ ...runtime, deliver: deliveries.deliver });
   const bundle = await workflowBundle(o.cacheDir);
   const workflowWorkers = await Promise.all(
     [TASK_QUEUE, URGENT_TASK_QUEUE].map((taskQueue) =>
@@ -55,7 +58,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
         taskQueue,
         workflowBundle: bundle,
         activities: {
-          ...{ ...items, ...scheduleActivities(engine), giveUpDelivery: deliveries.giveUpDelivery },
+          ...{ ...items, ...scheduleActivities(db), giveUpDelivery: deliveries.giveUpDelivery },
           ...{ applyReview: reviews.applyReview, giveUpChange: reviews.giveUpChange },
         },
         maxCachedWorkflows: 500,
@@ -80,7 +83,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     shutdownGraceTime: '12s',
     shutdownForceTime: '15s',
   });
-  const pusher = new Pusher(engine, o.allowPrivateCallbacks);
+  const pusher = new Pusher(runtime, o.allowPrivateCallbacks);
   pusher.start();
   const workers = [...workflowWorkers, outside];
   const running = workers.map((w) => runToEnd(w));
@@ -123,7 +126,7 @@ export function installRuntime(log: Log): void {
     if (level === 'ERROR') log.error({ ...meta }, message);
     else log.warn({ ...meta }, message);
   });
-  Runtime.install({ logger, telemetryOptions: { logging: { filter: 'WARN', forward: {} } }, shutdownSignals: [] });
+  Sdk.install({ logger, telemetryOptions: { logging: { filter: 'WARN', forward: {} } }, shutdownSignals: [] });
 }
 
 /** Bundles workflow code, or takes the bundle of the same sources from the cache: it takes seconds each time. */

@@ -13,7 +13,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ItemActivities, Read } from '../activities/items.ts';
-import type { Command, EventLine, ItemInput, ItemView, Kind, Snapshot, Told } from '../contract/snapshot.ts';
+import type { Command, EventLine, ItemInput, ItemView, Kind, Message, Snapshot } from '../contract/snapshot.ts';
 import { grace, isFinal, lastEvents, newest, stateWord } from '../domain/items.ts';
 import { bookkeeping, receivers } from './deliveries.ts';
 import { aWhile, inDatabase, isHeavy, MAX_SIGNALS, whenCancelled } from './runs.ts';
@@ -95,8 +95,8 @@ export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorS
 }
 
 /** What the relay sends; everything else comes from operators. */
-const isPublished = (arg: unknown): arg is Told => {
-  const { snapshot, events } = (arg ?? {}) as Partial<Told>;
+const isPublished = (arg: unknown): arg is Message => {
+  const { snapshot, events } = (arg ?? {}) as Partial<Message>;
   return typeof snapshot?.version === 'number' && typeof snapshot.state === 'string' && Array.isArray(events);
 };
 

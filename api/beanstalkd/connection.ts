@@ -43,7 +43,10 @@ async function serve(door: Door, socket: Socket): Promise<void> {
       const line = await reader.line();
       if (line === undefined) break;
       if (isHttp(line.text)) {
-        door.api.engine.log.warn({ holder: session.holder }, 'an HTTP request came to the port of beanstalkd; hung up');
+        door.api.runtime.log.warn(
+          { holder: session.holder },
+          'an HTTP request came to the port of beanstalkd; hung up',
+        );
         break;
       }
       const reply = line.tooLong ? BAD_FORMAT : await answer(session, line.text);
@@ -59,7 +62,7 @@ async function answer(session: Session, line: string): Promise<Reply | undefined
   const command = parse(line);
   if (typeof command === 'string') return command;
   const { door } = session;
-  const { load, log } = door.api.engine;
+  const { load, log } = door.api.runtime;
   door.count(command.name);
   load.enter();
   try {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Api } from '../../services/services.ts';
+import type { Api } from '../api.ts';
 import type { CommandName } from './protocol.ts';
 import { Tubes } from './tubes.ts';
 
@@ -28,7 +28,7 @@ export class Door {
 
   constructor(api: Api) {
     this.api = api;
-    this.tubes = new Tubes(api.engine.db);
+    this.tubes = new Tubes(api.runtime.db);
   }
 
   count(command: CommandName): void {
@@ -48,7 +48,7 @@ export class Door {
       const leftMs = endsAt - performance.now();
       if (leftMs <= 0) {
         this.#pauses.delete(tube);
-        this.api.engine.wakeAll(`job/${tube}`);
+        this.api.runtime.wakeAll(`job/${tube}`);
       } else this.#pauses.set(tube, setTimeout(wait, Math.min(leftMs, LONGEST_TIMER_MS)).unref());
     };
     wait();

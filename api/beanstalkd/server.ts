@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { Api } from '../../services/services.ts';
+import type { Api } from '../api.ts';
 import { type Connection, serveConnection } from './connection.ts';
 import { Door } from './door.ts';
 import { timeoutsSoFar } from './stats.ts';
@@ -31,7 +31,7 @@ export async function listenBeanstalkd({ host, port }: { host: string; port: num
     connections.add(connection);
     const forget = () => void connections.delete(connection);
     connection.closed.then(forget, (error: Error) => {
-      through.api.engine.log.warn({ err: error.message }, 'a connection over TCP failed');
+      through.api.runtime.log.warn({ err: error.message }, 'a connection over TCP failed');
       forget();
     });
     socket.resume();

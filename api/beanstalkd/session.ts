@@ -68,12 +68,12 @@ export class Session {
 
   /** Everything that this connection has reserved is ready again at once (S3.8). */
   async close(): Promise<void> {
-    const { engine } = this.door.api;
+    const { db, log } = this.door.api.runtime;
     try {
       const held = this.reservations.all();
-      if (held.length > 0) engine.after(await returnJobs(engine.db, held, false));
+      if (held.length > 0) await returnJobs(db, held, false);
     } catch (error) {
-      engine.log.warn({ err: (error as Error).message }, 'reservations of a closed connection end with their TTR');
+      log.warn({ err: (error as Error).message }, 'reservations of a closed connection end with their TTR');
     }
     this.door.tubes.drop(this.using, 'using');
     for (const tube of this.watching) this.door.tubes.drop(tube, 'watching');

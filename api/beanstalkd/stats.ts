@@ -46,7 +46,7 @@ const jobsByState = (urgent: number, counts: Counts): [string, number][] => [
 ];
 
 export async function jobStatsReply(door: Door, number: number): Promise<Reply> {
-  const s = await jobStats(door.api.engine.db, number);
+  const s = await jobStats(door.api.runtime.db, number);
   if (!s) return NOT_FOUND;
   return dictionary([
     ['id', s.seq],
@@ -67,7 +67,7 @@ export async function jobStatsReply(door: Door, number: number): Promise<Reply> 
 }
 
 export async function tubeStatsReply(door: Door, name: string): Promise<Reply> {
-  const { db } = door.api.engine;
+  const { db } = door.api.runtime;
   const tube = await door.tubes.find(name);
   if (!tube) return NOT_FOUND;
   const [counts, urgent, pause] = await Promise.all([
@@ -91,7 +91,7 @@ export async function tubeStatsReply(door: Door, name: string): Promise<Reply> {
 
 /** Jobs are counted over all processes, everything else since this one began and in it alone. */
 export async function statsReply(door: Door): Promise<Reply> {
-  const { db } = door.api.engine;
+  const { db } = door.api.runtime;
   const [counts, urgent] = await Promise.all([topicCounts(db, null), urgentJobs(db, null)]);
   const sum = (what: string) => [...counts.values()].reduce((n, of) => n + (of[what] ?? 0), 0);
   const all = Object.fromEntries(['ready', 'held', 'delayed', 'buried'].map((state) => [state, sum(state)]));
@@ -136,6 +136,6 @@ function processStats(door: Door): [string, string | number][] {
 
 /** What `job-timeouts` counts from. */
 export async function timeoutsSoFar(door: Door): Promise<number> {
-  const counts = await topicCounts(door.api.engine.db, null);
+  const counts = await topicCounts(door.api.runtime.db, null);
   return [...counts.values()].reduce((n, of) => n + (of.lease_expired ?? 0), 0);
 }

@@ -6,9 +6,9 @@ import type { Court } from '../../db/courts.ts';
 import { getItem } from '../../db/items.ts';
 import { caseView } from '../../domain/cases.ts';
 import { verdictOf } from '../../services/courts.ts';
-import type { Api } from '../../services/services.ts';
 import { contentHash, newId } from '../../services/tokens.ts';
 import { entryOfBatch, keyedId, sameOrConflict } from '../adding.ts';
+import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { findCourt } from '../courts/settings.ts';
 import { checkUrl } from '../deliveries.ts';
@@ -28,7 +28,7 @@ export const addCaseEndpoint = endpoint({
     const court = await findCourt(api, params.court);
     const id = body.id ?? keyedId(caller, 'case', header('idempotency-key'));
     const { item, created } = await addCase(api, caller, court, body, id);
-    const row = await getCase(api.engine.db, item.id);
+    const row = await getCase(api.runtime.db, item.id);
     if (!row) throw new Error(`case ${item.id} is gone`);
     return { status: created ? 201 : 200, body: caseView(row) };
   },
@@ -60,7 +60,7 @@ async function addCase(api: Api, { actor }: Caller, court: Court, sent: NewCase,
   const content = { court: court.name, parties, body, deadlineSeconds, callback };
   const hash = contentHash(content);
   const { votesLeft, priority } = verdictOf(court, {}, 0);
-  const item = await api.cases.add({ id, hash, gold: null, actor, votesLeft, priority, ...content });
+  const item = await api.services.cases.add({ id, hash, gold: null, actor, votesLeft, priority, ...content });
   if (item) return { item, created: true };
-  return sameOrConflict(await getItem(api.engine.db, 'case', id), 'case', id, hash);
+  return sameOrConflict(await getItem(api.runtime.db, 'case', id), 'case', id, hash);
 }

@@ -1,8 +1,8 @@
 import { ClaimCase, ClaimCaseAnswer } from '../../contract/cases.ts';
 import { CourtParam } from '../../contract/courts.ts';
-import { type Claimed, caseReasons, claimCase, getCase, getCases } from '../../db/cases.ts';
-import type { Api } from '../../services/services.ts';
+import { type Claimed, caseReasons, claimCase, getCase } from '../../db/cases.ts';
 import { newToken } from '../../services/tokens.ts';
+import type { Api } from '../api.ts';
 import { personOf } from '../auth.ts';
 import { findCourt } from '../courts/settings.ts';
 import { endpoint, ok } from '../endpoint.ts';
@@ -27,12 +27,12 @@ export const claimCaseEndpoint = endpoint({
     const claimed = await claimFor(api, name, juror);
     if (claimed.id === null)
       return ok({ case: null, lease: null, resumed: false, reasons: await reasonsFor(api, name, juror, claimed) });
-    const item = await getCase(api.engine.db, claimed.id);
+    const item = await getCase(api.runtime.db, claimed.id);
     if (!item) throw new Error(`case ${claimed.id} is gone`);
     if (claimed.outcome === 'held') {
-      api.engine.after([item]);
       api.metrics.handedOut(name, 1);
-      if (signal.aborted) await api.cases.leave({ id: item.id, token: claimed.token, subject: null, how: 'released' });
+      if (signal.aborted)
+        await api.services.cases.leave({ id: item.id, token: claimed.token, subject: null, how: 'released' });
     }
     const lease = { token: claimed.token, expiresAt: claimed.expires_at.toISOString() };
     return ok({
@@ -46,19 +46,18 @@ export const claimCaseEndpoint = endpoint({
 
 /** All candidates are locked by other claims: retries shortly; waiting could deadlock. */
 function claimFor(api: Api, court: string, juror: string): Promise<Claimed> {
-  const { db, after } = api.engine;
+  const { db } = api.runtime;
   const token = newToken();
-  const claim = async () => {
-    const claimed = await claimCase(db, court, juror, token);
-    if (claimed.changed.length > 0) after(await getCases(db, claimed.changed));
-    return claimed;
-  };
-  return whileBusy(claim, (claimed) => claimed.outcome === 'busy', PATIENCE);
+  return whileBusy(
+    () => claimCase(db, court, juror, token),
+    (claimed) => claimed.outcome === 'busy',
+    PATIENCE,
+  );
 }
 
 /** What stands in the way, in numbers of open cases; a bar of the juror himself stands in the way of all of them. */
 async function reasonsFor(api: Api, court: string, juror: string, { outcome }: Claimed) {
-  const found = await caseReasons(api.engine.db, court, juror);
+  const found = await caseReasons(api.runtime.db, court, juror);
   const all = (why: Claimed['outcome']) => (outcome === why ? Math.max(1, found.open) : 0);
   const reasons = {
     noVotesLeft: found.no_votes_left,

@@ -37,7 +37,7 @@ export const listCasesEndpoint = endpoint({
     const position = cursor;
     const before = position && { createdAt: position[0], seq: position[1] };
     const filter = { court, state: state && coreState('case', state), before };
-    const rows = await listCases(api.engine.db.lists, filter, limit + 1);
+    const rows = await listCases(api.runtime.db.lists, filter, limit + 1);
     return ok(page(rows, limit, caseView, (i) => `${i.created_at.toISOString()}_${i.seq}`));
   },
 });
@@ -54,7 +54,7 @@ export const listVotes = endpoint({
   problems: ['not_found'],
   async handle({ api, params: { id }, query: { limit, cursor } }) {
     await freshCase(api, id);
-    const rows = await caseVotes(api.engine.db.lists, id, cursor, limit + 1);
+    const rows = await caseVotes(api.runtime.db.lists, id, cursor, limit + 1);
     const view = ({ juror, option, comment, at, counted }: (typeof rows)[number]) => ({
       ...{ juror, option, comment, counted },
       at: at.toISOString(),
@@ -102,10 +102,8 @@ export const invalidateCase = endpoint({
   answers: { 200: Case },
   problems: ['not_found', 'not_open'],
   async handle({ api, caller, params: { id }, body: { reason } }) {
-    const { db, after } = api.engine;
-    const [closed] = await closeCases(db, [id], reason, caller.actor);
+    const [closed] = await closeCases(api.runtime.db, [id], reason, caller.actor);
     const item = await freshCase(api, id);
-    if (closed !== undefined) after([item]);
     const same = item.state === 'invalidated' && item.ended_by === caller.actor && item.end_reason === reason;
     if (closed === undefined && !same) throw await refuse(api, id, '', 'not_open');
     return ok(caseView(item));

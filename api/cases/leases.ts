@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { Case, HoldToken, Invitations, JurorParam, ReleaseCase } from '../../contract/cases.ts';
 import { IdParam, pageByText } from '../../contract/common.ts';
 import { type Invitation, invitationsOf, type Leave, renewHold } from '../../db/cases.ts';
-import type { Api } from '../../services/services.ts';
+import type { Api } from '../api.ts';
 import { boundTo, type Caller, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
@@ -20,7 +20,7 @@ export const renewCase = endpoint({
   answers: { 200: z.object({ expiresAt: z.string() }) },
   problems: ['not_found', 'not_open', 'lease_lost'],
   async handle({ api, caller, params: { id }, body: { token } }) {
-    const renewed = await renewHold(api.engine.db, id, token, boundTo(caller));
+    const renewed = await renewHold(api.runtime.db, id, token, boundTo(caller));
     if (renewed.outcome === 'done') return ok({ expiresAt: renewed.expires_at.toISOString() });
     throw await refuse(api, id, token, renewed.outcome);
   },
@@ -28,7 +28,7 @@ export const renewCase = endpoint({
 
 /** Ends a hold; the same again is the same answer. */
 async function leave(api: Api, caller: Caller, leaving: Leave) {
-  const outcome = await api.cases.leave(leaving);
+  const outcome = await api.services.cases.leave(leaving);
   if (outcome !== 'done' && outcome !== 'repeated') throw await refuse(api, leaving.id, leaving.token, outcome);
   return ok(await viewForJuror(api, caller, await freshCase(api, leaving.id), { token: leaving.token }));
 }
@@ -72,7 +72,7 @@ export const listInvitations = endpoint({
   answers: { 200: Invitations },
   async handle({ api, caller, params, query: { limit, cursor } }) {
     const juror = personOf(caller, params.juror, 'juror');
-    const rows = await invitationsOf(api.engine.db.lists, juror, cursor, limit + 1);
+    const rows = await invitationsOf(api.runtime.db.lists, juror, cursor, limit + 1);
     return ok(page(rows, limit, view, (i) => i.token));
   },
 });

@@ -1,12 +1,12 @@
 import { type CaseItem, getCase, type Refused } from '../../db/cases.ts';
 import { findVerdict } from '../../db/items.ts';
 import { refusalOf } from '../../domain/refusals.ts';
-import type { Api } from '../../services/services.ts';
-import { Problem } from '../problems.ts';
+import { Problem } from '../../services/problems.ts';
+import type { Api } from '../api.ts';
 
 /** @throws Problem `not_found` */
 export async function freshCase(api: Api, id: string): Promise<CaseItem> {
-  const item = await getCase(api.engine.db, id);
+  const item = await getCase(api.runtime.db, id);
   if (!item) throw new Problem('not_found', `there is no case ${id}`);
   return item;
 }
@@ -30,7 +30,7 @@ export async function refuse(api: Api, id: string, token: string, outcome: Refus
       });
     case 'not_open':
     case 'lease_lost': {
-      const found = await findVerdict(api.engine.db, 'case', id, token);
+      const found = await findVerdict(api.runtime.db, 'case', id, token);
       if (!found) return new Problem('not_found', `there is no case ${id}`);
       const { code, detail, ...fields } = refusalOf({ ...found, holder: found.named_holder });
       return new Problem(code, detail, fields);

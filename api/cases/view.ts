@@ -2,9 +2,9 @@ import { type CaseItem, caseSight } from '../../db/cases.ts';
 import { getCourt } from '../../db/courts.ts';
 import { caseView, jurorView, type Sight } from '../../domain/cases.ts';
 import { verdictOf } from '../../services/courts.ts';
-import type { Api } from '../../services/services.ts';
+import { Problem } from '../../services/problems.ts';
+import type { Api } from '../api.ts';
 import { boundTo, type Caller } from '../auth.ts';
-import { Problem } from '../problems.ts';
 
 /**
  * A case in the answer to its juror's own call. A reviewer's key sees what a juror needs. Other keys are trusted with
@@ -17,7 +17,7 @@ export async function viewForJuror(
   who: { juror?: string; token?: string },
 ): Promise<ReturnType<typeof caseView>> {
   if (caller.role !== 'reviewer' && item.gold === null) return caseView(item);
-  const sight = await caseSight(api.engine.db, item.id, { ...who, juror: boundTo(caller) ?? who.juror });
+  const sight = await caseSight(api.runtime.db, item.id, { ...who, juror: boundTo(caller) ?? who.juror });
   if (sight) return asJuror(api, caller, item, sight);
   if (caller.role !== 'reviewer') return caseView(item);
   throw unknown(item.id);
@@ -29,7 +29,7 @@ export async function viewForJuror(
  */
 export async function viewFor(api: Api, caller: Caller, item: CaseItem): Promise<ReturnType<typeof caseView>> {
   if (caller.role !== 'reviewer') return caseView(item);
-  const sight = await caseSight(api.engine.db, item.id, { juror: boundTo(caller) });
+  const sight = await caseSight(api.runtime.db, item.id, { juror: boundTo(caller) });
   if (!sight || !(sight.holds || sight.option !== null)) throw unknown(item.id);
   return asJuror(api, caller, item, sight);
 }
@@ -38,7 +38,7 @@ export async function viewFor(api: Api, caller: Caller, item: CaseItem): Promise
 const unknown = (id: string) => new Problem('not_found', `there is no case ${id}`);
 
 async function asJuror(api: Api, caller: Caller, item: CaseItem, sight: Sight): Promise<ReturnType<typeof caseView>> {
-  const court = await getCourt(api.engine.db, item.queue);
+  const court = await getCourt(api.runtime.db, item.queue);
   if (!court) throw new Error(`court ${item.queue} is gone`);
   const view = jurorView(item, sight, {
     judge: (tally) => verdictOf(court, tally, 0),

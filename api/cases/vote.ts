@@ -2,9 +2,9 @@ import { CastVote, CastVoteAnswer } from '../../contract/cases.ts';
 import { IdParam } from '../../contract/common.ts';
 import { caseToJudge, castVote } from '../../db/cases.ts';
 import { verdictOf } from '../../services/courts.ts';
+import { invalid, Problem } from '../../services/problems.ts';
 import { boundTo } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { invalid, Problem } from '../problems.ts';
 import { freshCase, refuse } from './refusing.ts';
 import { viewForJuror } from './view.ts';
 
@@ -21,7 +21,7 @@ export const castVoteEndpoint = endpoint({
   answers: { 200: CastVoteAnswer },
   problems: ['not_found', 'not_open', 'lease_lost', 'already_voted', 'conflict_of_interest'],
   async handle({ api, caller, params: { id }, body: { token, option, comment = null } }) {
-    const { db, after } = api.engine;
+    const { db } = api.runtime;
     const subject = boundTo(caller);
     // judged before it is cast, and cast only if nothing has changed meanwhile: the strategies stay in one place
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -37,7 +37,6 @@ export const castVoteEndpoint = endpoint({
       const cast = await castVote(db, { id, token, option, comment, subject, votes, settingsVersion, verdict });
       if (cast.outcome === 'again') continue;
       const item = await freshCase(api, id);
-      after([item]);
       if (cast.outcome !== 'counted' && cast.outcome !== 'late' && cast.outcome !== 'repeated')
         throw await refuse(api, id, token, cast.outcome);
       return ok({ counted: cast.counted, case: await viewForJuror(api, caller, item, { token }) });

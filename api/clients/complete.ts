@@ -1,9 +1,9 @@
 import { ClientParam, CompleteTask, CompleteTaskAnswer } from '../../contract/tasks.ts';
 import { personOfUid } from '../../domain/tasks.ts';
+import { Problem } from '../../services/problems.ts';
 import { contentHash } from '../../services/tokens.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { Problem } from '../problems.ts';
 
 export const completeTaskEndpoint = endpoint({
   method: 'post',
@@ -17,7 +17,7 @@ export const completeTaskEndpoint = endpoint({
   problems: ['stale_log_id', 'lease_lost'],
   async handle({ api, caller, params, body: { logId, result = null } }) {
     const person = personOfUid(personOf(caller, params.uid, 'uid'));
-    const done = await api.clients.complete({ person, token: logId, result, hash: contentHash(result) });
+    const done = await api.services.tasks.complete({ person, token: logId, result, hash: contentHash(result) });
     if (done.outcome === 'completed' || done.outcome === 'repeated')
       return ok({ logId, completedAt: done.completed_at.toISOString() });
     if (done.outcome === 'settled') {

@@ -1,13 +1,12 @@
 import { ClientParam, NextTask, NextTaskAnswer } from '../../contract/tasks.ts';
 import type { Pull, Pulled } from '../../db/dispatches.ts';
 import { occurrenceOf, personOfUid, taskOf } from '../../domain/tasks.ts';
-import type { Seat } from '../../runtime/waiters.ts';
-import type { Api } from '../../services/services.ts';
+import { Problem } from '../../services/problems.ts';
 import { newToken } from '../../services/tokens.ts';
+import type { Api } from '../api.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { whileBusy } from '../patience.ts';
-import { Problem } from '../problems.ts';
 
 type Found = Exclude<Pulled, { outcome: 'busy' }>;
 
@@ -40,7 +39,7 @@ export const nextTaskEndpoint = endpoint({
 /** While another process is just at what comes first for this client, a moment later. */
 async function look(api: Api, pull: Pull): Promise<Found> {
   const found = await whileBusy(
-    () => api.clients.pull(pull),
+    () => api.services.tasks.pull(pull),
     (one) => one.outcome === 'busy',
     PATIENCE,
   );
@@ -49,38 +48,19 @@ async function look(api: Api, pull: Pull): Promise<Found> {
 }
 
 /**
- * Takes a place in the line of each executor before it looks, so that nothing that comes in between is missed. Who
- * becomes a member of a group meanwhile is called in his own line, and goes on in that of the group too.
+ * Waits at each executor that the client pulls from. A client that becomes a member of a group meanwhile is woken at its
+ * own key, and then waits at the group's too.
  */
-async function waitFor(api: Api, pull: Pull, waitSeconds: number, signal: AbortSignal): Promise<Found> {
-  const until = performance.now() + waitSeconds * 1000;
-  let lines = [`task/uid_${pull.person}`];
-  let seat = api.engine.waiters.takeAny(lines);
-  try {
-    for (;;) {
-      const found = await look(api, pull);
-      if (found.outcome !== 'none') {
-        seat.pass(true);
-        return found;
-      }
-      const today = found.given.queues.map((queue) => `task/${queue}`);
-      if (today.join() !== lines.join()) {
-        seat = change(seat, api.engine.waiters.takeAny(today));
-        lines = today;
-        continue;
-      }
-      seat.pass(false);
-      if (!(await api.engine.load.resting(() => seat.woken(until, signal)))) break;
-    }
-  } finally {
-    seat.leave();
-  }
+async function waitFor(api: Api, pull: Pull, seconds: number, signal: AbortSignal): Promise<Found> {
+  let keys = [`task/uid_${pull.person}`];
+  const found = await api.runtime.waiters.waitFor({ keys: () => keys, seconds, signal }, async () => {
+    const one = await look(api, pull);
+    if (one.outcome !== 'none') return one;
+    keys = one.given.queues.map((queue) => `task/${queue}`);
+    return undefined;
+  });
+  if (found) return found;
   return signal.aborted
     ? { person: pull.person, outcome: 'none', given: { queues: [] } }
     : look(api, { ...pull, explain: true });
-}
-
-function change(from: Seat, to: Seat): Seat {
-  from.leave();
-  return to;
 }

@@ -1,13 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import { CourtParam, PutGold } from '../../contract/courts.ts';
-import { addCases, closeCases, getCases, type NewCaseRow } from '../../db/cases.ts';
+import { addCases, closeCases, type NewCaseRow } from '../../db/cases.ts';
 import { type Court, changeGold, goldOf } from '../../db/courts.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Mover } from '../../db/pool.ts';
 import { verdictOf } from '../../services/courts.ts';
+import { invalid, Problem } from '../../services/problems.ts';
 import { contentHash } from '../../services/tokens.ts';
 import { checkEntry } from '../adding.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
-import { invalid, Problem } from '../problems.ts';
 import { findCourt } from './settings.ts';
 
 export const putGoldEndpoint = endpoint({
@@ -22,7 +22,7 @@ export const putGoldEndpoint = endpoint({
   answers: { 200: z.object({ total: z.number().int() }) },
   problems: ['not_found', 'id_conflict'],
   async handle({ api, caller, params: { court: name }, body: { cases } }) {
-    const { db, after } = api.engine;
+    const { db } = api.runtime;
     const court = await findCourt(api, name);
     cases.forEach((one, n) => {
       checkEntry(`cases.${n}`, one);
@@ -35,12 +35,12 @@ export const putGoldEndpoint = endpoint({
       return { id, court: name, body, hash: contentHash({ court: name, body }), gold: answer, ...plain };
     });
     // all of it or nothing
-    after(await db.transaction((tx) => replaceGold(tx, court, rows, caller.actor)));
+    await db.transaction((tx) => replaceGold(tx, court, rows, caller.actor));
     return ok({ total: cases.length });
   },
 });
 
-async function replaceGold(tx: Queryable, court: Court, rows: (NewCaseRow & { gold: string })[], actor: string) {
+async function replaceGold(tx: Mover, court: Court, rows: (NewCaseRow & { gold: string })[], actor: string) {
   const known = new Map((await goldOf(tx, court.name)).map((gold) => [gold.id, gold]));
   const fresh = rows.filter((row) => !known.has(row.id));
   const added = await addCases(tx, fresh);
@@ -50,12 +50,11 @@ async function replaceGold(tx: Queryable, court: Court, rows: (NewCaseRow & { go
   await changeGold(tx, court.name, rows);
   const wanted = new Set(rows.map((row) => row.id));
   const left = [...known.values()].filter((gold) => gold.ended_at === null && !wanted.has(gold.id));
-  const closed = await closeCases(
+  await closeCases(
     tx,
     left.map((gold) => gold.id),
     // as of any other case: its holders see it
     'withdrawn',
     actor,
   );
-  return [...added, ...(await getCases(tx, closed))];
 }

@@ -20,7 +20,7 @@ export const putJurorsEndpoint = endpoint({
   answers: { 200: JurorsTotal },
   problems: ['not_found'],
   async handle({ api, params: { court: name }, body: { jurors, list, first, final } }) {
-    const { db } = api.engine;
+    const { db } = api.runtime;
     const court = await findCourt(api, name);
     const number = list === undefined ? court.list : await openList(db, name, list, first);
     for (const chunk of chunksOf(jurors)) await (list === undefined ? change : put)(db, court, number, chunk);
@@ -29,7 +29,7 @@ export const putJurorsEndpoint = endpoint({
         await swapList(tx, name, list);
         await freeByList(tx, name, court.list, number);
       });
-    api.engine.invitations.look();
+    api.services.invitations.look();
     if (first || final) await forgetLists(db, name);
     return ok({ total: await countJurors(db, name, number) });
   },

@@ -6,17 +6,17 @@ import { getCourt, listCourts, putCourt, type Court as Row } from '../../db/cour
 import { freeAnyJuror } from '../../db/invitations.ts';
 import { ADMITS, barOf, DECIDES, orderOf, PICKS, type Rules } from '../../domain/courts.ts';
 import { decidable, refreshCourt } from '../../services/courts.ts';
-import type { Api } from '../../services/services.ts';
+import { invalid, Problem } from '../../services/problems.ts';
+import type { Api } from '../api.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
-import { invalid, Problem } from '../problems.ts';
 
 const ANSWER_MS = 1_000;
 
 /** @throws Problem `not_found` */
 export async function findCourt(api: Api, name: string): Promise<Row> {
-  const court = await getCourt(api.engine.db, name);
+  const court = await getCourt(api.runtime.db, name);
   if (!court) throw new Problem('not_found', `there is no court ${name}`);
   return court;
 }
@@ -98,14 +98,14 @@ function checkSettings(api: Api, name: string, s: CourtSettings): void {
  * Applies new settings to the open cases. After a second the rest of it goes on beside the answer: a vote goes by the
  * new settings in any case, and maintenance ends what this process cannot.
  */
-async function applySettings({ engine }: Api, name: string): Promise<void> {
-  const applied = refreshCourt(engine.db, engine.after, name).then(() => engine.rearm());
+async function applySettings({ runtime }: Api, name: string): Promise<void> {
+  const applied = refreshCourt(runtime.db, name).then(() => runtime.rearm());
   const answered = new AbortController();
   await Promise.race([applied, sleep(ANSWER_MS, undefined, { signal: answered.signal })]).finally(() =>
     answered.abort(),
   );
   applied.catch((error: Error) =>
-    engine.log.warn({ court: name, err: error.message }, 'settings are not applied to all cases yet'),
+    runtime.log.warn({ court: name, err: error.message }, 'settings are not applied to all cases yet'),
   );
 }
 
@@ -120,7 +120,7 @@ export const putCourtEndpoint = endpoint({
   answers: { 200: Court.or(DryRun) },
   async handle({ api, params: { court: name }, body: { dryRun, ...settings } }) {
     checkSettings(api, name, settings);
-    const { db } = api.engine;
+    const { db } = api.runtime;
     const row = rowOf(settings);
     if (dryRun) return ok({ wouldDecide: await decidable(db, name, row) });
     const queue = {
@@ -134,7 +134,7 @@ export const putCourtEndpoint = endpoint({
       await freeAnyJuror(tx, name);
       return put;
     });
-    api.engine.invitations.look();
+    api.services.invitations.look();
     if (court.refresh_pending) await applySettings(api, name);
     return ok(view(court, true));
   },
@@ -161,7 +161,7 @@ export const listCourtsEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Court) },
   async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await listCourts(api.engine.db.lists, cursor ?? null, limit + 1);
+    const rows = await listCourts(api.runtime.db.lists, cursor ?? null, limit + 1);
     return ok(
       page(
         rows,

@@ -45,6 +45,6 @@ export const courtStatsEndpoint = endpoint({
   problems: ['not_found'],
   async handle({ api, params: { court } }) {
     await findCourt(api, court);
-    return ok(view(await courtStats(api.engine.db.lists, court)));
+    return ok(view(await courtStats(api.runtime.db.lists, court)));
   },
 });

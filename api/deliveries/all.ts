@@ -2,11 +2,11 @@ import { pageOf } from '../../contract/common.ts';
 import { Delivery, DeliveryFilter, DeliveryParam, ListedDelivery } from '../../contract/deliveries.ts';
 import { listAllDeliveries, type ListedDelivery as Row } from '../../db/deliveries.ts';
 import { withoutQuery } from '../../domain/callbacks.ts';
+import { Problem } from '../../services/problems.ts';
 import { caseDeliveries } from '../cases/get.ts';
 import { deliveryView, NEWEST } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
-import { Problem } from '../problems.ts';
 import { reviewDeliveries } from '../reviews/get.ts';
 import { occurrenceDeliveries } from '../tasks/occurrences.ts';
 import { ticketDeliveries } from '../tickets/get.ts';
@@ -31,7 +31,7 @@ export const listDeliveriesEndpoint = endpoint({
   async handle({ api, query: { limit, cursor, host, ...filter } }) {
     const before = cursor ?? NEWEST;
     const wanted = { ...filter, host: host?.toLowerCase() };
-    const rows = await listAllDeliveries(api.engine.db.lists, wanted, before, limit + 1);
+    const rows = await listAllDeliveries(api.runtime.db.lists, wanted, before, limit + 1);
     return ok(page(rows, limit, listed, (d) => d.seq));
   },
 });

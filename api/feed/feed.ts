@@ -1,6 +1,6 @@
 import { type FeedEvent, FeedEvent as FeedEventSchema, FeedQuery } from '../../contract/feed.ts';
 import type { FeedRow } from '../../db/feed.ts';
-import type { Feed, FeedPage } from '../../services/feed.ts';
+import type { Feed, FeedPage } from '../../runtime/feed.ts';
 import { endpoint } from '../endpoint.ts';
 import { ndjson } from '../streams/ndjson.ts';
 
@@ -18,7 +18,7 @@ export const feedEndpoint = endpoint({
   answers: { 200: FeedEventSchema },
   media: 'application/x-ndjson',
   async handle({ api, caller, query, cut }) {
-    const { feed, log } = api.engine;
+    const { feed, log } = api.runtime;
     const { after, follow } = query;
     const limit = query.limit ?? (follow ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT);
     // before the answer begins, so that a database that is away is still a 503

@@ -1,6 +1,6 @@
 import type { ProblemCode } from '../../contract/problems.ts';
 import type { Item } from '../../db/items.ts';
-import type { Problem } from '../problems.ts';
+import type { Problem } from '../../services/problems.ts';
 
 /** The article's answer: these four fields always, more where a command has more to say (S3.1). */
 export interface JobAnswerBody {

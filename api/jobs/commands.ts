@@ -4,12 +4,12 @@ import { findVerdict, getItem } from '../../db/items.ts';
 import * as jobs from '../../db/jobs.ts';
 import { isFinal, stateWord } from '../../domain/items.ts';
 import { refusalOf } from '../../domain/refusals.ts';
-import type { Api } from '../../services/services.ts';
+import { Problem } from '../../services/problems.ts';
 import { checkEntry } from '../adding.ts';
+import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkValues } from '../body.ts';
 import { problemOf } from '../endpoint.ts';
-import { Problem } from '../problems.ts';
 import { done, failed, handed, type JobAnswerBody, resultOf, unknownJob } from './answers.ts';
 
 export interface Context {
@@ -23,7 +23,7 @@ type Run<S extends z.ZodType> = (context: Context, command: Of<S>) => Promise<Jo
 
 /** Why a reservation's token did nothing, in plain words; a repeated `gaveBack` is the first answer again. */
 async function refusal({ api }: Context, id: string, token: string, gaveBack = false): Promise<JobAnswerBody> {
-  const found = await findVerdict(api.engine.db, 'job', id, token);
+  const found = await findVerdict(api.runtime.db, 'job', id, token);
   if (!found) return unknownJob(id);
   if (gaveBack && found.named_why === 'released') return done({ id });
   const { detail, code, ...fields } = refusalOf(found);
@@ -31,7 +31,7 @@ async function refusal({ api }: Context, id: string, token: string, gaveBack = f
 }
 
 export const add: Run<typeof contract.JobAdd> = async ({ api, caller }, { command: _, ...job }) => {
-  const added = await api.jobs.add(job, caller.actor);
+  const added = await api.services.jobs.add(job, caller.actor);
   if (!added) return failed(`job ${job.id} exists with other content`, job.id, 'id_conflict');
   return done({ id: job.id, already: !added.created });
 };
@@ -61,7 +61,7 @@ export const addMany: Run<typeof contract.JobAddMany> = async (context, command)
 export const pop: Run<typeof contract.JobPop> = async ({ api, caller, signal }, { topic, wait, count }) => {
   const topics = [...new Set(Array.isArray(topic) ? topic : [topic])].sort();
   const holder = caller.subject ?? caller.actor;
-  const found = await api.jobs.pop({ topics, count: count ?? 1, waitSeconds: wait, holder, signal });
+  const found = await api.services.jobs.pop({ topics, count: count ?? 1, waitSeconds: wait, holder, signal });
   if (count !== undefined) return done({ jobs: found.map(handed) });
   const [job] = found;
   return job ? done(handed(job)) : done({ token: null, topic: null, attempt: null });
@@ -69,8 +69,8 @@ export const pop: Run<typeof contract.JobPop> = async ({ api, caller, signal }, 
 
 export const finish: Run<typeof contract.JobFinish> = async (context, { id, token }) => {
   const { api, caller } = context;
-  if (await api.jobs.finish(id, token ?? null, caller.actor)) return done({ id });
-  const found = await getItem(api.engine.db, 'job', id);
+  if (await api.services.jobs.finish(id, token ?? null, caller.actor)) return done({ id });
+  const found = await getItem(api.runtime.db, 'job', id);
   if (!found) return unknownJob(id);
   const repeated = found.state === 'settled' && (token === undefined || found.settled_token === token);
   if (repeated) return done({ id });
@@ -89,43 +89,40 @@ export const finishMany: Run<typeof contract.JobFinishMany> = async (context, co
 };
 
 export const remove: Run<typeof contract.JobDelete> = async ({ api, caller }, { id }) => {
-  if (await api.jobs.remove(id, caller.actor)) return done({ id });
-  const found = await getItem(api.engine.db, 'job', id);
+  if (await api.services.jobs.remove(id, caller.actor)) return done({ id });
+  const found = await getItem(api.runtime.db, 'job', id);
   return found && isFinal(found.state) ? done({ id }) : unknownJob(id);
 };
 
 export const touch: Run<typeof contract.JobTouch> = async (context, { id, token }) => {
-  const item = await context.api.renew({ kind: 'job', hold: { id, token, subject: null } });
+  const item = await context.api.services.items.renew({ kind: 'job', hold: { id, token, subject: null } });
   return item ? done({ id, reservedUntil: item.expires_at?.toISOString() ?? null }) : refusal(context, id, token);
 };
 
 export const release: Run<typeof contract.JobRelease> = async (context, { id, token, delay, priority }) => {
-  const { db, after } = context.api.engine;
+  const { db } = context.api.runtime;
   const rows = await jobs.releaseJobs(db, [{ id, token }], delay, priority ?? null);
-  after(rows);
   return rows.length > 0 ? done({ id }) : refusal(context, id, token, true);
 };
 
 export const bury: Run<typeof contract.JobBury> = async (context, { id, token, priority }) => {
-  const { db, after } = context.api.engine;
+  const { db } = context.api.runtime;
   const rows = await jobs.buryJob(db, { id, token }, priority ?? null);
-  after(rows);
   return rows.length > 0 ? done({ id }) : refusal(context, id, token, true);
 };
 
 export const kick: Run<typeof contract.JobKick> = async ({ api, caller }, { topic, count }) => {
-  return done({ value: await api.jobs.kick(topic, count, caller.actor) });
+  return done({ value: await api.services.jobs.kick(topic, count, caller.actor) });
 };
 
 export const kickOne: Run<typeof contract.JobKickOne> = async ({ api, caller }, { id }) => {
-  const rows = await jobs.kickJob(api.engine.db, id, caller.actor);
-  api.engine.after(rows);
-  if (rows.length > 0 || (await getItem(api.engine.db, 'job', id))) return done({ id, value: rows.length });
+  const rows = await jobs.kickJob(api.runtime.db, id, caller.actor);
+  if (rows.length > 0 || (await getItem(api.runtime.db, 'job', id))) return done({ id, value: rows.length });
   return unknownJob(id);
 };
 
 export const peek: Run<typeof contract.JobPeek> = async ({ api }, { id, topic }) => {
-  const { db } = api.engine;
+  const { db } = api.runtime;
   const item = id === undefined ? await jobs.peekReady(db, topic ?? '') : await getItem(db, 'job', id);
   if (item) return done({ id: item.id, value: item.body, state: stateWord('job', item.state), topic: item.queue });
   return id === undefined ? done() : unknownJob(id);

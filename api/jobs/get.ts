@@ -4,16 +4,16 @@ import { TicketEvent, TicketWorkflow } from '../../contract/tickets.ts';
 import { getItem, type Item, listItems } from '../../db/items.ts';
 import { coreState } from '../../domain/items.ts';
 import { jobView } from '../../domain/jobs.ts';
-import type { Api } from '../../services/services.ts';
+import { Problem } from '../../services/problems.ts';
+import type { Api } from '../api.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { eventPage } from '../events.ts';
 import { page } from '../paging.ts';
-import { Problem } from '../problems.ts';
 import { askWorkflow } from '../workflows.ts';
 
 /** @throws Problem `not_found` */
 async function findJob(api: Api, id: string): Promise<Item> {
-  const item = await getItem(api.engine.db, 'job', id);
+  const item = await getItem(api.runtime.db, 'job', id);
   if (!item) throw new Problem('not_found', `there is no job ${id}`);
   return item;
 }
@@ -71,7 +71,7 @@ export const listTopicJobs = endpoint({
     const at = cursor;
     const before = at && { createdAt: at[0], seq: at[1] };
     const filter = { queue: topic, state: state && coreState('job', state), before };
-    const rows = await listItems(api.engine.db.lists, 'job', filter, limit + 1);
+    const rows = await listItems(api.runtime.db.lists, 'job', filter, limit + 1);
     return ok(page(rows, limit, jobView, (i) => `${i.created_at.toISOString()}_${i.seq}`));
   },
 });

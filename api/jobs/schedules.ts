@@ -3,11 +3,11 @@ import { ServiceError } from '@temporalio/client';
 import { Name, Page, pageOf } from '../../contract/common.ts';
 import { Schedule, ScheduleSettings, Topic, TopicParam } from '../../contract/jobs.ts';
 import { getSchedule, listSchedules, type Schedule as Row } from '../../db/schedules.ts';
+import { invalid, Problem } from '../../services/problems.ts';
 import { deleteSchedule, putSchedule } from '../../services/schedules.ts';
-import type { Api } from '../../services/services.ts';
+import type { Api } from '../api.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
-import { invalid, Problem } from '../problems.ts';
 import { unreachable } from '../workflows.ts';
 
 const ScheduleParam = z.object({ topic: Topic, name: Name });
@@ -46,7 +46,7 @@ export const putScheduleEndpoint = endpoint({
       ttr: body.TTR,
       priority: body.priority,
     };
-    const row = await putSchedule(api.engine, wanted).catch((error: unknown) => {
+    const row = await putSchedule(api.runtime, wanted).catch((error: unknown) => {
       // the SDK's way of saying that the server did not understand the rhythm
       const path = body.cron === undefined ? 'everySeconds' : 'cron';
       if (error instanceof TypeError) throw invalid(path, `is not understood: ${error.message}`);
@@ -66,7 +66,7 @@ export const getScheduleEndpoint = endpoint({
   answers: { 200: Schedule },
   problems: ['not_found'],
   async handle({ api, params: { topic, name } }) {
-    const row = await getSchedule(api.engine.db, topic, name);
+    const row = await getSchedule(api.runtime.db, topic, name);
     if (!row) throw new Problem('not_found', `topic ${topic} has no schedule ${name}`);
     return ok(view(row));
   },
@@ -82,7 +82,7 @@ export const listSchedulesEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Schedule) },
   async handle({ api, params: { topic }, query: { limit, cursor } }) {
-    const rows = await listSchedules(api.engine.db.lists, topic, cursor ?? null, limit + 1);
+    const rows = await listSchedules(api.runtime.db.lists, topic, cursor ?? null, limit + 1);
     return ok(page(rows, limit, view, (s) => s.seq));
   },
 });
@@ -96,7 +96,7 @@ export const deleteScheduleEndpoint = endpoint({
   params: ScheduleParam,
   answers: { 200: z.object({ deleted: z.boolean() }) },
   async handle({ api, params: { topic, name } }) {
-    const deleted = await deleteSchedule(api.engine, topic, name).catch((error: unknown) => {
+    const deleted = await deleteSchedule(api.runtime, topic, name).catch((error: unknown) => {
       throw problemOf(api, error);
     });
     return ok({ deleted });

@@ -4,11 +4,11 @@ import { JOB_STATES, TopicParam, TopicSettings } from '../../contract/jobs.ts';
 import { putTopic } from '../../db/jobs.ts';
 import { getQueue, listQueues, type Queue, queueStats } from '../../db/queues.ts';
 import { coreState } from '../../domain/items.ts';
-import type { Api } from '../../services/services.ts';
+import { Problem } from '../../services/problems.ts';
+import type { Api } from '../api.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
-import { Problem } from '../problems.ts';
 
 const Topic = z.object({ name: z.string(), ...TopicSettings.shape, createdAt: z.string() }).openapi('Topic');
 
@@ -32,8 +32,8 @@ export const putTopicEndpoint = endpoint({
   answers: { 200: Topic },
   async handle({ api, params: { topic }, body: { maxAttempts, paused, push } }) {
     checkUrl(api, 'push.url', push?.url);
-    const queue = await putTopic(api.engine.db, topic, { max_attempts: maxAttempts, paused, push });
-    if (!paused) api.engine.wakeAll(`job/${topic}`);
+    const queue = await putTopic(api.runtime.db, topic, { max_attempts: maxAttempts, paused, push });
+    if (!paused) api.runtime.wakeAll(`job/${topic}`);
     return ok(view(queue, true));
   },
 });
@@ -47,7 +47,7 @@ export const listTopics = endpoint({
   query: Page,
   answers: { 200: pageOf(Topic) },
   async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await listQueues(api.engine.db.lists, 'job', cursor ?? null, limit + 1);
+    const rows = await listQueues(api.runtime.db.lists, 'job', cursor ?? null, limit + 1);
     return ok(
       page(
         rows,
@@ -69,7 +69,7 @@ export const deleteTopicEndpoint = endpoint({
   answers: { 200: Deleted },
   problems: ['not_found', 'id_conflict'],
   async handle({ api, params: { topic } }) {
-    const outcome = await api.deleteQueue('job', topic);
+    const outcome = await api.services.queues.remove('job', topic);
     if (outcome === 'not_found') throw new Problem('not_found', `there is no topic ${topic}`);
     if (outcome === 'used')
       throw new Problem('id_conflict', `topic ${topic} has jobs or schedules, so it cannot be deleted`);
@@ -92,7 +92,7 @@ const TopicStats = z
 
 /** Counts by state, exact as of the answer. */
 export async function topicStats(api: Api, topic: string) {
-  const { counts, oldest_waiting_seconds, claims_per_minute } = await queueStats(api.engine.db.lists, 'job', topic);
+  const { counts, oldest_waiting_seconds, claims_per_minute } = await queueStats(api.runtime.db.lists, 'job', topic);
   const byState = JOB_STATES.map((word) => [word, counts[coreState('job', word) ?? ''] ?? 0] as const);
   return {
     ...(Object.fromEntries(byState) as Record<(typeof JOB_STATES)[number], number>),
@@ -113,7 +113,7 @@ export const topicStatsEndpoint = endpoint({
   answers: { 200: TopicStats },
   problems: ['not_found'],
   async handle({ api, params: { topic } }) {
-    if (!(await getQueue(api.engine.db, 'job', topic))) throw new Problem('not_found', `there is no topic ${topic}`);
+    if (!(await getQueue(api.runtime.db, 'job', topic))) throw new Problem('not_found', `there is no topic ${topic}`);
     return ok(await topicStats(api, topic));
   },
 });

@@ -1,10 +1,10 @@
 import { IdParam, Page, pageOf } from '../../contract/common.ts';
 import { Key, MadeKey, NewKey } from '../../contract/keys.ts';
 import { type KeyLine, listKeys, revokeKey } from '../../db/keys.ts';
+import { Problem } from '../../services/problems.ts';
 import { createKey } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
-import { Problem } from '../problems.ts';
 
 const view = (k: KeyLine) => ({
   id: k.id,
@@ -27,7 +27,7 @@ export const addKeyEndpoint = endpoint({
   answers: { 201: MadeKey },
   async handle({ api, body: { name, role, subject = null, queues, expiresAt } }) {
     const made = { name: name ?? subject ?? role, role, subject, queues, expiresAt };
-    const { row, key } = await createKey(api.engine.db, made);
+    const { row, key } = await createKey(api.runtime.db, made);
     return { status: 201, body: { ...view(row), key } };
   },
 });
@@ -41,7 +41,7 @@ export const listKeysEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Key) },
   async handle({ api, query: { limit, cursor } }) {
-    const rows = await listKeys(api.engine.db.lists, cursor ?? null, limit + 1);
+    const rows = await listKeys(api.runtime.db.lists, cursor ?? null, limit + 1);
     return ok(page(rows, limit, view, (k) => k.seq));
   },
 });
@@ -56,7 +56,7 @@ export const revokeKeyEndpoint = endpoint({
   answers: { 200: Key },
   problems: ['not_found'],
   async handle({ api, params: { id } }) {
-    const row = await revokeKey(api.engine.db, id);
+    const row = await revokeKey(api.runtime.db, id);
     if (!row) throw new Problem('not_found', `there is no key ${id}`);
     return ok(view(row));
   },

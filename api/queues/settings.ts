@@ -1,11 +1,11 @@
 import { Deleted, Page, pageOf, QueueParam } from '../../contract/common.ts';
 import { PutQueue, Queue, QueueDryRun } from '../../contract/queues.ts';
 import { getQueue, listQueues, pauseQueue, putQueue, type Queue as Row } from '../../db/queues.ts';
+import { Problem } from '../../services/problems.ts';
 import { refreshQueue } from '../../services/queues.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
-import { Problem } from '../problems.ts';
 import { checkForm, checkRules } from '../tickets/forms.ts';
 
 function queueView(q: Row) {
@@ -46,7 +46,8 @@ export const putQueueEndpoint = endpoint({
     checkUrl(api, 'callback.url', body.callback?.url);
     if (body.form) await checkForm(api, body.form);
     await checkRules(api, body.rules);
-    const { db, rules } = api.engine;
+    const { db } = api.runtime;
+    const { rules } = api.services;
     if (body.dryRun) return ok(await rules.wouldMove(name, body));
     const queue = await putQueue(db, 'ticket', name, {
       lease_seconds: body.leaseSeconds,
@@ -61,9 +62,9 @@ export const putQueueEndpoint = endpoint({
       rules: body.rules,
     });
     if (queue.refresh_pending) {
-      await refreshQueue(api.engine, 'ticket', name);
-      api.engine.rearm();
-      api.engine.relay.lookBack();
+      await refreshQueue(db, rules, 'ticket', name);
+      api.runtime.rearm();
+      api.runtime.relay.lookBack();
     }
     return ok(queueView(queue));
   },
@@ -79,7 +80,7 @@ export const getQueueEndpoint = endpoint({
   answers: { 200: Queue },
   problems: ['not_found'],
   async handle({ api, caller, params: { queue: name } }) {
-    const queue = await getQueue(api.engine.db, 'ticket', name);
+    const queue = await getQueue(api.runtime.db, 'ticket', name);
     if (!queue) throw new Problem('not_found', `there is no queue ${name}`);
     return ok(readable(queue, caller.role === 'admin'));
   },
@@ -94,7 +95,7 @@ export const listQueuesEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Queue) },
   async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await listQueues(api.engine.db.lists, 'ticket', cursor ?? null, limit + 1);
+    const rows = await listQueues(api.runtime.db.lists, 'ticket', cursor ?? null, limit + 1);
     return ok(
       page(
         rows,
@@ -116,7 +117,7 @@ export const deleteQueueEndpoint = endpoint({
   answers: { 200: Deleted },
   problems: ['not_found', 'id_conflict'],
   async handle({ api, params: { queue: name } }) {
-    const outcome = await api.deleteQueue('ticket', name);
+    const outcome = await api.services.queues.remove('ticket', name);
     if (outcome === 'not_found') throw new Problem('not_found', `there is no queue ${name}`);
     if (outcome === 'used') throw new Problem('id_conflict', `queue ${name} has tickets, so it cannot be deleted`);
     return ok({ deleted: true });
@@ -133,10 +134,10 @@ const pausing = (paused: boolean) =>
     params: QueueParam,
     answers: { 200: Queue },
     async handle({ api, params: { queue: name } }) {
-      await api.ensureQueue('ticket', name);
-      const queue = await pauseQueue(api.engine.db, 'ticket', name, paused);
+      await api.services.queues.ensure('ticket', name);
+      const queue = await pauseQueue(api.runtime.db, 'ticket', name, paused);
       if (!queue) throw new Problem('not_found', `there is no queue ${name}`);
-      if (!paused) api.engine.wakeAll(`ticket/${name}`);
+      if (!paused) api.runtime.wakeAll(`ticket/${name}`);
       return ok(queueView(queue));
     },
   });

@@ -3,13 +3,13 @@ import { QueueStats } from '../../contract/queues.ts';
 import { TICKET_STATES } from '../../contract/tickets.ts';
 import { getQueue, queueStats } from '../../db/queues.ts';
 import { coreState } from '../../domain/items.ts';
-import type { Api } from '../../services/services.ts';
+import { Problem } from '../../services/problems.ts';
+import type { Api } from '../api.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { Problem } from '../problems.ts';
 
 /** Counts by state, exact as of the answer. */
 export async function statsOf(api: Api, queue: string) {
-  const { counts, oldest_waiting_seconds, claims_per_minute } = await queueStats(api.engine.db.lists, 'ticket', queue);
+  const { counts, oldest_waiting_seconds, claims_per_minute } = await queueStats(api.runtime.db.lists, 'ticket', queue);
   const byState = TICKET_STATES.map((word) => [word, counts[coreState('ticket', word) ?? ''] ?? 0]);
   return {
     ...(Object.fromEntries(byState) as Record<(typeof TICKET_STATES)[number], number>),
@@ -29,7 +29,8 @@ export const queueStatsEndpoint = endpoint({
   answers: { 200: QueueStats },
   problems: ['not_found'],
   async handle({ api, params: { queue } }) {
-    if (!(await getQueue(api.engine.db, 'ticket', queue))) throw new Problem('not_found', `there is no queue ${queue}`);
+    if (!(await getQueue(api.runtime.db, 'ticket', queue)))
+      throw new Problem('not_found', `there is no queue ${queue}`);
     return ok(await statsOf(api, queue));
   },
 });

@@ -7,12 +7,12 @@ import {
   type AuditCallback as Sent,
 } from '../../contract/reviews.ts';
 import { callbackOutcome, type NewCallback, type Received, reviewOfPicture } from '../../db/reviews.ts';
-import type { Api } from '../../services/services.ts';
+import { invalid, Problem } from '../../services/problems.ts';
 import { newId } from '../../services/tokens.ts';
+import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { type Answer, endpoint } from '../endpoint.ts';
 import { whileBusy } from '../patience.ts';
-import { invalid, Problem } from '../problems.ts';
 
 /** About twenty seconds: an edit may have thousands of targets. */
 const PATIENCE = { tries: 400, stepMs: 2, mostMs: 100 };
@@ -43,7 +43,7 @@ export const pictureCallback = endpoint({
   async handle({ api, caller, params: { pictureId }, body, signal }) {
     if ((body.targetId ?? pictureId) !== pictureId)
       throw invalid('targetId', 'is another picture than that of the path');
-    const id = await reviewOfPicture(api.engine.db, pictureId);
+    const id = await reviewOfPicture(api.runtime.db, pictureId);
     if (id === undefined) throw new Problem('not_found', `there is no picture ${pictureId}`);
     return receive(api, caller, id, { ...body, targetId: pictureId }, signal);
   },
@@ -60,33 +60,27 @@ async function receive(api: Api, caller: Caller, review: string, sent: Sent, sig
     auditTime: sent.auditTime ?? null,
     actor: caller.actor,
   };
-  const until = performance.now() + sent.waitSeconds * 1000;
-  // taken before the callback is kept, so that its outcome cannot fall in between
-  const seat = sent.waitSeconds > 0 ? api.engine.waiters.take(`review/${review}`) : undefined;
-  try {
-    // while its review is locked it holds neither a connection nor the callbacks of other reviews
-    const { problem, arrival } = await whileBusy(
-      () => api.receive(callback),
-      (one) => one.problem === 'busy',
-      PATIENCE,
-    );
-    if (problem !== null) throw refusal(problem, callback);
-    while (seat && arrival !== null) {
-      const known = await callbackOutcome(api.engine.db, review, arrival);
-      if (known && known.outcome !== 'pending') return { status: 200, body: answerOf(callback.id, known) };
-      if (!(await api.engine.load.resting(() => seat.woken(until, signal)))) break;
-    }
-    return { status: 202, body: { callbackId: callback.id, outcome: 'pending' } };
-  } finally {
-    seat?.leave();
-  }
+  // while its review is locked it holds neither a connection nor the callbacks of other reviews
+  const { problem, arrival } = await whileBusy(
+    () => api.services.reviews.receive(callback),
+    (one) => one.problem === 'busy',
+    PATIENCE,
+  );
+  if (problem !== null || arrival === null) throw refusal(problem, callback);
+  const wait = { keys: () => [`review/${review}`], seconds: sent.waitSeconds, signal };
+  const known = await api.runtime.waiters.waitFor(wait, async () => {
+    const found = sent.waitSeconds > 0 ? await callbackOutcome(api.runtime.db, review, arrival) : undefined;
+    return found?.outcome === 'pending' ? undefined : found;
+  });
+  if (known) return { status: 200, body: answerOf(callback.id, known) };
+  return { status: 202, body: { callbackId: callback.id, outcome: 'pending' } };
 }
 
 function answerOf(callbackId: string, { outcome, first_outcome }: { outcome: string; first_outcome: string | null }) {
   return { callbackId, outcome, ...(first_outcome !== null && { first: { outcome: first_outcome } }) };
 }
 
-function refusal(problem: NonNullable<Received['problem']>, { review, kind, target }: NewCallback): Problem {
+function refusal(problem: Received['problem'], { review, kind, target }: NewCallback): Problem {
   if (problem === 'busy') return new Problem('unavailable', `review ${review} is being changed, try again`);
   if (problem === 'too_far') return invalid('auditTime', 'is too far in the future');
   if (problem === 'no_review') return new Problem('not_found', `there is no review ${review}`);

@@ -20,11 +20,11 @@ import {
   reviewStores,
 } from '../../db/reviews.ts';
 import { recordAfter, reviewView } from '../../domain/reviews.ts';
-import type { Api } from '../../services/services.ts';
+import { Problem } from '../../services/problems.ts';
+import type { Api } from '../api.ts';
 import { byId, deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
-import { Problem } from '../problems.ts';
 import { askWorkflow } from '../workflows.ts';
 
 const missing = (id: string) => new Problem('not_found', `there is no review ${id}`);
@@ -34,7 +34,7 @@ export const viewOf = (row: Row) =>
 
 /** @throws Problem `not_found` */
 async function findReview(api: Api, id: string): Promise<Row> {
-  const row = await getReview(api.engine.db, id);
+  const row = await getReview(api.runtime.db, id);
   if (!row) throw missing(id);
   return row;
 }
@@ -98,7 +98,7 @@ export const listReviewsEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Review) },
   async handle({ api, query: { limit, cursor } }) {
-    const rows = await listReviews(api.engine.db.lists, cursor ?? null, limit + 1);
+    const rows = await listReviews(api.runtime.db.lists, cursor ?? null, limit + 1);
     return ok(page(rows, limit, viewOf, (r) => r.seq));
   },
 });
@@ -116,8 +116,8 @@ export const reviewLogEndpoint = endpoint({
   async handle({ api, params: { id }, query: { limit, cursor } }) {
     await findReview(api, id);
     const after = cursor ?? 0;
-    const rows = await reviewLog(api.engine.db.lists, id, after, limit + 1);
-    const lines = withRecords(rows.slice(0, limit), await recordAt(api.engine.db.lists, id, after));
+    const rows = await reviewLog(api.runtime.db.lists, id, after, limit + 1);
+    const lines = withRecords(rows.slice(0, limit), await recordAt(api.runtime.db.lists, id, after));
     const shown = page(
       rows,
       lines.length,
@@ -136,7 +136,7 @@ export const reviewStatsEndpoint = endpoint({
   roles: ['producer', 'agent'],
   query: ReviewStatsFilter,
   answers: { 200: ReviewStats },
-  handle: async ({ api, query: { day } }) => ok(await reviewCounts(api.engine.db.lists, day ?? null)),
+  handle: async ({ api, query: { day } }) => ok(await reviewCounts(api.runtime.db.lists, day ?? null)),
 });
 
 export const reviewStoresEndpoint = endpoint({
@@ -149,7 +149,7 @@ export const reviewStoresEndpoint = endpoint({
   answers: { 200: ReviewStores },
   problems: ['not_found'],
   async handle({ api, params: { id } }) {
-    const stores = await reviewStores(api.engine.db, id);
+    const stores = await reviewStores(api.runtime.db, id);
     if (!stores) throw missing(id);
     const { record, version, index, base, in_step } = stores;
     const { text, pictures, replies } = record;

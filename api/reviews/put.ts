@@ -1,10 +1,9 @@
 import { IdParam } from '../../contract/common.ts';
 import { PutReview, Review } from '../../contract/reviews.ts';
 import { getReview, putReview, type Target } from '../../db/reviews.ts';
-import { receivedRow } from '../../runtime/outbox/messages.ts';
+import { Problem } from '../../services/problems.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, LARGE_BODY } from '../endpoint.ts';
-import { Problem } from '../problems.ts';
 import { viewOf } from './get.ts';
 
 export const putReviewEndpoint = endpoint({
@@ -20,9 +19,8 @@ export const putReviewEndpoint = endpoint({
   problems: ['id_conflict'],
   async handle({ api, caller, params: { id }, body }) {
     checkUrl(api, 'callback.url', body.callback?.url);
-    const { db, relay, wakeAll } = api.engine;
+    const { db, wakeAll } = api.runtime;
     const put = await putReview(db, id, targetsOf(body), body.body, body.callback, caller.actor).catch(taken);
-    if (put.told_version !== null) relay.tell([receivedRow(id, put.told_version, put.now)]);
     // what had come before has been applied on the way
     wakeAll(`review/${id}`);
     const row = await getReview(db, id);

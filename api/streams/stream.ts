@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { Name } from '../../contract/common.ts';
 import type { Notice } from '../../db/runtime.ts';
-import type { Api } from '../../services/services.ts';
+import { invalid, Problem } from '../../services/problems.ts';
+import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';
 import { endpoint } from '../endpoint.ts';
-import { invalid, Problem } from '../problems.ts';
 import { statsOf } from '../queues/stats.ts';
 import { inScope } from '../scopes.ts';
 import { follow } from './following.ts';
@@ -39,7 +39,7 @@ export const streamEndpoint = endpoint({
     const reviewer = personOf(caller, query.reviewer ?? query.juror);
     return eventStream(signal, allowed(api, caller), async (stream) => {
       const wanted = (n: Notice) => n.person === reviewer && inScope(caller, n.queue);
-      return (await follow(api.engine.notices, stream, { of: { person: reviewer }, wanted, lastSeen })).stop;
+      return (await follow(api.runtime.notices, stream, { of: { person: reviewer }, wanted, lastSeen })).stop;
     });
   },
 });
@@ -58,9 +58,9 @@ function queueStream(
   return eventStream(signal, allowed(api, caller), async (stream) => {
     const watchAll = caller.role !== 'reviewer';
     const wanted = (n: Notice) => n.kind === 'ticket' && n.queue === queue && (watchAll || n.person === caller.subject);
-    const notices = await follow(api.engine.notices, stream, { of: { queue }, wanted, lastSeen });
+    const notices = await follow(api.runtime.notices, stream, { of: { queue }, wanted, lastSeen });
     let quiet = false;
-    const stopWatching = api.engine.waiters.watch((key) => {
+    const stopWatching = api.runtime.waiters.watch((key) => {
       if (key !== `ticket/${queue}` || quiet) return;
       quiet = true;
       setTimeout(() => {

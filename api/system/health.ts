@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { Registry } from 'prom-client';
 import { type SchemaState, schemaState } from '../../db/migrate.ts';
 import { liveNodes } from '../../db/runtime.ts';
-import type { Api } from '../../services/services.ts';
+import type { Api } from '../api.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
 const PATIENCE_MS = 2_000;
@@ -54,14 +54,12 @@ export function reachStores(api: Api): void {
 }
 
 async function checkSchema(api: Api): Promise<SchemaState | 'unreachable'> {
-  const check = schemaState(api.engine.db.pool).catch(() => 'unreachable' as const);
+  const check = schemaState(api.runtime.db.pool).catch(() => 'unreachable' as const);
   return Promise.race([check, after(PATIENCE_MS, 'unreachable' as const)]);
 }
 
-async function checkTemporal({ engine }: Api): Promise<'ok' | 'unreachable'> {
-  const ask = engine.client.withDeadline(Date.now() + PATIENCE_MS, () =>
-    engine.client.workflowService.getSystemInfo({}),
-  );
+async function checkTemporal({ runtime: { client } }: Api): Promise<'ok' | 'unreachable'> {
+  const ask = client.withDeadline(Date.now() + PATIENCE_MS, () => client.workflowService.getSystemInfo({}));
   return ask.then(
     () => 'ok' as const,
     () => 'unreachable' as const,
@@ -98,7 +96,7 @@ export const nodesEndpoint = endpoint({
     200: z.object({ items: z.array(z.object({ id: z.string(), url: z.string().nullable(), seenAt: z.string() })) }),
   },
   async handle({ api }) {
-    const rows = await liveNodes(api.engine.db);
+    const rows = await liveNodes(api.runtime.db);
     return ok({ items: rows.map((n) => ({ id: n.id, url: n.url, seenAt: n.seen_at.toISOString() })) });
   },
 });

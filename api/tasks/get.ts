@@ -4,10 +4,10 @@ import { PAGE_BYTES } from '../../db/pages.ts';
 import { getTask, listTasks, type OccurrenceRow, type TaskRow, taskOccurrences } from '../../db/tasks.ts';
 import { stateWord } from '../../domain/items.ts';
 import { personOfUid, queueOfExecutor } from '../../domain/tasks.ts';
-import type { Api } from '../../services/services.ts';
+import { invalid, Problem } from '../../services/problems.ts';
+import type { Api } from '../api.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
-import { invalid, Problem } from '../problems.ts';
 
 const WEEK_MS = 7 * 86_400_000;
 const MOST_OCCURRENCES = 1_000;
@@ -29,7 +29,7 @@ export function taskView(t: TaskRow): Task {
 
 /** @throws Problem `not_found` */
 export async function findTask(api: Api, id: string): Promise<TaskRow> {
-  const row = await getTask(api.engine.db, id);
+  const row = await getTask(api.runtime.db, id);
   if (!row) throw new Problem('not_found', `there is no task ${id}`);
   return row;
 }
@@ -64,7 +64,7 @@ export const listTasksEndpoint = endpoint({
     const place = query.cursor;
     const groupsOf = queue?.startsWith('uid_') && include !== 'own' ? personOfUid(queue) : undefined;
     const filter = { queue, groupsOf, state, from, to, after: place && { startTime: place[0], seq: place[1] } };
-    const rows = await listTasks(api.engine.db.lists, filter, limit + 1);
+    const rows = await listTasks(api.runtime.db.lists, filter, limit + 1);
     const until = to ?? new Date(Math.max(from.getTime(), Date.now()) + WEEK_MS);
     const views = new Map(expand && (await expanded(api, rows.slice(0, limit), from, until)));
     const view = (row: TaskRow) => views.get(row) ?? taskView(row);
@@ -87,7 +87,7 @@ async function expanded(api: Api, rows: TaskRow[], from: Date, to: Date): Promis
 
 /** A task and when it occurs, from a time on until before another one (S4.9). */
 async function withOccurrences(api: Api, row: TaskRow, from: Date, to: Date): Promise<Task> {
-  const times = await taskOccurrences(api.engine.db.lists, row.id, from, to, MOST_OCCURRENCES + 1);
+  const times = await taskOccurrences(api.runtime.db.lists, row.id, from, to, MOST_OCCURRENCES + 1);
   return {
     ...taskView(row),
     occurrences: times.slice(0, MOST_OCCURRENCES).map(occurrence),

@@ -10,10 +10,10 @@ import {
   removeMembers,
 } from '../../db/tasks.ts';
 import { groupOfGid, personOfUid } from '../../domain/tasks.ts';
-import type { Api } from '../../services/services.ts';
+import { Problem } from '../../services/problems.ts';
+import type { Api } from '../api.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
-import { Problem } from '../problems.ts';
 
 const summary = (g: GroupRow) => ({
   id: g.given_as,
@@ -30,14 +30,14 @@ const membersOf = (sent: string[]): Member[] =>
 
 /** @throws Problem `not_found` */
 async function findGroup(api: Api, gid: string): Promise<GroupWithMembers> {
-  const row = await getGroup(api.engine.db, groupOfGid(gid));
+  const row = await getGroup(api.runtime.db, groupOfGid(gid));
   if (!row) throw new Problem('not_found', `there is no group ${gid}`);
   return row;
 }
 
 /** Those who wait for work may have become members: they look again (S4.3). */
 function wake(api: Api, members: Member[]): void {
-  for (const [person] of members) api.engine.wakeAll(`task/uid_${person}`);
+  for (const [person] of members) api.runtime.wakeAll(`task/uid_${person}`);
 }
 
 export const putGroupEndpoint = endpoint({
@@ -52,7 +52,7 @@ export const putGroupEndpoint = endpoint({
   answers: { 200: Group },
   async handle({ api, params: { gid }, body }) {
     const members = membersOf(body.members);
-    await api.engine.db.transaction((tx) => putGroup(tx, groupOfGid(gid), gid, members, true));
+    await api.runtime.db.transaction((tx) => putGroup(tx, groupOfGid(gid), gid, members, true));
     wake(api, members);
     return ok(view(await findGroup(api, gid)));
   },
@@ -73,7 +73,7 @@ export const changeMembersEndpoint = endpoint({
     const { given_as } = await findGroup(api, gid);
     const added = membersOf(add);
     const removed = membersOf(remove).map(([person]) => person);
-    await api.engine.db.transaction(async (tx) => {
+    await api.runtime.db.transaction(async (tx) => {
       await putGroup(tx, groupOfGid(gid), given_as, added, false);
       await removeMembers(tx, groupOfGid(gid), removed);
     });
@@ -103,7 +103,7 @@ export const listGroupsEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(GroupSummary) },
   async handle({ api, query: { limit, cursor } }) {
-    const rows = await listGroups(api.engine.db.lists, cursor ?? null, limit + 1);
+    const rows = await listGroups(api.runtime.db.lists, cursor ?? null, limit + 1);
     return ok(page(rows, limit, summary, (g) => g.seq));
   },
 });

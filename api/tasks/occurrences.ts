@@ -4,12 +4,12 @@ import { TicketEvent, TicketWorkflow } from '../../contract/tickets.ts';
 import { type DispatchLogRow, dispatchLog } from '../../db/dispatches.ts';
 import { getItem, type Item } from '../../db/items.ts';
 import { occurrenceOf, personOfUid, taskOf } from '../../domain/tasks.ts';
-import type { Api } from '../../services/services.ts';
+import { Problem } from '../../services/problems.ts';
+import type { Api } from '../api.ts';
 import { deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { eventPage } from '../events.ts';
 import { page } from '../paging.ts';
-import { Problem } from '../problems.ts';
 import { askWorkflow } from '../workflows.ts';
 
 const BASE = '/v1/tasks/{id}/occurrences/{occurrence}';
@@ -20,7 +20,7 @@ const itemId = ({ id, occurrence = '' }: { id: string; occurrence?: string }) =>
 
 /** @throws Problem `not_found`, also of an occurrence that is only planned */
 async function findOccurrence(api: Api, id: string): Promise<Item> {
-  const item = await getItem(api.engine.db, 'task', id);
+  const item = await getItem(api.runtime.db, 'task', id);
   if (!item) throw new Problem('not_found', `there is no occurrence ${id}, or not yet`);
   return item;
 }
@@ -84,7 +84,7 @@ export const dispatchLogEndpoint = endpoint({
   async handle({ api, query: { uid, taskId, from, limit, cursor } }) {
     const person = uid === undefined ? undefined : personOfUid(uid);
     const filter = { person, taskId, from, after: cursor === undefined ? undefined : placeOf(cursor) };
-    const rows = await dispatchLog(api.engine.db.lists, filter, limit + 1);
+    const rows = await dispatchLog(api.runtime.db.lists, filter, limit + 1);
     return ok(page(rows, limit, line, (r) => `${r.place}_${r.seq}_${r.item_id}`));
   },
 });

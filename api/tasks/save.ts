@@ -12,13 +12,13 @@ import {
   type TaskToBe,
 } from '../../db/tasks.ts';
 import { groupOfGid, mismatches, queueOfExecutor } from '../../domain/tasks.ts';
-import type { Api } from '../../services/services.ts';
+import { invalid, Problem } from '../../services/problems.ts';
 import { contentHash, newId } from '../../services/tokens.ts';
 import { keyedId, sameOrConflict } from '../adding.ts';
+import type { Api } from '../api.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { whileBusy } from '../patience.ts';
-import { invalid, Problem } from '../problems.ts';
 import { findTask, taskView } from './get.ts';
 
 type Fields = Omit<NewTask, 'id'>;
@@ -34,14 +34,13 @@ export const addTaskEndpoint = endpoint({
   answers: { 200: Task, 201: Task },
   problems: ['id_conflict', 'limit_reached', 'template_mismatch'],
   async handle({ api, caller, body: { id: sent, ...fields }, header }) {
-    const { db, after } = api.engine;
+    const { db } = api.runtime;
     const id = sent ?? keyedId(caller, 'task', header('idempotency-key')) ?? newId();
     const hash = contentHash(fields);
     const known = await getTask(db, id);
     if (known) return ok(await saved(api, sameOrConflict(known, 'task', id, hash).item));
     const task = await checked(api, id, fields, hash);
-    const { outcome, items } = await addTask(db, task, api.config.maxRotations, caller.actor);
-    after(items);
+    const outcome = await addTask(db, task, api.config.maxRotations, caller.actor);
     if (outcome === 'limit') throw tooMany(api, fields.executor);
     if (outcome === 'no_template') throw noTemplate();
     if (outcome === 'too_many') throw tooManyDue();
@@ -62,14 +61,13 @@ export const patchTaskEndpoint = endpoint({
   answers: { 200: Task },
   problems: ['not_found', 'not_open', 'limit_reached', 'template_mismatch'],
   async handle({ api, caller, params: { id }, body }) {
-    const { db, after } = api.engine;
+    const { db } = api.runtime;
     const change = async () => {
       const row = await findTask(api, id);
       if (row.state === 'deleted') throw deleted(row);
       const { id: _, ...wanted } = { ...fieldsOf(row), ...defined(body) };
       const task = await checked(api, id, wanted, Buffer.from(row.content_hash).toString('hex'));
-      const { outcome, items } = await changeTask(db, task, row.revision, api.config.maxRotations, caller.actor);
-      after(items);
+      const outcome = await changeTask(db, task, row.revision, api.config.maxRotations, caller.actor);
       if (outcome === 'limit') throw tooMany(api, wanted.executor);
       if (outcome === 'no_template') throw noTemplate();
       if (outcome === 'too_many') throw tooManyDue();
@@ -91,8 +89,7 @@ export const deleteTaskEndpoint = endpoint({
   answers: { 200: Task },
   problems: ['not_found'],
   async handle({ api, caller, params: { id } }) {
-    const { outcome, items } = await deleteTask(api.engine.db, id, null, caller.actor);
-    api.engine.after(items);
+    const outcome = await deleteTask(api.runtime.db, id, null, caller.actor);
     if (outcome === 'not_found') throw new Problem('not_found', `there is no task ${id}`);
     return ok(taskView(await findTask(api, id)));
   },
@@ -121,7 +118,7 @@ const tooManyDue = () =>
 
 /** A task as it was saved. A group may be made after its tasks, but its name may also be a typing error. */
 async function saved(api: Api, row: TaskRow): Promise<Task> {
-  const unknown = row.queue.startsWith('gid_') && !(await hasGroup(api.engine.db, groupOfGid(row.queue)));
+  const unknown = row.queue.startsWith('gid_') && !(await hasGroup(api.runtime.db, groupOfGid(row.queue)));
   const message = `there is no group ${row.executor} yet; the task is not handed out before the group has members`;
   return { ...taskView(row), warnings: unknown ? [{ path: 'executor', message }] : [] };
 }
@@ -145,7 +142,7 @@ function fieldsOf(row: TaskRow): NewTask {
 async function checked(api: Api, id: string, fields: Fields, hash: string): Promise<TaskToBe> {
   checkRhythm(fields);
   checkUrl(api, 'callback.url', fields.callback?.url);
-  const { db } = api.engine;
+  const { db } = api.runtime;
   if (!(await isZone(db, fields.timezone))) throw invalid('timezone', 'is not a time zone that the database knows');
   const template = await getTemplate(db, fields.templateId);
   if (!template) throw noTemplate();

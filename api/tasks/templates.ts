@@ -1,11 +1,11 @@
 import { Deleted, IdParam, Page, pageOf } from '../../contract/common.ts';
 import { NewTemplate, Template } from '../../contract/tasks.ts';
 import { addTemplate, deleteTemplate, getTemplate, listTemplates, type TemplateRow } from '../../db/tasks.ts';
+import { Problem } from '../../services/problems.ts';
 import { contentHash, newId } from '../../services/tokens.ts';
 import { keyedId, sameOrConflict } from '../adding.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
-import { Problem } from '../problems.ts';
 
 const view = ({ id, name, params, created_at }: TemplateRow) => ({
   ...{ id, name, params },
@@ -22,7 +22,7 @@ export const addTemplateEndpoint = endpoint({
   answers: { 200: Template, 201: Template },
   problems: ['id_conflict'],
   async handle({ api, caller, body: { id: sent, ...content }, header }) {
-    const { db } = api.engine;
+    const { db } = api.runtime;
     const id = sent ?? keyedId(caller, 'template', header('idempotency-key')) ?? newId();
     const hash = contentHash(content);
     const added = await addTemplate(db, { id, hash, ...content });
@@ -41,7 +41,7 @@ export const getTemplateEndpoint = endpoint({
   answers: { 200: Template },
   problems: ['not_found'],
   async handle({ api, params: { id } }) {
-    const row = await getTemplate(api.engine.db, id);
+    const row = await getTemplate(api.runtime.db, id);
     if (!row) throw new Problem('not_found', `there is no template ${id}`);
     return ok(view(row));
   },
@@ -57,7 +57,7 @@ export const deleteTemplateEndpoint = endpoint({
   answers: { 200: Deleted },
   problems: ['not_found', 'id_conflict'],
   async handle({ api, params: { id } }) {
-    const outcome = await deleteTemplate(api.engine.db, id);
+    const outcome = await deleteTemplate(api.runtime.db, id);
     if (outcome === 'not_found') throw new Problem('not_found', `there is no template ${id}`);
     if (outcome === 'used')
       throw new Problem('id_conflict', `active tasks use template ${id}, so it cannot be deleted`);
@@ -74,7 +74,7 @@ export const listTemplatesEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Template) },
   async handle({ api, query: { limit, cursor } }) {
-    const rows = await listTemplates(api.engine.db.lists, cursor ?? null, limit + 1);
+    const rows = await listTemplates(api.runtime.db.lists, cursor ?? null, limit + 1);
     return ok(page(rows, limit, view, (t) => t.seq));
   },
 });

@@ -37,7 +37,7 @@ export const addTicketBatch = endpoint({
   async handle({ api, caller, params: { queue }, body }) {
     const results = [];
     // one by one until the queue exists, so that then none overtakes another on the way to the database
-    while (results.length < body.tickets.length && !api.knowsQueue('ticket', queue))
+    while (results.length < body.tickets.length && !api.services.queues.isKnown('ticket', queue))
       results.push(await addOfBatch(api, caller, queue, body.tickets[results.length]));
     const rest = body.tickets.slice(results.length).map((t) => addOfBatch(api, caller, queue, t));
     return ok({ results: [...results, ...(await Promise.all(rest))] });

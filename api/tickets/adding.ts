@@ -1,11 +1,11 @@
 import { NewTicket } from '../../contract/tickets.ts';
 import { getItem, type Item } from '../../db/items.ts';
-import type { Api } from '../../services/services.ts';
+import { invalid } from '../../services/problems.ts';
 import { contentHash, newId } from '../../services/tokens.ts';
 import { entryOfBatch, sameOrConflict } from '../adding.ts';
+import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkUrl } from '../deliveries.ts';
-import { invalid } from '../problems.ts';
 
 const MAX_AHEAD_MS = 60_000;
 
@@ -35,15 +35,15 @@ export async function addTicket(
   };
   const hash = contentHash(content);
   const same = (existing: Item | undefined) => sameOrConflict(existing, 'ticket', id, hash);
-  if (!api.knowsQueue('ticket', queue)) {
+  if (!api.services.queues.isKnown('ticket', queue)) {
     // a queue comes with its first ticket, not with one that is refused
-    const existing = await getItem(api.engine.db, 'ticket', id);
+    const existing = await getItem(api.runtime.db, 'ticket', id);
     if (existing) return same(existing);
-    await api.ensureQueue('ticket', queue);
+    await api.services.queues.ensure('ticket', queue);
   }
-  const item = await api.add({ kind: 'ticket', item: { id, hash, actor: caller.actor, ...content } });
+  const item = await api.services.items.add({ kind: 'ticket', item: { id, hash, actor: caller.actor, ...content } });
   if (item) return { item, created: true };
-  return same(await getItem(api.engine.db, 'ticket', id));
+  return same(await getItem(api.runtime.db, 'ticket', id));
 }
 
 /** One ticket of a batch, whatever it is. */

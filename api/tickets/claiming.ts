@@ -2,8 +2,8 @@ import type { Item } from '../../contract/items.ts';
 import { releaseItem } from '../../db/items.ts';
 import { claimItems, claimNextItem, claimReasons } from '../../db/queues.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import type { Api } from '../../services/services.ts';
 import { newToken } from '../../services/tokens.ts';
+import type { Api } from '../api.ts';
 
 export interface ClaimRequest {
   queue: string;
@@ -24,34 +24,26 @@ const DEFAULT_RETRY_SECONDS = 5;
 
 /**
  * Hands out what the reviewer holds in the queue, then the best new tickets; waits for one if asked
- * to (S0.3, S0.6, S0.8). The place in the line is taken before the first look, so that no ticket
- * that comes in between is missed.
+ * to (S0.3, S0.6, S0.8).
  */
 export async function claimTickets(api: Api, request: ClaimRequest) {
   const { queue, signal } = request;
-  await api.ensureQueue('ticket', queue);
-  const until = performance.now() + request.waitSeconds * 1000;
-  const seat = request.waitSeconds > 0 ? api.engine.waiters.take(`ticket/${queue}`) : undefined;
-  try {
-    let handed = await take(api, request);
-    while (handed.length === 0 && seat && (await api.engine.load.resting(() => seat.woken(until, signal)))) {
-      handed = await take(api, request);
-      seat.pass(handed.length > 0);
-    }
-    if (handed.length === 0) return { tickets: [], ...(await reasonsFor(api, request)) };
-    if (signal.aborted) await giveBack(api, handed);
-    const tickets = handed.map(({ item, resumed }) => ({ ...ticketView(item, item.lease_id), resumed }));
-    return { tickets, reasons: null, retryAfterSeconds: 0 };
-  } finally {
-    seat?.leave();
-  }
+  await api.services.queues.ensure('ticket', queue);
+  const wait = { keys: () => [`ticket/${queue}`], seconds: request.waitSeconds, signal };
+  const handed = await api.runtime.waiters.waitFor(wait, async () => {
+    const taken = await take(api, request);
+    return taken.length > 0 ? taken : undefined;
+  });
+  if (!handed) return { tickets: [], ...(await reasonsFor(api, request)) };
+  if (signal.aborted) await giveBack(api, handed);
+  const tickets = handed.map(({ item, resumed }) => ({ ...ticketView(item, item.lease_id), resumed }));
+  return { tickets, reasons: null, retryAfterSeconds: 0 };
 }
 
 /** The reviewer's next new ticket, asked for by a decision; asked again, the same (S0.8). */
 export async function claimNext(api: Api, queue: string, reviewer: string, skills: string[], follows: string) {
   const token = newToken();
-  const rows = await claimNextItem(api.engine.db, { kind: 'ticket', queue, person: reviewer, token, skills, follows });
-  api.engine.after(rows.filter((r) => r.lease_id === token));
+  const rows = await claimNextItem(api.runtime.db, { kind: 'ticket', queue, person: reviewer, token, skills, follows });
   const [item] = rows;
   if (item?.lease_id === token) api.metrics.handedOut(queue, 1);
   // asked again later, somebody else may hold it by now, whose token is not for this caller
@@ -63,13 +55,12 @@ export async function reasonsFor(
   api: Api,
   { queue, reviewer, skills }: Pick<ClaimRequest, 'queue' | 'reviewer' | 'skills'>,
 ) {
-  const { max_held, retry_after, ...counts } = await claimReasons(api.engine.db, 'ticket', queue, reviewer, skills);
+  const { max_held, retry_after, ...counts } = await claimReasons(api.runtime.db, 'ticket', queue, reviewer, skills);
   const retry = retry_after === null ? DEFAULT_RETRY_SECONDS : Math.ceil(Math.max(retry_after, 0.05) * 20) / 20;
   return { reasons: { ...counts, maxHeld: max_held }, retryAfterSeconds: Math.min(retry, MAX_RETRY_SECONDS) };
 }
 
-async function take(api: Api, { queue, reviewer, skills, count, signal }: ClaimRequest): Promise<Handed[]> {
-  if (signal.aborted) return [];
+async function take(api: Api, { queue, reviewer, skills, count }: ClaimRequest): Promise<Handed[]> {
   const { rows, tokens } =
     count === 1 && skills.length === 0
       ? await plain(api, queue, reviewer)
@@ -85,15 +76,14 @@ async function take(api: Api, { queue, reviewer, skills, count, signal }: ClaimR
 }
 
 async function plain(api: Api, queue: string, reviewer: string) {
-  const { rows, token } = await api.claim(queue, reviewer);
+  const { rows, token } = await api.services.tickets.claim(queue, reviewer);
   return { rows, tokens: [token] };
 }
 
 async function filtered(api: Api, queue: string, reviewer: string, skills: string[], count: number) {
   const tokens = Array.from({ length: count }, newToken);
   const claim = { kind: 'ticket' as const, queue, persons: [reviewer], tokens, count, skills, resume: true };
-  const rows = await claimItems(api.engine.db, claim);
-  api.engine.after(rows.filter((r) => tokens.includes(r.lease_id ?? '')));
+  const rows = await claimItems(api.runtime.db, claim);
   return { rows, tokens };
 }
 
@@ -102,12 +92,11 @@ async function giveBack(api: Api, handed: Handed[]): Promise<void> {
   for (const { item, resumed } of handed) {
     if (resumed || item.holder === null) continue;
     const release = { id: item.id, token: item.lease_id, subject: null, delaySeconds: 0, skip: false };
-    const rows = await releaseItem(api.engine.db, 'ticket', {
+    await releaseItem(api.runtime.db, 'ticket', {
       ...release,
       reason: 'the caller was gone',
       actor: item.holder,
       undelivered: true,
     });
-    api.engine.after(rows);
   }
 }

@@ -3,8 +3,8 @@ import { Decide, DecideAnswer } from '../../contract/tickets.ts';
 import type { Item, Verdict } from '../../db/items.ts';
 import { getQueue } from '../../db/queues.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import type { Api } from '../../services/services.ts';
 import { contentHash } from '../../services/tokens.ts';
+import type { Api } from '../api.ts';
 import { boundTo } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { claimNext } from './claiming.ts';
@@ -34,7 +34,7 @@ export const decideTicket = endpoint({
     };
     let formVersion: number | null = null;
     for (let tries = 0; ; tries++) {
-      const item = await api.settle({ kind: 'ticket', settlement: { ...settlement, formVersion } });
+      const item = await api.services.items.settle({ kind: 'ticket', settlement: { ...settlement, formVersion } });
       if (item?.ended_by) {
         const next = body.next ? await claimNext(api, item.queue, item.ended_by, body.skills, token) : null;
         return ok({ ticket: ticketView(item), next });
@@ -64,7 +64,7 @@ async function firstAnswer(api: Api, item: Item, token: string, skills: string[]
 /** @returns the version of the settings whose form the decision fits; null without a form */
 async function fitForm(api: Api, item: Item, decision: unknown): Promise<number | null> {
   checkStatus(item, decision);
-  const queue = await getQueue(api.engine.db, 'ticket', item.queue);
+  const queue = await getQueue(api.runtime.db, 'ticket', item.queue);
   if (!queue?.form) return null;
   await checkDecision(api, queue, decision);
   return queue.settings_version;

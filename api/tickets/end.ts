@@ -4,7 +4,7 @@ import { BatchResults, Invalidate, InvalidateMany, Resolve, ResolveMany, Ticket 
 import { countFiltered, filterItems, openAmong } from '../../db/items.ts';
 import { coreState } from '../../domain/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import type { Api } from '../../services/services.ts';
+import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { endTickets, itemOf } from './ending.ts';
@@ -88,7 +88,7 @@ async function byIds(api: Api, caller: Caller, queue: string, { ids = [], reason
   for (let at = 0; at < unique.length; at += BATCH) {
     const some = unique.slice(at, at + BATCH);
     if (dryRun) {
-      invalidated += (await openAmong(api.engine.db, 'ticket', queue, some)).length;
+      invalidated += (await openAmong(api.runtime.db, 'ticket', queue, some)).length;
     } else invalidated += await invalidateSome(api, caller, queue, some, reason);
   }
   return { invalidated, skipped: unique.length - invalidated };
@@ -101,7 +101,7 @@ async function byFilter(api: Api, caller: Caller, queue: string, { filter = {}, 
     createdBefore: filter.createdBefore ?? null,
     priorityBelow: filter.priorityBelow ?? null,
   };
-  const { db } = api.engine;
+  const { db } = api.runtime;
   if (dryRun) return { invalidated: await countFiltered(db.lists, 'ticket', wanted), skipped: 0 };
   let invalidated = 0;
   let skipped = 0;

@@ -1,11 +1,11 @@
 import { closeItems, getItems, type Item } from '../../db/items.ts';
 import { getQueue, type Queue } from '../../db/queues.ts';
 import { refusalOf } from '../../domain/refusals.ts';
-import type { Api } from '../../services/services.ts';
+import { Problem } from '../../services/problems.ts';
 import { contentHash } from '../../services/tokens.ts';
 import { checkEntry } from '../adding.ts';
+import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
-import { Problem } from '../problems.ts';
 import { checkDecision, checkStatus } from './forms.ts';
 
 /** What became of one ticket of a call that ends several. */
@@ -23,11 +23,10 @@ interface Wanted {
  * by the same caller again is the same answer.
  */
 export async function endTickets(api: Api, caller: Caller, wanted: Wanted): Promise<Ending[]> {
-  const { db, after } = api.engine;
+  const { db } = api.runtime;
   const problems = wanted.state === 'settled' ? await misfits(api, wanted.items) : new Map<string, Problem>();
   const fit = uniqueById(wanted.items.filter((i) => !problems.has(i.id)));
   const ended = await closeItems(db, 'ticket', { ...wanted, items: fit, actor: caller.actor });
-  after(ended);
   const done = new Map(ended.map((i) => [i.id, i]));
   const missed = fit.filter((i) => !done.has(i.id)).map((i) => i.id);
   const left = new Map((missed.length > 0 ? await getItems(db, 'ticket', missed) : []).map((i) => [i.id, i]));
@@ -62,8 +61,8 @@ async function misfits(api: Api, items: Wanted['items']): Promise<Map<string, Pr
   const found = new Map<string, Problem>();
   const queues = new Map<string, Queue | undefined>();
   const decisions = new Map(items.map((i) => [i.id, i.result]));
-  for (const item of await getItems(api.engine.db, 'ticket', [...decisions.keys()])) {
-    if (!queues.has(item.queue)) queues.set(item.queue, await getQueue(api.engine.db, 'ticket', item.queue));
+  for (const item of await getItems(api.runtime.db, 'ticket', [...decisions.keys()])) {
+    if (!queues.has(item.queue)) queues.set(item.queue, await getQueue(api.runtime.db, 'ticket', item.queue));
     const queue = queues.get(item.queue);
     try {
       checkEntry('decision', decisions.get(item.id));

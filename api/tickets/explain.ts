@@ -3,7 +3,7 @@ import { Explain, ExplainAnswer } from '../../contract/tickets.ts';
 import type { Item } from '../../db/items.ts';
 import { claimReasons, getQueue, itemsAhead } from '../../db/queues.ts';
 import { stateWord } from '../../domain/items.ts';
-import type { Api } from '../../services/services.ts';
+import type { Api } from '../api.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { reasonsFor } from './claiming.ts';
@@ -22,21 +22,21 @@ export const explain = endpoint({
   async handle({ api, caller, params: { queue }, body: { reviewer, skills, ticket } }) {
     const person = personOf(caller, reviewer);
     if (ticket === undefined) {
-      await api.ensureQueue('ticket', queue);
+      await api.services.queues.ensure('ticket', queue);
       const { reasons } = await reasonsFor(api, { queue, reviewer: person, skills });
       return ok({ reasons });
     }
     const item = await findTicket(api, ticket);
     const why = await obstacles(api, item, queue, person, skills);
-    const ahead = item.state === 'ready' ? await itemsAhead(api.engine.db, item, person, skills) : 0;
+    const ahead = item.state === 'ready' ? await itemsAhead(api.runtime.db, item, person, skills) : 0;
     return ok({ offered: why.length === 0, why, ahead });
   },
 });
 
 /** Everything that keeps this ticket from this person now. */
 async function obstacles(api: Api, item: Item, queue: string, person: string, skills: string[]): Promise<string[]> {
-  const settings = await getQueue(api.engine.db, 'ticket', item.queue);
-  const { max_held } = await claimReasons(api.engine.db, 'ticket', item.queue, person, skills);
+  const settings = await getQueue(api.runtime.db, 'ticket', item.queue);
+  const { max_held } = await claimReasons(api.runtime.db, 'ticket', item.queue, person, skills);
   const found: [boolean, string][] = [
     [item.queue !== queue, 'otherQueue'],
     [item.state === 'held' && item.holder === person, 'heldByYou'],

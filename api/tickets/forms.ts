@@ -3,13 +3,13 @@ import type { Rule } from '../../contract/queues.ts';
 import type { Queue } from '../../db/queues.ts';
 import { statusOf } from '../../domain/reviews.ts';
 import { SchemaError } from '../../runtime/schemas/schemas.ts';
-import type { Api } from '../../services/services.ts';
-import { invalid, Problem } from '../problems.ts';
+import { invalid, Problem } from '../../services/problems.ts';
+import type { Api } from '../api.ts';
 
 /** @throws Problem 422 when the JSON Schema itself is wrong, or takes too long */
 export async function checkForm(api: Api, form: object): Promise<void> {
   try {
-    await api.engine.schemas.check([form], [null]);
+    await api.runtime.schemas.check([form], [null]);
   } catch (error) {
     if (error instanceof SchemaError) throw invalid('form', `is not a JSON Schema that can be used: ${error.message}`);
     throw error;
@@ -20,7 +20,7 @@ export async function checkForm(api: Api, form: object): Promise<void> {
 export async function checkRules(api: Api, rules: Rule[]): Promise<void> {
   if (rules.length === 0) return;
   try {
-    await api.engine.schemas.check(
+    await api.runtime.schemas.check(
       rules.map((rule) => rule.when),
       [null],
     );
@@ -42,7 +42,7 @@ export async function checkDecision(api: Api, { form }: Queue, decision: unknown
 
 async function misfitsOf(api: Api, form: object, decision: unknown) {
   try {
-    return (await api.engine.schemas.check([form], [decision]))[0]?.[0] ?? [];
+    return (await api.runtime.schemas.check([form], [decision]))[0]?.[0] ?? [];
   } catch (error) {
     if (error instanceof SchemaError) return [{ path: '', message: `cannot be checked: ${error.message}` }];
     throw error;

@@ -3,17 +3,17 @@ import { Ticket, TicketEvent, TicketFilter } from '../../contract/tickets.ts';
 import { getItem, type Item, listItems } from '../../db/items.ts';
 import { coreState } from '../../domain/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import type { Api } from '../../services/services.ts';
+import { Problem } from '../../services/problems.ts';
+import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';
 import { byId, deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { eventPage } from '../events.ts';
 import { page } from '../paging.ts';
-import { Problem } from '../problems.ts';
 
 /** @throws Problem `not_found` */
 export async function findTicket(api: Api, id: string): Promise<Item> {
-  const item = await getItem(api.engine.db, 'ticket', id);
+  const item = await getItem(api.runtime.db, 'ticket', id);
   if (!item) throw new Problem('not_found', `there is no ticket ${id}`);
   return item;
 }
@@ -74,7 +74,7 @@ export const listTickets = endpoint({
       createdBefore: query.createdBefore,
       before: position && { createdAt: position[0], seq: position[1] },
     };
-    const rows = await listItems(api.engine.db.lists, 'ticket', filter, query.limit + 1);
+    const rows = await listItems(api.runtime.db.lists, 'ticket', filter, query.limit + 1);
     return ok(
       page(
         rows,

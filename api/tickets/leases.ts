@@ -3,10 +3,10 @@ import { IdParam } from '../../contract/common.ts';
 import { Release, Renew, Ticket, Transfer } from '../../contract/tickets.ts';
 import { releaseItem, transferItem } from '../../db/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
+import { Problem } from '../../services/problems.ts';
 import { settleDue } from '../../services/queues.ts';
 import { boundTo, type Caller } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { Problem } from '../problems.ts';
 import { lookInto, refuse } from './refusing.ts';
 
 /** Without a token an operator acts, and takes the ticket from whoever holds it. */
@@ -28,7 +28,7 @@ export const renewTicket = endpoint({
   problems: ['not_found', 'not_open', 'lease_lost'],
   async handle({ api, caller, params: { id }, body: { token } }) {
     const subject = boundTo(caller);
-    const item = await api.renew({ kind: 'ticket', hold: { id, token, subject } });
+    const item = await api.services.items.renew({ kind: 'ticket', hold: { id, token, subject } });
     if (item?.expires_at) return ok({ expiresAt: item.expires_at.toISOString() });
     throw await refuse(api, await lookInto(api, id, token, subject), token, 'renew');
   },
@@ -48,7 +48,7 @@ export const releaseTicket = endpoint({
     const token = needsToken(caller, body.token);
     const subject = boundTo(caller);
     const held = await lookInto(api, id, token, subject);
-    const rows = await releaseItem(api.engine.db, 'ticket', {
+    const rows = await releaseItem(api.runtime.db, 'ticket', {
       id,
       token,
       subject,
@@ -57,7 +57,7 @@ export const releaseTicket = endpoint({
       skip: body.skip,
       actor: token === null ? caller.actor : (held.holder ?? caller.actor),
     });
-    const [item] = await api.engine.settled(rows);
+    const [item] = await api.services.rules.settled(rows);
     if (item) return ok(ticketView(item));
     const found = await lookInto(api, id, token, subject);
     // the answer was lost and the call is repeated: what it asked for is so
@@ -81,13 +81,13 @@ export const transferTicket = endpoint({
     const subject = boundTo(caller);
     const held = await lookInto(api, id, token, subject);
     if (held.ended_at === null && (token === null || held.lease_id === token)) {
-      await api.ensureQueue('ticket', body.queue);
+      await api.services.queues.ensure('ticket', body.queue);
       const actor = token === null ? caller.actor : (held.holder ?? caller.actor);
       const transfer = { id, token, subject, queue: body.queue, reason: body.reason ?? null, actor };
-      const rows = await api.engine.db.transaction(async (tx) =>
+      const rows = await api.runtime.db.transaction(async (tx) =>
         settleDue(tx, 'ticket', await transferItem(tx, 'ticket', transfer)),
       );
-      const [item] = await api.engine.settled(rows);
+      const [item] = await api.services.rules.settled(rows);
       if (item) return ok(ticketView(item));
     }
     const found = await lookInto(api, id, token, subject);

@@ -19,8 +19,8 @@ export const patchTicket = endpoint({
     // the event shows the change as every other time is shown
     const { deadlineAt } = body;
     const change = deadlineAt ? { ...body, deadlineAt: new Date(deadlineAt).toISOString() } : body;
-    const rows = await changeItem(api.engine.db, 'ticket', id, change, caller.actor);
-    const [item] = await api.engine.settled(rows);
+    const rows = await changeItem(api.runtime.db, 'ticket', id, change, caller.actor);
+    const [item] = await api.services.rules.settled(rows);
     if (!item) throw await refuse(api, await lookInto(api, id, null, null), null, 'change');
     return ok(ticketView(item));
   },

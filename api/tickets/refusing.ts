@@ -1,8 +1,8 @@
 import { findVerdict, noteItem, refuseLease, type Verdict } from '../../db/items.ts';
 import { tickItem } from '../../db/runtime.ts';
 import { refusalOf } from '../../domain/refusals.ts';
-import type { Api } from '../../services/services.ts';
-import { Problem } from '../problems.ts';
+import { Problem } from '../../services/problems.ts';
+import type { Api } from '../api.ts';
 
 /**
  * Looks into a transition that changed nothing.
@@ -10,11 +10,11 @@ import { Problem } from '../problems.ts';
  * @throws Problem `not_found` for an unknown ticket, `forbidden` for another's token
  */
 export async function lookInto(api: Api, id: string, token: string | null, subject: string | null): Promise<Verdict> {
-  const { db, after } = api.engine;
+  const { db } = api.runtime;
   let found = await findVerdict(db, 'ticket', id, token);
   if (found?.overdue) {
     // its lease has run out and no clock has come by yet: do it now, so that the answer can say so
-    after(await tickItem(db, 'ticket', id));
+    await tickItem(db, 'ticket', id);
     found = await findVerdict(db, 'ticket', id, token);
   }
   if (!found) throw new Problem('not_found', `there is no ticket ${id}`);
@@ -27,7 +27,7 @@ export async function lookInto(api: Api, id: string, token: string | null, subje
 export async function refuse(api: Api, found: Verdict, token: string | null, attempt: string): Promise<Problem> {
   const { code, detail, ...fields } = refusalOf(found);
   if (token !== null) {
-    const { db } = api.engine;
+    const { db } = api.runtime;
     const [late] = await refuseLease(db, 'ticket', found.id, token);
     if (late && late.why !== 'settled')
       await noteItem(db, 'ticket', found.id, 'refused', late.holder, { attempt, reason: late.why });

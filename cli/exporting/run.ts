@@ -1,4 +1,4 @@
-import { isUnavailable } from '../../api/problems.ts';
+import { isUnavailable } from '../../services/problems.ts';
 import type { Patience } from './patience.ts';
 import type { Source } from './source.ts';
 import { positionOf, type Target, Transient } from './target.ts';

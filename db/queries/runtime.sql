@@ -66,14 +66,14 @@ with recursive holder (node) as (
   update outbox o set node = $1 from orphan
    where not orphan.gone and o.version = orphan.version returning o.version, o.kind, o.item_id
 )
-select a.version as told_version, i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling,
+select a.version as outbox_version, i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling,
        i.event_seq, i.last_event, i.last_actor, i.updated_at, i.inviting
   from adopted a join told i on i.kind = a.kind and i.id = a.item_id;
 
 -- name: own_outbox
 -- What this process put aside when it had too much in memory, or doesn't know of; older than the
 -- moment in which an acknowledgement may be on its way.
-select o.version as told_version, i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling,
+select o.version as outbox_version, i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling,
        i.event_seq, i.last_event, i.last_actor, i.updated_at, i.inviting
   from outbox o join told i on i.kind = o.kind and i.id = o.item_id
  where o.node = $1 and o.version > $2 and o.at < clock_timestamp() - interval '5 seconds'

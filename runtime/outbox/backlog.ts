@@ -1,30 +1,25 @@
 import TinyQueue from 'tinyqueue';
-import type { ToldRow } from '../../contract/items.ts';
+import type { Change } from '../../contract/items.ts';
 import type { EventLine } from '../../contract/snapshot.ts';
 import { isFinal, lastEvents } from '../../domain/items.ts';
 import { Allowance } from './allowance.ts';
 
-/** What one item's workflow has not been told: merged until it is sent. */
+/** What one item's workflow has not received: merged until it is sent. */
 export interface Entry {
   key: string;
-  row: ToldRow;
+  row: Change;
   events: EventLine[];
   /** The outbox rows that this takes care of. */
   versions: number[];
   /** Nothing about this item was ever sent, so no workflow of it can exist. */
   fresh: boolean;
-  byTick: boolean;
+  byTime: boolean;
   /** `performance.now()` when `row` came. */
-  heardAt: number;
+  changedAt: number;
 }
 
-export interface Heard {
-  row: ToldRow;
-  version: number;
-  event: EventLine;
-  fresh: boolean;
-  byTick: boolean;
-}
+/** A change to be published, with its outbox row. */
+export type Publication = Pick<Entry, 'row' | 'fresh' | 'byTime'> & { version: number; event: EventLine };
 
 /**
  * What is sent beside each other, so that none waits for another: callbacks of audits, outcomes that a receiver waits
@@ -33,7 +28,7 @@ export interface Heard {
 export type Lane = 'reviews' | 'outcomes' | 'rest';
 export const LANES: Lane[] = ['reviews', 'outcomes', 'rest'];
 
-export const laneOf = ({ kind, telling, inviting }: ToldRow): Lane =>
+export const laneOf = ({ kind, telling, inviting }: Change): Lane =>
   kind === 'review' ? 'reviews' : telling || inviting ? 'outcomes' : 'rest';
 
 /** Sending order of the rest: the lower class first, inside it the sooner wake time, then queues in turn. */
@@ -93,24 +88,24 @@ export class Backlog {
   }
 
   /** @returns false when its lane has no capacity left: the row stays in the outbox for later */
-  add(key: string, heard: Heard): boolean {
+  add(key: string, publication: Publication): boolean {
     const known = this.#entries.get(key);
-    if (!known && this.#lane(laneOf(heard.row)).size >= MAX_ENTRIES) return false;
+    if (!known && this.#lane(laneOf(publication.row)).size >= MAX_ENTRIES) return false;
     const entry: Entry = known ?? {
       key,
-      row: heard.row,
+      row: publication.row,
       events: [],
       versions: [],
-      fresh: heard.fresh,
-      byTick: heard.byTick,
-      heardAt: performance.now(),
+      fresh: publication.fresh,
+      byTime: publication.byTime,
+      changedAt: performance.now(),
     };
-    entry.events = lastEvents(entry.events, [heard.event]);
-    entry.versions.push(heard.version);
-    if (heard.row.version >= entry.row.version) {
-      entry.row = heard.row;
-      entry.byTick = heard.byTick;
-      entry.heardAt = performance.now();
+    entry.events = lastEvents(entry.events, [publication.event]);
+    entry.versions.push(publication.version);
+    if (publication.row.version >= entry.row.version) {
+      entry.row = publication.row;
+      entry.byTime = publication.byTime;
+      entry.changedAt = performance.now();
     }
     this.#enlist(entry);
     return true;
@@ -217,10 +212,10 @@ export class Backlog {
   #lane = (lane: Lane) => this.#lanes.get(lane) as LaneOrder;
 }
 
-function classOf({ row, byTick }: Entry): number {
+function classOf({ row, byTime }: Entry): number {
   if (row.wake_at) return CLASS.due;
   if (isFinal(row.state)) return CLASS.final;
-  return byTick ? CLASS.ticked : CLASS.idle;
+  return byTime ? CLASS.ticked : CLASS.idle;
 }
 
 /** The order of one lane. Queues have their turns (start-time fair queuing): a thousand of one delay another's by one. */

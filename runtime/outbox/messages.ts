@@ -1,35 +1,21 @@
-import type { Item, ToldRow } from '../../contract/items.ts';
+import type { Change, Item } from '../../contract/items.ts';
 import type { EventLine, Snapshot } from '../../contract/snapshot.ts';
-
-/**
- * What has to happen after a commit, with the rows it changed: tell their workflows, re-arm the
- * pacemaker, wake whoever waits for them. Never throws and never waits.
- * `toldBy`: the item whose own workflow made the change; `byTick`: time did.
- */
-export type AfterCommit = (rows: Item[], options?: { toldBy?: string; byTick?: boolean }) => void;
 
 /** Of each item its last state in the list. */
 export const newest = (rows: Item[]): Item[] => [
   ...new Map(rows.map((row) => [`${row.kind}/${row.id}`, row])).values(),
 ];
 
-export function toldRow(row: ToldRow): ToldRow {
+/** Only what its workflow has to know, without the body. */
+export function changeOf(row: Change): Change {
   const { kind, id, queue, state, version, wake_at, holder, telling, inviting } = row;
   const { event_seq, last_event, last_actor, updated_at } = row;
   const event = { event_seq, last_event, last_actor, updated_at };
   return { kind, id, queue, state, version, wake_at, holder, telling, inviting, ...event };
 }
 
-/** A review to which callbacks have come. Whoever sent them waits for what becomes of them, so it goes first. */
-export function receivedRow(id: string, version: number, at: Date): ToldRow {
-  return {
-    ...{ kind: 'review', id, queue: '', state: 'ready', version, wake_at: null, holder: null, telling: true },
-    ...{ event_seq: version, last_event: 'received', last_actor: 'system', updated_at: at, inviting: false },
-  };
-}
-
 /** A row as its workflow sees it; `now` is the database's time, so no host's clock comes into it. */
-export function snapshotOf(row: ToldRow, now: Date): Snapshot {
+export function snapshotOf(row: Change, now: Date): Snapshot {
   return {
     version: row.version,
     state: row.state,
@@ -45,12 +31,12 @@ export function snapshotOf(row: ToldRow, now: Date): Snapshot {
 const MAX_SUMMARY_BYTES = 400;
 
 /** One line about an item for Temporal's UI, cut between two characters where it is too long. */
-export function summaryOf({ kind, queue }: Pick<ToldRow, 'kind' | 'queue'>): string {
+export function summaryOf({ kind, queue }: Pick<Change, 'kind' | 'queue'>): string {
   const characters = [...(queue ? `${kind} in ${queue}` : kind)];
   while (Buffer.byteLength(JSON.stringify(characters.join(''))) > MAX_SUMMARY_BYTES) characters.pop();
   return characters.join('');
 }
 
-export function eventOf(row: ToldRow): EventLine {
+export function eventOf(row: Change): EventLine {
   return { seq: row.event_seq, type: row.last_event, actor: row.last_actor, at: row.updated_at.toISOString() };
 }

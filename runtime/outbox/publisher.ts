@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { Driven, ItemInput, Told } from '../../contract/snapshot.ts';
+import type { Driven, ItemInput, Message } from '../../contract/snapshot.ts';
 import { isFinal } from '../../domain/items.ts';
 import { type Entry, laneOf } from './backlog.ts';
 import { snapshotOf, summaryOf } from './messages.ts';
@@ -61,43 +61,46 @@ export class Publisher {
   }
 
   async #signal(entry: Entry): Promise<boolean> {
-    const { key, row, events, fresh, heardAt } = entry;
-    const sinceMs = Math.max(0, performance.now() - heardAt);
-    const told: Told = {
+    const { key, row, events, fresh, changedAt } = entry;
+    const sinceMs = Math.max(0, performance.now() - changedAt);
+    const message: Message = {
       snapshot: snapshotOf(row, new Date(row.updated_at.getTime() + sinceMs)),
       events,
     };
     const name = events.at(-1)?.type ?? 'changed';
     const over = isFinal(row.state) && !row.telling;
     try {
-      // a workflow that is there already is told for less than the start that would find it running;
+      // a workflow that is there already is message for less than the start that would find it running;
       // a review's is mostly not there
       if (over || !(fresh || row.kind === 'review')) {
-        await this.#client.workflow.getHandle(key).signal(name, told);
+        await this.#client.workflow.getHandle(key).signal(name, message);
         return true;
       }
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
       if (over) return false;
     }
-    return this.#start(entry, name, told);
+    return this.#start(entry, name, message);
   }
 
   /** Starts the workflow with its first signal; of one that has completed nothing is wanted any more. */
-  async #start({ key, row }: Entry, signal: string, told: Told): Promise<boolean> {
+  async #start({ key, row }: Entry, signal: string, message: Message): Promise<boolean> {
     const input: ItemInput = { id: row.id };
     try {
-      await this.#client.workflow.signalWithStart<(input: ItemInput) => Promise<void>, [Told]>(workflowType(row.kind), {
-        workflowId: key,
-        taskQueue: row.kind === 'review' ? URGENT_TASK_QUEUE : TASK_QUEUE,
-        ...(laneOf(row) !== 'rest' && { priority: URGENT }),
-        args: [input],
-        signal,
-        signalArgs: [told],
-        workflowIdReusePolicy: REOPENED.has(row.kind) ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
-        staticSummary: summaryOf(row),
-        ...(row.queue && this.attributes && { typedSearchAttributes: [{ key: queueAttribute, value: row.queue }] }),
-      });
+      await this.#client.workflow.signalWithStart<(input: ItemInput) => Promise<void>, [Message]>(
+        workflowType(row.kind),
+        {
+          workflowId: key,
+          taskQueue: row.kind === 'review' ? URGENT_TASK_QUEUE : TASK_QUEUE,
+          ...(laneOf(row) !== 'rest' && { priority: URGENT }),
+          args: [input],
+          signal,
+          signalArgs: [message],
+          workflowIdReusePolicy: REOPENED.has(row.kind) ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
+          staticSummary: summaryOf(row),
+          ...(row.queue && this.attributes && { typedSearchAttributes: [{ key: queueAttribute, value: row.queue }] }),
+        },
+      );
       return true;
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

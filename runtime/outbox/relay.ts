@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
-import type { Item, ToldRow } from '../../contract/items.ts';
+import type { Change } from '../../contract/items.ts';
 import type { Db } from '../../db/pool.ts';
-import { acknowledge, ownOutbox, type ToldItem } from '../../db/runtime.ts';
+import { acknowledge, type OutboxRow, ownOutbox } from '../../db/runtime.ts';
 import type { Log } from '../log.ts';
 import { Backlog, type Entry, LANES, type Lane, laneOf } from './backlog.ts';
-import { eventOf, toldRow } from './messages.ts';
+import { changeOf, eventOf } from './messages.ts';
 import { Publisher, QUEUE_ATTRIBUTE } from './publisher.ts';
 import { Window } from './window.ts';
 
@@ -81,12 +81,12 @@ export class Relay {
   }
 
   /** Takes over rows of the outbox, each with its item as of now. */
-  tell(rows: (ToldRow | ToldItem)[], byTick = false): void {
+  publish(rows: (Change | OutboxRow)[], byTime = false): void {
     for (const row of rows) {
-      const adopted = 'told_version' in row;
-      const version = adopted ? row.told_version : row.version;
+      const adopted = 'outbox_version' in row;
+      const version = adopted ? row.outbox_version : row.version;
       const fresh = !adopted && row.last_event === 'created' && !this.#sending.has(keyOf(row));
-      const kept = this.#backlog.add(keyOf(row), { row: toldRow(row), version, event: eventOf(row), fresh, byTick });
+      const kept = this.#backlog.add(keyOf(row), { row: changeOf(row), version, event: eventOf(row), fresh, byTime });
       if (!kept) this.#spilled = true;
       const superseded = this.#backlog.takeSuperseded(keyOf(row));
       if (superseded) this.#acknowledge(superseded);
@@ -95,7 +95,7 @@ export class Relay {
   }
 
   /** The workflow itself made the change and knows: nothing to send. */
-  settle(rows: Item[]): void {
+  acknowledge(rows: Change[]): void {
     this.#acknowledge(rows.map((r) => r.version));
   }
 
@@ -226,9 +226,9 @@ export class Relay {
         const rows = await ownOutbox(this.#o.db, this.#o.node, this.#readTo, REFILL);
         const last = rows.at(-1);
         if (!last) break;
-        this.#readTo = last.told_version;
+        this.#readTo = last.outbox_version;
         const unknown = rows.filter((r) => !this.#backlog.has(keyOf(r)) && !this.#sending.has(keyOf(r)));
-        this.tell(unknown);
+        this.publish(unknown);
         if (this.#backlog.full) return;
       }
       this.#spilled = false;
@@ -244,4 +244,4 @@ export class Relay {
   }
 }
 
-export const keyOf = (row: Pick<ToldRow, 'kind' | 'id'>) => `${row.kind}/${row.id}`;
+export const keyOf = (row: Pick<Change, 'kind' | 'id'>) => `${row.kind}/${row.id}`;

@@ -13,7 +13,7 @@ import { startTestSystem, testStores } from '../support/system.ts';
 const stores = await testStores();
 const system = await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores });
 const { api, sql } = system;
-const { db } = system.running.engine;
+const { db } = system.running.runtime;
 
 const keys: string[] = [];
 async function keyOf(role: Role, subject: string | null = null, name = subject ?? role) {

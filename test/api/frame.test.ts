@@ -59,7 +59,7 @@ describe('health', () => {
 
   test('nodes: who lives, and where', async () => {
     const seen = (await api.get('/v1/nodes')).body.items;
-    expect(seen).toEqual([{ id: system.running.engine.node, url: api.url, seenAt: expect.any(String) }]);
+    expect(seen).toEqual([{ id: system.running.runtime.node, url: api.url, seenAt: expect.any(String) }]);
     expect(Date.now() - Date.parse(seen[0].seenAt)).toBeLessThan(15_000);
   });
 });

@@ -23,7 +23,7 @@ const RANDOM = ['--phases', 'fuzzing,stateful'];
 
 async function fuzz(seed: number): Promise<{ code: number | null; output: string }> {
   const { api, running } = await startTestSystem({ DOCKET_AUTH: 'keys' });
-  const { key } = await createKey(running.engine.db, { name: 'fuzzer', role: 'admin', subject: null });
+  const { key } = await createKey(running.runtime.db, { name: 'fuzzer', role: 'admin', subject: null });
   const args = ['--config-file', here('schemathesis.toml'), 'run', `${api.url}/openapi.json`, '--seed', String(seed)];
   const limits = ['--max-examples', EXAMPLES, '--request-timeout', '70', '--suppress-health-check', 'all'];
   if (seed > 1) limits.push(...RANDOM);

@@ -20,7 +20,7 @@ import { startTestSystem } from '../support/system.ts';
 const { api, running } = await startTestSystem();
 
 const keyed = async (subject: string) =>
-  api.as((await createKey(running.engine.db, { name: subject, role: 'reviewer', subject })).key);
+  api.as((await createKey(running.runtime.db, { name: subject, role: 'reviewer', subject })).key);
 
 /** Everybody who can be at odds with the case of `dispute`. */
 const PEOPLE = [

@@ -55,7 +55,7 @@ test.each(looks)(
   'S2.8 gold looks like a case %s to its juror, before the vote, in its answer and after it',
   async (what, rules) => {
     const subject = what.replaceAll(' ', '-');
-    const juror = api.as((await createKey(running.engine.db, { name: subject, role: 'reviewer', subject })).key);
+    const juror = api.as((await createKey(running.runtime.db, { name: subject, role: 'reviewer', subject })).key);
     const seen: Record<string, Json[]> = {};
     for (const kind of ['plain', 'gold']) {
       const name = `${kind}-${subject}`;
@@ -85,7 +85,7 @@ test.each(looks)(
 );
 
 test('S2.8 gold comes to an end for whoever has voted on it, as other cases do', async () => {
-  const juror = api.as((await createKey(running.engine.db, { name: 'late', role: 'reviewer', subject: 'late' })).key);
+  const juror = api.as((await createKey(running.runtime.db, { name: 'late', role: 'reviewer', subject: 'late' })).key);
   await court(api, 'ends', { votesToWin: 3, goldShare: 1, deadlineSeconds: 86_400 });
   await jurors(api, 'ends', ['late']);
   await putGold('ends', { 'ends-1': 'seller' });

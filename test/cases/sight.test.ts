@@ -7,7 +7,7 @@ import { startTestSystem } from '../support/system.ts';
 const { api, running } = await startTestSystem();
 
 const keyed = async (name: string, role: 'reviewer' | 'agent' | 'producer') =>
-  api.as((await createKey(running.engine.db, { name, role, subject: role === 'reviewer' ? name : null })).key);
+  api.as((await createKey(running.runtime.db, { name, role, subject: role === 'reviewer' ? name : null })).key);
 
 const BLIND = { state: 'open', tally: { buyer: 0, seller: 0 }, votesLeft: 3, winner: null, holds: 1, wasted: 0 };
 const NOT_FOUND = { status: 404, code: 'not_found' } as const;

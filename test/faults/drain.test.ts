@@ -9,7 +9,7 @@ const { api, running, sql } = await startTestSystem({ DOCKET_RELAY_IDLE_PER_SECO
 /** Ids of the workflows that Temporal says are open. */
 async function openWorkflows(): Promise<string[]> {
   const ids: string[] = [];
-  const { workflow } = running.engine.client;
+  const { workflow } = running.runtime.client;
   for await (const w of workflow.list({ query: `WorkflowType = 'ticket' AND ExecutionStatus = 'Running'` }))
     ids.push(w.workflowId);
   return ids.sort();
@@ -41,7 +41,7 @@ test('S0.9 5,000 quick tickets: no workflow stays open for what is over, none is
   for (let n = 0; n < 10; n++) await claimOne(api, 'open', `holder-${n}`);
 
   await eventually(
-    async () => running.engine.relay.pending === 0 && (await sql('select 1 from outbox')).length === 0,
+    async () => running.runtime.relay.pending === 0 && (await sql('select 1 from outbox')).length === 0,
     90_000,
   );
   const open = (await sql<{ id: string }>(`select id from item where ended_at is null`))

@@ -70,7 +70,7 @@ test('S0.9 an API process killed before it told anybody: another takes over its 
   // this one never reaches Temporal, so all that it commits is in the outbox when it dies
   const lonely = await startChild('api', { DATABASE_URL: stores.databaseUrl, TEMPORAL_ADDRESS: '127.0.0.1:9' });
   for (let n = 0; n < 30; n++) await lonely.api.post('/v1/queues/sweep/tickets', { id: `s${n}`, body: {} });
-  const [mine] = await sql<{ n: string }>('select count(*) as n from outbox where node <> $1', [running.engine.node]);
+  const [mine] = await sql<{ n: string }>('select count(*) as n from outbox where node <> $1', [running.runtime.node]);
   expect(Number(mine?.n)).toBe(30);
   await lonely.end('SIGKILL');
   await eventually(async () => (await sql('select 1 from outbox')).length === 0, 40_000);

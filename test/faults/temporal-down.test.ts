@@ -40,7 +40,7 @@ test('S0.9 Temporal down: claims, decisions, delays and expiries go on, and the 
   await claimOne(api, 'down', 'ben'); // before-open, and its lease runs out
   await eventually(async () => (await eventTypes(api, 'before-open')).includes('reclaimed'));
   await eventually(async () => (await eventTypes(api, 'delayed')).includes('available'));
-  await eventually(async () => running.engine.relay.down);
+  await eventually(async () => running.runtime.relay.down);
   expect((await sql('select 1 from outbox')).length).toBeGreaterThan(0);
 
   temporal = await serve();

@@ -30,7 +30,7 @@ const published = () => eventually(async () => (await sql('select 1 from outbox'
 const jobsOf = async (topic: string): Promise<Json[]> =>
   (await api.get(`/v1/topics/${topic}/jobs?limit=500`)).body.items;
 const isRunning = async (id: string) => {
-  const { status } = await running.engine.client.workflow.getHandle(id).describe();
+  const { status } = await running.runtime.client.workflow.getHandle(id).describe();
   return status.name === 'RUNNING';
 };
 
@@ -81,7 +81,7 @@ test("S0.9 Temporal's store is moved away: schedules, callbacks, verdicts, deadl
   Object.assign(answers, { undelivered: 204, failed: 204 });
   const before = (await jobsOf('lost')).length;
 
-  const { schedule } = running.engine.client;
+  const { schedule } = running.runtime.client;
   await eventually(async () => (await schedule.getHandle('schedule/lost/each-second').describe()).spec, 60_000);
   await eventually(async () => (await jobsOf('lost')).length > before + 2, 60_000);
   await eventually(async () => (await api.get('/v1/reviews/stranded')).body.text.status === 2, 60_000);
@@ -95,7 +95,7 @@ test("S0.9 Temporal's store is moved away: schedules, callbacks, verdicts, deadl
 const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));
 
 test('S0.9 docket reconcile brings back what was lost inside a store that stayed', async () => {
-  const { client } = running.engine;
+  const { client } = running.runtime;
   await api.post('/v1/queues/part/tickets', { id: 'part', body: {} });
   await api.put('/v1/topics/part/schedules/each-second', { everySeconds: 1, body: 1 });
   await eventually(() => isRunning('ticket/part'));

@@ -18,7 +18,7 @@ const { api, sql, running } = await startTestSystem({ LOG_LEVEL: 'silent' }, { s
 const closed = await startTestSystem({ DOCKET_AUTH: 'keys' }, { role: 'api', stores });
 
 const keyOf = (role: Role, subject: string | null = null) =>
-  createKey(running.engine.db, { name: `${role}-key`, role, subject });
+  createKey(running.runtime.db, { name: `${role}-key`, role, subject });
 const of = (lines: FeedEvent[], kind: string, id: string) =>
   lines.filter((line) => line.kind === kind && line.itemId === id);
 
@@ -171,7 +171,7 @@ test('S4.8 who follows is let go when his key is revoked, and when the server st
   const { id, key } = await keyOf('producer');
   const headers = { authorization: `Bearer ${key}` };
   const revoked = await follow(closed.api, 'after=0', headers);
-  await revokeKey(running.engine.db, id);
+  await revokeKey(running.runtime.db, id);
   expect(await revoked.ended).toBeUndefined();
   expect(revoked.lines.length).toBeGreaterThan(0);
   const stopping = await startTestSystem({}, { role: 'api', stores });
@@ -187,7 +187,7 @@ const text = 'x'.repeat(200_000);
 /** Many megabytes of events; the position before them. */
 async function largeEvents(id: string): Promise<number> {
   await add(api, 'large', { id });
-  for (let n = 0; n < LARGE; n++) await noteItem(running.engine.db, 'ticket', id, 'noted', 'test', { n, text });
+  for (let n = 0; n < LARGE; n++) await noteItem(running.runtime.db, 'ticket', id, 'noted', 'test', { n, text });
   return (await wholeFeed(api)).length - LARGE;
 }
 
@@ -212,7 +212,7 @@ test('S4.8 an answer that cannot go on is broken off, so that nobody takes it fo
 
 test('S4.8 a reader who takes nothing costs a few pages, not the whole feed', async () => {
   const start = await largeEvents('slow');
-  const { feed: read } = running.engine;
+  const { feed: read } = running.runtime;
   let pages = 0;
   const original = read.read.bind(read);
   read.read = async (after, limit) => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import type { FeedEvent } from '../../contract/feed.ts';
 import { settleItems } from '../../db/items.ts';
-import { openDb, type Queryable } from '../../db/pool.ts';
+import { type Mover, openDb } from '../../db/pool.ts';
 import { claimItems, putQueue } from '../../db/queues.ts';
 import type { Client } from '../support/client.ts';
 import { addTickets, arrived, expectWhole, follow, note, pending } from '../support/feed.ts';
@@ -29,7 +29,7 @@ const settings = {
 };
 
 /** A hundred tickets from their creation to their decision: three events each. */
-async function lives(tx: Queryable, queue: string, name: string): Promise<number> {
+async function lives(tx: Mover, queue: string, name: string): Promise<number> {
   const ids = Array.from({ length: TICKETS }, (_, n) => `${name}-${n}`);
   await addTickets(tx, queue, ids);
   const tokens = ids.map((id) => `lt_${id}`);
@@ -54,7 +54,7 @@ async function write(writer: number): Promise<void> {
   await putQueue(db, 'ticket', queue, settings);
   for (let n = 0; written < EVENTS; n++) {
     const [slow, lost] = [roll(12) === 0, roll(10) === 0];
-    const work = async (tx: Queryable) => {
+    const work = async (tx: Mover) => {
       let events = await lives(tx, queue, `w${writer}-${n}`);
       if (slow) await sleep(200 + roll(1_000));
       // last, and by their ids: the others wait for these rows

@@ -34,7 +34,7 @@ test('S4.8 S4.10 what retention has cleared is out of the feed, which goes on be
   expect((await sql(`select count(*)::int as n from feed`))[0]?.n).toBe(2);
 
   // all that was behind its position is gone: it waits, instead of looking for it again and again
-  const { feed } = running.engine;
+  const { feed } = running.runtime;
   const read = feed.read.bind(feed);
   let reads = 0;
   feed.read = (after, limit) => {

@@ -154,8 +154,8 @@ test('S4.8 a reader’s own events are there for him, also when a pass that bega
     where datname = current_database() and wait_event_type = 'Lock' and query like '%number_events%'`;
   await eventually(async () => (await sql(waiting)).length === 1);
   await note(db, 'b');
-  const second = running.engine.feed.read(start, 10);
-  for (let n = 0; n < 5; n++) await feedPage(running.engine.db, start, 10, 1e6);
+  const second = running.runtime.feed.read(start, 10);
+  for (let n = 0; n < 5; n++) await feedPage(running.runtime.db, start, 10, 1e6);
   await blocker.query('rollback');
   blocker.release();
   expect((await second).rows.map((row) => row.item_id)).toEqual(['a', 'b']);

@@ -101,7 +101,7 @@ describe('S3.1 what is wrong is said plainly, and nothing changes', () => {
     const keys = Object.fromEntries(
       await Promise.all(
         (['producer', 'consumer', 'reviewer'] as const).map(async (role) => {
-          const { key } = await createKey(closed.running.engine.db, { name: role, role, subject: role });
+          const { key } = await createKey(closed.running.runtime.db, { name: role, role, subject: role });
           return [role, key] as const;
         }),
       ),

@@ -52,7 +52,7 @@ test('S3.4 those who wait elsewhere for topics with long names are woken at once
   ];
   const topics = Array.from({ length: 40 }, (_, n) => `${n}${'😀'.repeat(190)}`);
   const waiting = topics.map((topic) => command(here.api, 'pop', { topic, wait: 30 }));
-  await eventually(async () => here.running.engine.waiters.size === topics.length);
+  await eventually(async () => here.running.runtime.waiters.size === topics.length);
   const start = performance.now();
   await command(there.api, 'add', { jobs: topics.map((topic, n) => ({ topic, id: `woken-${n}`, body: n })) });
   expect((await Promise.all(waiting)).map((job) => job.value)).toEqual(topics.map((_, n) => n));

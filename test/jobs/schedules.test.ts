@@ -13,7 +13,7 @@ const jobsOf = async (topic: string): Promise<Json[]> =>
 /** How often Temporal fires a schedule, in seconds; null: it has none of that name. */
 async function firing(topic: string, name: string): Promise<number | null> {
   try {
-    const { spec } = await running.engine.client.schedule.getHandle(`schedule/${topic}/${name}`).describe();
+    const { spec } = await running.runtime.client.schedule.getHandle(`schedule/${topic}/${name}`).describe();
     return Number(spec.intervals?.[0]?.every) / 1_000;
   } catch (error) {
     if (error instanceof ScheduleNotFoundError) return null;
@@ -44,7 +44,7 @@ describe('periodic jobs', () => {
   test('S3.7 cron in a time zone, changed by a second PUT; the same firing twice adds one job', async () => {
     const path = '/v1/topics/crons/schedules/nine';
     await api.put(path, { cron: '0 9 * * *', timezone: 'Europe/Berlin', body: 1 });
-    const handle = running.engine.client.schedule.getHandle('schedule/crons/nine');
+    const handle = running.runtime.client.schedule.getHandle('schedule/crons/nine');
     const [next] = (await handle.describe()).info.nextActionTimes;
     const hour = new Intl.DateTimeFormat('en', { timeZone: 'Europe/Berlin', hour: 'numeric', hourCycle: 'h23' }).format(
       next,
@@ -125,7 +125,7 @@ test('S3.7 the longest topic and name: their ids fit where Temporal allows 255 b
   const path = `/v1/topics/${topic}/schedules/${name}`;
   expect((await api.put(path, { everySeconds: 1, body: 1 })).status).toBe(200);
   await eventually(async () => (await jobsOf(topic)).length > 0);
-  const { client } = running.engine;
+  const { client } = running.runtime;
   const ids: string[] = [];
   await eventually(async () => {
     for await (const { scheduleId } of client.schedule.list()) ids.push(`temporal-sys-scheduler:${scheduleId}`);

@@ -79,7 +79,7 @@ test('S0.10 S1.8 S3.7 while 20,000 plain tickets have just been added, verdicts,
   }));
   await api.post('/v1/queues/verdicts/tickets/batch', { tickets: waiting });
   await api.put('/v1/topics/ticks/schedules/each-second', { everySeconds: 1, body: {}, TTR: 60 });
-  await eventually(async () => running.engine.relay.pending === 0);
+  await eventually(async () => running.runtime.relay.pending === 0);
   await firings();
   const idle = await measure('idle', receiver);
 

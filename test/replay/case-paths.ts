@@ -63,7 +63,7 @@ export const casePaths: Path[] = [
       await jurors(s.api, id, numbered(1));
       await addCase(s.api, id, { id });
       await claimed(s.api, id, 'j0');
-      const workflow = s.running.engine.client.workflow.getHandle(`case/${id}`);
+      const workflow = s.running.runtime.client.workflow.getHandle(`case/${id}`);
       await eventually(() =>
         workflow.signal('invalidate', { reason: 'settled between them', by: 'olga' }).then(() => true),
       );

@@ -25,7 +25,7 @@ const job = async (s: TestSystem, command: string, fields: object) =>
   (await s.api.post('/v1/jobs', { command, ...fields })).body;
 
 const handle = (s: TestSystem, id: string): WorkflowHandle =>
-  s.running.engine.client.workflow.getHandle(`ticket/${id}`);
+  s.running.runtime.client.workflow.getHandle(`ticket/${id}`);
 
 const running = (s: TestSystem, id: string) =>
   eventually(async () => (await s.api.get(`/v1/tickets/${id}/workflow`)).body.status === 'running');
@@ -165,7 +165,7 @@ export const paths: Path[] = [
       status = 200;
       await s.api.post(`/v1/tickets/${id}/deliveries/1/redeliver`);
       await untilEvent(s, id, 'delivered');
-      await s.running.engine.client.workflow.getHandle(`delivery/ticket/${id}/1`).result();
+      await s.running.runtime.client.workflow.getHandle(`delivery/ticket/${id}/1`).result();
     },
   },
   {
@@ -177,7 +177,7 @@ export const paths: Path[] = [
       expect((await job(s, 'pop', { topic: id, wait: 20 })).id).toBe(id);
       const { token } = await job(s, 'pop', { topic: id, wait: 20 });
       await job(s, 'finish', { id, token });
-      await s.running.engine.client.workflow.getHandle(`job/${id}`).result();
+      await s.running.runtime.client.workflow.getHandle(`job/${id}`).result();
     },
   },
   {
@@ -186,7 +186,7 @@ export const paths: Path[] = [
     workflowId: (id) => `job/${id}`,
     async walk(s, id) {
       await job(s, 'add', { topic: id, id, delay: 3600, TTR: 60, body: 1 });
-      const workflow = s.running.engine.client.workflow.getHandle(`job/${id}`);
+      const workflow = s.running.runtime.client.workflow.getHandle(`job/${id}`);
       await eventually(() => workflow.signal('kick', { by: 'olga' }).then(() => true));
       await eventually(async () => (await s.api.get(`/v1/jobs/${id}`)).body.state === 'ready');
       await workflow.signal('cancel', { reason: 'not needed', by: 'olga' });
@@ -200,7 +200,7 @@ export const paths: Path[] = [
     workflowId: (id) => `periodic/${id}/now`,
     async walk(s, id) {
       await s.api.put(`/v1/topics/${id}/schedules/now`, { everySeconds: 3600, body: 1 });
-      const { workflow } = s.running.engine.client;
+      const { workflow } = s.running.runtime.client;
       const start = { taskQueue: 'docket', workflowId: `periodic/${id}/now`, args: [id, 'now'] };
       await workflow.execute('periodic', start);
       expect((await s.api.get(`/v1/topics/${id}/jobs`)).body.items).toHaveLength(1);
@@ -236,7 +236,7 @@ export const paths: Path[] = [
     async walk(s, id) {
       await s.api.put(`/v1/reviews/${id}`, { text: { status: 1 } });
       await audit(s, id, 2);
-      const workflow = s.running.engine.client.workflow.getHandle(`review/${id}`);
+      const workflow = s.running.runtime.client.workflow.getHandle(`review/${id}`);
       for (let n = 0; n < 510; n += 51)
         await Promise.all(Array.from({ length: 51 }, () => workflow.signal('received')));
       await audit(s, id, 3);

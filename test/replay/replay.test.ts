@@ -49,7 +49,7 @@ describe('S0.9 fresh histories replay', async () => {
     async ({ name, pacemaker, walk, workflowId = (id) => `ticket/${id}` }) => {
       const system = systems[pacemaker];
       await walk(system, name);
-      const { client } = system.running.engine;
+      const { client } = system.running.runtime;
       const { raw } = await client.workflow.getHandle(workflowId(name)).describe();
       const runs = [raw.workflowExecutionInfo?.firstRunId, raw.workflowExecutionInfo?.execution?.runId];
       for (const [n, runId] of [...new Set(runs)].entries()) {

@@ -8,7 +8,7 @@ const starts = new Map<string, string>();
 const workflowId = (id: string) => `task/${id}/${starts.get(id)}`;
 const rotationId = (id: string) => `rotation/${id}`;
 
-const handle = (s: TestSystem, id: string) => s.running.engine.client.workflow.getHandle(id);
+const handle = (s: TestSystem, id: string) => s.running.runtime.client.workflow.getHandle(id);
 const status = (s: TestSystem, id: string, wanted: string) =>
   eventually(async () => (await handle(s, id).describe()).status.name === wanted, 60_000);
 

@@ -49,14 +49,14 @@ test('S1.2 it continues as new before its history grows heavy, and loses nothing
   expect(log.map((l) => l.seq)).toEqual(log.map((_, n) => n + 1));
   const after = await workflow('long');
   expect(after.runId).not.toBe(runId);
-  const ended = await running.engine.client.workflow.getHandle('review/long', runId).describe();
+  const ended = await running.runtime.client.workflow.getHandle('review/long', runId).describe();
   expect(ended.status.name).toBe('CONTINUED_AS_NEW');
 }, 120_000);
 
 test('S1.2 cancelled by an operator: what has come is applied, and the next callback starts it again', async () => {
   await put(api, 'stop', plain);
   await tell(api, 'stop', { kind: 'text', status: 2 });
-  await running.engine.client.workflow.getHandle('review/stop').cancel();
+  await running.runtime.client.workflow.getHandle('review/stop').cancel();
   await drop(api, 'stop', { kind: 'text', status: 3 });
   expect((await tell(api, 'stop', { kind: 'text', status: 4 })).outcome).toBe('applied');
   expect((await logOf(api, 'stop')).map((l) => l.status)).toEqual([2, 3, 4]);

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
 import type { FeedEvent } from '../../contract/feed.ts';
 import { addItems, type Item, type NewItem, noteItem } from '../../db/items.ts';
-import type { Db, Queryable } from '../../db/pool.ts';
+import type { Db, Mover } from '../../db/pool.ts';
 import { type Client, eventually } from './client.ts';
 
 export interface Followed {
@@ -85,7 +85,7 @@ export const newTicket = (id: string, queue: string): NewItem => ({
   ...{ delaySeconds: 0, deadlineSeconds: null, createdAt: null, hash: Buffer.from(id).toString('hex') },
 });
 
-export const addTickets = (db: Queryable, queue: string, ids: string[]): Promise<Item[]> =>
+export const addTickets = (db: Mover, queue: string, ids: string[]): Promise<Item[]> =>
   addItems(
     db,
     'ticket',
@@ -93,23 +93,23 @@ export const addTickets = (db: Queryable, queue: string, ids: string[]): Promise
   );
 
 /** One more event of a ticket. */
-export const note = (db: Queryable, id: string) => noteItem(db, 'ticket', id, 'noted', 'test', { by: 'test' });
+export const note = (db: Mover, id: string) => noteItem(db, 'ticket', id, 'noted', 'test', { by: 'test' });
 
 export interface Pending {
   /** Does more in the same transaction. */
-  go(work: (tx: Queryable) => Promise<unknown>): Promise<unknown>;
+  go(work: (tx: Mover) => Promise<unknown>): Promise<unknown>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
 }
 
 /** A transaction that has done its work and waits to be told how it ends. */
-export async function pending(db: Db, work: (tx: Queryable) => Promise<unknown>): Promise<Pending> {
+export async function pending(db: Db, work: (tx: Mover) => Promise<unknown>): Promise<Pending> {
   let end = (_commit: boolean) => {};
   const told = new Promise<boolean>((resolve) => {
     end = resolve;
   });
   let ended: Promise<unknown> = Promise.resolve();
-  let inside: Queryable = db;
+  let inside: Mover = db;
   await new Promise<void>((begun, failed) => {
     ended = db
       .transaction(async (tx) => {

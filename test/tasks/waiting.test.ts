@@ -22,9 +22,9 @@ await addTemplate(api, 'plain');
 
 /** A pull that waits, once it has taken its place. */
 async function waiting(uid: string, client = api, waitSeconds = 20) {
-  const before = client === api ? running.engine.waiters.size : second.running.engine.waiters.size;
+  const before = client === api ? running.runtime.waiters.size : second.running.runtime.waiters.size;
   const answer = next(client, uid, { waitSeconds });
-  const { waiters } = client === api ? running.engine : second.running.engine;
+  const { waiters } = client === api ? running.runtime : second.running.runtime;
   for (let n = 0; n < 500 && waiters.size <= before; n++) await sleep(10);
   return { answer };
 }
@@ -99,11 +99,11 @@ test('S4.4 what a late completion finds overdue, before any clock does, is for t
   await addTask(alone.api, { id: 'late', executor: 'gid_late', answerSeconds: 0.4 });
   // the durable timer is kept from being first: its workflow is over
   const { task, logId } = await handed(alone.api, 'gil');
-  const workflow = alone.running.engine.client.workflow.getHandle(`task/late/${task.occurrence}`);
+  const workflow = alone.running.runtime.client.workflow.getHandle(`task/late/${task.occurrence}`);
   await eventually(() => workflow.describe());
   await workflow.terminate();
   // nor is the slow poll to be
-  alone.running.engine.waiters.pollSome = () => {};
+  alone.running.runtime.waiters.pollSome = () => {};
   let given: Json;
   const waits = next(alone.api, 'hal', { waitSeconds: 60 }).then((answer) => {
     given = answer;

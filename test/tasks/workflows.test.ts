@@ -10,7 +10,7 @@ await putGroup(api, 'flow', ['ann', 'ben', 'cat']);
 
 const workflow = async (id: string, occurrence: string): Promise<Json> =>
   (await api.get(`/v1/tasks/${id}/occurrences/${occurrence}/workflow`)).body;
-const handle = (id: string) => running.engine.client.workflow.getHandle(id);
+const handle = (id: string) => running.runtime.client.workflow.getHandle(id);
 const status = async (id: string) => (await handle(id).describe()).status.name;
 
 test('S4.2 each occurrence has a workflow, which knows what it is, and ends with it', async () => {

@@ -21,7 +21,7 @@ function poll(queue: string, reviewer: string, waitSeconds = 30) {
   const answer = api.raw('POST', `/v1/queues/${queue}/claim`, { ...init, body }).then((r) => r.body);
   return { answer: answer.catch(() => null), abort: () => abort.abort() };
 }
-const waiting = (n: number) => eventually(async () => running.engine.waiters.size === n);
+const waiting = (n: number) => eventually(async () => running.runtime.waiters.size === n);
 
 test('S0.6 a ticket goes only to those who have all the skills it asks for', async () => {
   await add(api, 'skills', { id: 's-de', requires: ['de'], priority: 9 });

@@ -12,7 +12,7 @@ import { add } from '../support/tickets.ts';
 const system = await startTestSystem({ DOCKET_AUTH: 'keys' });
 const { sql } = system;
 const keyOf = async (role: 'admin' | 'reviewer', subject: string | null = null) =>
-  system.api.as((await createKey(system.running.engine.db, { name: subject ?? role, role, subject })).key);
+  system.api.as((await createKey(system.running.runtime.db, { name: subject ?? role, role, subject })).key);
 const admin = await keyOf('admin');
 
 /** A network whose connections can be cut. */
@@ -136,7 +136,7 @@ test('S0.4 a notice that is committed late is not missed by a reader who has see
     await claimOne(admin, id, 'dora');
   }
   const stream = await openStream(admin, 'reviewer=dora');
-  const slow = system.running.engine.db.transaction(async (tx) => {
+  const slow = system.running.runtime.db.transaction(async (tx) => {
     const note = { reason: 'slow', actor: 'x', state: 'invalidated' as const };
     await closeItems(tx, 'ticket', { ...note, items: [{ id: 'late-1' }] });
     await admin.post('/v1/tickets/late-2/invalidate', { reason: 'r' });

@@ -15,25 +15,24 @@ export const jobs: Handlers<'delete' | 'kick' | 'kick-job' | 'peek' | 'peek-read
   },
 
   async kick(session, { bound }) {
-    return `KICKED ${await session.door.api.jobs.kick(session.using.name, bound, session.holder)}\r\n`;
+    return `KICKED ${await session.door.api.services.jobs.kick(session.using.name, bound, session.holder)}\r\n`;
   },
 
   async 'kick-job'(session, { number }) {
-    const { engine } = session.door.api;
-    const item = await jobByNumber(engine.db, number);
-    const rows = item ? await kickJob(engine.db, item.id, session.holder) : [];
-    engine.after(rows);
+    const { db } = session.door.api.runtime;
+    const item = await jobByNumber(db, number);
+    const rows = item ? await kickJob(db, item.id, session.holder) : [];
     return rows.length > 0 ? 'KICKED\r\n' : NOT_FOUND;
   },
 
   async peek(session, { number }) {
-    const item = await jobByNumber(session.door.api.engine.db, number);
+    const item = await jobByNumber(session.door.api.runtime.db, number);
     return found(item && !isFinal(item.state) ? item : undefined);
   },
 
-  'peek-ready': async ({ door, using }) => found(await peekReady(door.api.engine.db, using.name)),
-  'peek-delayed': async ({ door, using }) => found(await peekDelayed(door.api.engine.db, using.name)),
-  'peek-buried': async ({ door, using }) => found(await peekBuried(door.api.engine.db, using.name)),
+  'peek-ready': async ({ door, using }) => found(await peekReady(door.api.runtime.db, using.name)),
+  'peek-delayed': async ({ door, using }) => found(await peekDelayed(door.api.runtime.db, using.name)),
+  'peek-buried': async ({ door, using }) => found(await peekBuried(door.api.runtime.db, using.name)),
 };
 
 const found = (item: Item | undefined) => (item ? jobReply('FOUND', item) : NOT_FOUND);
@@ -42,16 +41,15 @@ const found = (item: Item | undefined) => (item ? jobReply('FOUND', item) : NOT_
 async function finishOwn(session: Session, number: number): Promise<Item | undefined> {
   const held = session.reservations.get(number);
   if (!held) return undefined;
-  const item = await session.door.api.jobs.finish(held.id, held.token, session.holder);
+  const item = await session.door.api.services.jobs.finish(held.id, held.token, session.holder);
   session.reservations.remove(number);
   return item;
 }
 
 async function deleteFree(session: Session, number: number): Promise<Item | undefined> {
-  const { engine } = session.door.api;
-  const item = await jobByNumber(engine.db, number);
+  const { db } = session.door.api.runtime;
+  const item = await jobByNumber(db, number);
   if (!item) return undefined;
-  const rows = await deleteJobs(engine.db, [{ id: item.id, actor: session.holder }], false);
-  engine.after(rows);
+  const rows = await deleteJobs(db, [{ id: item.id, actor: session.holder }], false);
   return rows[0];
 }

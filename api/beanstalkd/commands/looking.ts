@@ -18,8 +18,8 @@ export const looking: Handlers<
     if (!isTube(tube)) return BAD_FORMAT;
     const found = await door.tubes.find(tube);
     if (!found) return NOT_FOUND;
-    await door.api.ensureQueue('job', tube);
-    await pauseTopic(door.api.engine.db, tube, seconds);
+    await door.api.services.queues.ensure('job', tube);
+    await pauseTopic(door.api.runtime.db, tube, seconds);
     found.pauses++;
     door.wakeAfterPause(tube, seconds);
     return 'PAUSED\r\n';

@@ -16,7 +16,7 @@ export const producing: Handlers<'put' | 'use'> = {
     if (door.draining) return 'DRAINING\r\n';
     const body = bodyOfBytes(data.subarray(0, bytes));
     const job = { topic: using.name, delay, TTR: Math.max(1, ttr), body, priority };
-    const item = await door.api.jobs.put(job, session.holder);
+    const item = await door.api.services.jobs.put(job, session.holder);
     using.puts++;
     door.puts++;
     return `INSERTED ${item.seq}\r\n`;

@@ -17,9 +17,8 @@ export const reserving: Handlers<
   'reserve-with-timeout': (session, { seconds }) => reserve(session, seconds),
 
   async 'reserve-job'(session, { number }) {
-    const { engine } = session.door.api;
-    const rows = await reserveJob(engine.db, number, newToken(), session.holder, MAX_TCP_BYTES);
-    engine.after(rows);
+    const { db } = session.door.api.runtime;
+    const rows = await reserveJob(db, number, newToken(), session.holder, MAX_TCP_BYTES);
     const [item] = rows;
     if (!item) return NOT_FOUND;
     session.become('workers');
@@ -29,10 +28,9 @@ export const reserving: Handlers<
   async release(session, { number, priority, delay }) {
     const held = session.reservations.get(number);
     if (!held) return NOT_FOUND;
-    const { engine } = session.door.api;
-    const rows = await releaseJobs(engine.db, [held], delay, priority);
+    const { db } = session.door.api.runtime;
+    const rows = await releaseJobs(db, [held], delay, priority);
     session.reservations.remove(number);
-    engine.after(rows);
     const [item] = rows;
     // a topic with a limit of attempts puts aside what has had them all
     return item ? (item.state === 'buried' ? 'BURIED\r\n' : 'RELEASED\r\n') : NOT_FOUND;
@@ -41,17 +39,16 @@ export const reserving: Handlers<
   async bury(session, { number, priority }) {
     const held = session.reservations.get(number);
     if (!held) return NOT_FOUND;
-    const { engine } = session.door.api;
-    const rows = await buryJob(engine.db, held, priority);
+    const { db } = session.door.api.runtime;
+    const rows = await buryJob(db, held, priority);
     session.reservations.remove(number);
-    engine.after(rows);
     return rows.length > 0 ? 'BURIED\r\n' : NOT_FOUND;
   },
 
   async touch(session, { number }) {
     const held = session.reservations.get(number);
     if (!held) return NOT_FOUND;
-    const item = await session.door.api.renew({ kind: 'job', hold: { ...held, subject: null } });
+    const item = await session.door.api.services.items.renew({ kind: 'job', hold: { ...held, subject: null } });
     if (item) session.reservations.add(item);
     else session.reservations.remove(number);
     return item ? 'TOUCHED\r\n' : NOT_FOUND;
@@ -101,7 +98,7 @@ async function reserve(session: Session, seconds: number): Promise<Reply | undef
 async function pop(session: Session, waitMs: number): Promise<Item | undefined> {
   const topics = session.watching.map((t) => t.name).sort();
   const request = { topics, count: 1, waitSeconds: waitMs / 1000, holder: session.holder, tcp: true };
-  const { jobs } = session.door.api;
+  const { jobs } = session.door.api.services;
   const [item] =
     waitMs === 0
       ? await jobs.pop({ ...request, signal: new AbortController().signal })

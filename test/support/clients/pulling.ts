@@ -72,7 +72,7 @@ function testPulling({ api, running }: TestSystem, kit: Kit): void {
   });
 
   test('S4.5 a puller with a key that is not of its user ends with that', async () => {
-    const { key } = await createKey(running.engine.db, { name: 'other', role: 'reviewer', subject: 'somebody' });
+    const { key } = await createKey(running.runtime.db, { name: 'other', role: 'reviewer', subject: 'somebody' });
     const puller = runProgram(kit, 'pull', { servers, uid: 'forbidden', apiKey: key });
     expect(await puller.exited, puller.output()).toBe(3);
     expect(puller.lines('fatal')).toMatchObject([{ fatal: 'Auth' }]);
@@ -169,7 +169,7 @@ function testStops({ api, running }: TestSystem, kit: Kit): void {
   });
 
   test('S4.3 told to stop while it waits, it ends at once, and gets nothing that comes later', async () => {
-    const { waiters } = running.engine;
+    const { waiters } = running.runtime;
     await eventually(async () => waiters.size === 0);
     // shorter than the 15 seconds that the time-out of the PHP client's HTTP client is
     const puller = runProgram(kit, 'pull', { servers, uid: 'wanda', waitSeconds: kit.extension === 'php' ? 14 : 60 });

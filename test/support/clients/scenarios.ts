@@ -67,7 +67,7 @@ function testWork({ api, running }: TestSystem, kit: Kit): void {
   });
 
   test('S3.5 a consumer with a key that may not pop ends with that', async () => {
-    const { key } = await createKey(running.engine.db, { name: 'reviewer', role: 'reviewer', subject: 'anna' });
+    const { key } = await createKey(running.runtime.db, { name: 'reviewer', role: 'reviewer', subject: 'anna' });
     const consumer = runProgram(kit, 'consume', { servers, topics: 'forbidden', concurrency: 2, apiKey: key });
     expect(await consumer.exited, consumer.output()).toBe(3);
     expect(consumer.lines('fatal')).toMatchObject([{ fatal: 'Auth' }]);

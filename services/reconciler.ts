@@ -3,9 +3,9 @@ import type { Client } from '@temporalio/client';
 import type { Driven } from '../contract/snapshot.ts';
 import type { Db } from '../db/pool.ts';
 import { isReconciled, noticeStore, putBack, type Resync, takeResync, unmarkResync } from '../db/reconcile.ts';
-import { startDelivery } from '../services/deliveries.ts';
-import { syncSchedule } from '../services/schedules.ts';
-import type { Log } from './log.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { startDelivery } from './deliveries.ts';
+import { syncSchedule } from './schedules.ts';
 
 const ROUND_MS = 5_000;
 const TIMEOUT_MS = 2_000;
@@ -18,19 +18,13 @@ const CROWDED_MS = 1_000;
 const CONTENDED_MS = 200;
 const RESYNC_BATCH = 50;
 
-export interface ReconcilerOptions {
-  db: Db;
-  client: Client;
-  log: Log;
-}
-
 /**
  * Brings Temporal to what PostgreSQL says when its store was lost, replaced or restored: asks every 5 s which store it
  * is, which is all that it costs otherwise. For one that this database has not seen, all rows that need something in
  * Temporal are put back into the outbox and into `resync`, in batches that all processes share.
  */
 export class Reconciler {
-  readonly #o: ReconcilerOptions;
+  readonly #o: Pick<Runtime, 'db' | 'client' | 'log'>;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #walking: Promise<void> | undefined;
@@ -38,7 +32,7 @@ export class Reconciler {
   #store: string | undefined;
   readonly #stopping = new AbortController();
 
-  constructor(options: ReconcilerOptions) {
+  constructor(options: Pick<Runtime, 'db' | 'client' | 'log'>) {
     this.#o = options;
   }
 

@@ -1,0 +1,24 @@
+import type { Runtime } from '../runtime/runtime.ts';
+import type { ServiceConfig, Services } from '../services/services.ts';
+import type { Authenticator } from './auth.ts';
+import type { Metrics } from './metrics.ts';
+
+export interface ApiConfig extends ServiceConfig {
+  /** Where the Temporal UI is, for links; null: unknown. */
+  temporalUiUrl: string | null;
+  temporalNamespace: string;
+  maxCalls: number;
+  /** Open mode listens on loopback and answers only to loopback names. */
+  open: boolean;
+}
+
+/** What endpoints work with. */
+export interface Api {
+  services: Services;
+  runtime: Runtime;
+  config: ApiConfig;
+  auth: Authenticator;
+  metrics: Metrics;
+  /** What has answered at least once since this process began. */
+  reached: { postgres: boolean; temporal: boolean };
+}

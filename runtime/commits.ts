@@ -1,0 +1,73 @@
+import type { Change, Item } from '../contract/items.ts';
+import type { Commit } from '../db/pool.ts';
+import type { Feed } from './feed.ts';
+import type { Notices } from './notices.ts';
+import type { Bus } from './notify.ts';
+import type { Relay } from './outbox/relay.ts';
+import type { Waiters } from './waiting.ts';
+
+interface Receivers {
+  relay: Relay;
+  waiters: Waiters;
+  bus: Bus;
+  notices: Notices;
+  feed: Feed;
+  /** Something is due in so many milliseconds. */
+  arm(ms: number): void;
+}
+
+/** Events that no holder is notified of. */
+const QUIET = new Set(['created', 'available', 'claimed', 'reserved', 'kicked', 'dispatched', 'completed']);
+/** Events of tasks after which there is no more to hand out than before. */
+const HANDED = new Set(['dispatched', 'completed']);
+/** What is due later than this, the pacemaker sees by itself in time. */
+const SOON_MS = 5_000;
+
+/** Whether a change is one of an item; else it is a review's. */
+export const isItem = (change: Change): change is Item => change.kind !== 'review';
+
+/** Whether a ticket waits for its queue's rules, and so is handed out to nobody. */
+export const isMarked = (row: Item) => row.rules_due_at !== null && row.ended_at === null;
+
+/**
+ * What happens after each commit that moved something: its workflows receive it, whoever waits for it is woken, the clock
+ * is armed, holders are notified, followers of the feed look. Other processes get a hint.
+ */
+export function publishing({ relay, waiters, bus, notices, feed, arm }: Receivers): (commit: Commit) => void {
+  return ({ changes, receivedBy, byTime = false }) => {
+    feed.look();
+    relay.acknowledge(changes.filter((row) => row.id === receivedBy));
+    relay.publish(
+      changes.filter((row) => row.id !== receivedBy),
+      byTime,
+    );
+    const rows = changes.filter(isItem);
+    const free = new Map<string, number>();
+    let dueInMs = Number.POSITIVE_INFINITY;
+    for (const row of rows) {
+      const [key, n] = [`${row.kind}/${row.queue}`, freed(row)];
+      if (n > 0) free.set(key, (free.get(key) ?? 0) + n);
+      if (row.wake_at) dueInMs = Math.min(dueInMs, row.wake_at.getTime() - row.updated_at.getTime() + 1);
+    }
+    for (const [key, n] of free) {
+      waiters.ready(key, n);
+      bus.hint({ ready: [key, n] });
+    }
+    if (dueInMs < SOON_MS) {
+      arm(dueInMs);
+      bus.hint({ dueInMs });
+    }
+    if (rows.some((row) => !QUIET.has(row.last_event) && row.settled_token === null)) {
+      notices.look();
+      bus.hint({ notices: true });
+    }
+  };
+}
+
+/** How many waiters may find something here now. */
+function freed(row: Item): number {
+  const { state, kind, last_event, room } = row;
+  if (state !== 'ready' || isMarked(row)) return 0;
+  if (kind !== 'task') return 1;
+  return HANDED.has(last_event) ? 0 : (room ?? 0);
+}
