@@ -12,7 +12,7 @@ import { entryOfBatch, keyedId, sameOrConflict } from '../adding.ts';
 import type { Caller } from '../auth.ts';
 import { findCourt } from '../courts/settings.ts';
 import { checkUrl } from '../deliveries.ts';
-import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
+import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
 export const addCaseEndpoint = endpoint({
   method: 'post',
@@ -30,7 +30,7 @@ export const addCaseEndpoint = endpoint({
     const { item, created } = await addCase(api, caller, court, body, id);
     const row = await getCase(api.engine.db, item.id);
     if (!row) throw new Error(`case ${item.id} is gone`);
-    return { status: created ? 201 : 200, body: caseView(row) };
+    return answer(created ? 201 : 200, caseView(row));
   },
 });
 

@@ -7,8 +7,7 @@ import { refusalOf } from '../../domain/refusals.ts';
 import type { Api } from '../../services/services.ts';
 import { checkEntry } from '../adding.ts';
 import type { Caller } from '../auth.ts';
-import { checkValues } from '../body.ts';
-import { problemOf } from '../endpoint.ts';
+import { checkValues, problemOf } from '../endpoint.ts';
 import { Problem } from '../problems.ts';
 import { done, failed, handed, type JobAnswerBody, resultOf, unknownJob } from './answers.ts';
 

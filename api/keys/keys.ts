@@ -2,7 +2,7 @@ import { IdParam, Page, pageOf } from '../../contract/common.ts';
 import { Key, MadeKey, NewKey } from '../../contract/keys.ts';
 import { type KeyLine, listKeys, revokeKey } from '../../db/keys.ts';
 import { createKey } from '../auth.ts';
-import { endpoint, ok } from '../endpoint.ts';
+import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 import { Problem } from '../problems.ts';
 
@@ -28,7 +28,7 @@ export const addKeyEndpoint = endpoint({
   async handle({ api, body: { name, role, subject = null, queues, expiresAt } }) {
     const made = { name: name ?? subject ?? role, role, subject, queues, expiresAt };
     const { row, key } = await createKey(api.engine.db, made);
-    return { status: 201, body: { ...view(row), key } };
+    return answer(201, { ...view(row), key });
   },
 });
 

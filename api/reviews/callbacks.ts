@@ -6,11 +6,17 @@ import {
   PictureParam,
   type AuditCallback as Sent,
 } from '../../contract/reviews.ts';
-import { callbackOutcome, type NewCallback, type Received, reviewOfPicture } from '../../db/reviews.ts';
+import {
+  type CallbackOutcome,
+  callbackOutcome,
+  type NewCallback,
+  type Received,
+  reviewOfPicture,
+} from '../../db/reviews.ts';
 import type { Api } from '../../services/services.ts';
 import { newId } from '../../services/tokens.ts';
 import type { Caller } from '../auth.ts';
-import { type Answer, endpoint } from '../endpoint.ts';
+import { answer, endpoint, ok } from '../endpoint.ts';
 import { whileBusy } from '../patience.ts';
 import { invalid, Problem } from '../problems.ts';
 
@@ -50,7 +56,7 @@ export const pictureCallback = endpoint({
 });
 
 /** Keeps a callback, and waits for what becomes of it as long as the caller wants to (S1.2, S1.6). */
-async function receive(api: Api, caller: Caller, review: string, sent: Sent, signal: AbortSignal): Promise<Answer> {
+async function receive(api: Api, caller: Caller, review: string, sent: Sent, signal: AbortSignal) {
   const callback: NewCallback = {
     review,
     id: sent.callbackId ?? newId(),
@@ -73,16 +79,16 @@ async function receive(api: Api, caller: Caller, review: string, sent: Sent, sig
     if (problem !== null) throw refusal(problem, callback);
     while (seat && arrival !== null) {
       const known = await callbackOutcome(api.engine.db, review, arrival);
-      if (known && known.outcome !== 'pending') return { status: 200, body: answerOf(callback.id, known) };
+      if (known && known.outcome !== 'pending') return ok(answerOf(callback.id, known));
       if (!(await api.engine.load.resting(() => seat.woken(until, signal)))) break;
     }
-    return { status: 202, body: { callbackId: callback.id, outcome: 'pending' } };
+    return answer(202, { callbackId: callback.id, outcome: 'pending' as const });
   } finally {
     seat?.leave();
   }
 }
 
-function answerOf(callbackId: string, { outcome, first_outcome }: { outcome: string; first_outcome: string | null }) {
+function answerOf(callbackId: string, { outcome, first_outcome }: CallbackOutcome) {
   return { callbackId, outcome, ...(first_outcome !== null && { first: { outcome: first_outcome } }) };
 }
 

@@ -16,7 +16,7 @@ import type { Api } from '../../services/services.ts';
 import { contentHash, newId } from '../../services/tokens.ts';
 import { keyedId, sameOrConflict } from '../adding.ts';
 import { checkUrl } from '../deliveries.ts';
-import { endpoint, ok } from '../endpoint.ts';
+import { answer, endpoint, ok } from '../endpoint.ts';
 import { whileBusy } from '../patience.ts';
 import { invalid, Problem } from '../problems.ts';
 import { findTask, taskView } from './get.ts';
@@ -47,7 +47,7 @@ export const addTaskEndpoint = endpoint({
     if (outcome === 'too_many') throw tooManyDue();
     const row = await findTask(api, id);
     if (outcome === 'exists') return ok(await saved(api, sameOrConflict(row, 'task', id, hash).item));
-    return { status: 201, body: await saved(api, row) };
+    return answer(201, await saved(api, row));
   },
 });
 
