@@ -4,8 +4,7 @@ import type { Kind } from '../contract/snapshot.ts';
 import { invalid, Problem } from '../services/problems.ts';
 import { idFromKey } from '../services/tokens.ts';
 import type { Caller } from './auth.ts';
-import { checkValues } from './body.ts';
-import { problemOf, SMALL_BODY } from './endpoint.ts';
+import { checkValues, problemOf, SMALL_BODY } from './endpoint.ts';
 
 const IdempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 

@@ -13,7 +13,7 @@ import { isInvitation, refuseUrl } from '../domain/callbacks.ts';
 import { startDelivery } from '../services/deliveries.ts';
 import { invalid, Problem } from '../services/problems.ts';
 import type { Api } from './api.ts';
-import { endpoint, ok } from './endpoint.ts';
+import { answer, endpoint, ok } from './endpoint.ts';
 import { page } from './paging.ts';
 import { unreachable } from './workflows.ts';
 
@@ -94,7 +94,7 @@ export function deliveryEndpoints({ kind, tag, base, params: place, idOf, tellin
     problems: ['not_found'],
     async handle({ api, params }) {
       const row = await redeliver(api, idOf(params as unknown as Place), Number(params.n));
-      return { status: 202, body: deliveryView(row) };
+      return answer(202, deliveryView(row));
     },
   });
   /** @throws Problem `not_found` */

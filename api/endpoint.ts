@@ -1,19 +1,33 @@
 import type { ServerResponse } from 'node:http';
-import type { OpenAPIHono, z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
-import { PROBLEMS, type ProblemCode, ProblemSchema } from '../contract/problems.ts';
+import type { z } from '@hono/zod-openapi';
+import type { Context, Hono } from 'hono';
+import type { ProblemCode } from '../contract/problems.ts';
 import type { Role } from '../db/keys.ts';
 import { invalid, Problem, problemFrom } from '../services/problems.ts';
 import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';
-import { checkValues, readJson, type Sent } from './body.ts';
 import { checkScope, scoped } from './scopes.ts';
 
 export const SMALL_BODY = 256 * 1024;
 export const LARGE_BODY = 8 * 1024 * 1024;
+const MAX_DEPTH = 100;
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 type Schema = z.ZodType;
 type Out<S> = S extends Schema ? z.output<S> : undefined;
+type In<S> = S extends Schema ? z.input<S> : never;
+
+type Status = 200 | 201 | 202;
+/** The schema of the body under each status. */
+type Answers = Partial<Record<Status, Schema>>;
+/** What may be answered: bodies are sent as they are, so the schema of their status must accept them. */
+type Answer<A extends Answers> = { [S in keyof A]-?: { status: S; body: In<A[S]> } }[keyof A];
+
+/** A body as it came; `value` is undefined where there was none. */
+interface Sent {
+  value: unknown;
+  bytes: number;
+}
 
 export interface Call<P, Q, B> {
   api: Api;
@@ -30,15 +44,21 @@ export interface Call<P, Q, B> {
   header(name: string): string | undefined;
 }
 
-export interface Answer {
-  status: 200 | 201 | 202;
-  body: unknown;
+/** One for each status that it may be, so that handlers choose it by an expression. */
+type Answered<S, B> = S extends Status ? { status: S; body: B } : never;
+export function answer<S extends Status, B>(status: S, body: B): Answered<S, B>;
+export function answer(status: Status, body: unknown) {
+  return { status, body };
 }
-
-export const ok = (body: unknown): Answer => ({ status: 200, body });
+export const ok = <B>(body: B) => answer(200, body);
 
 /** One endpoint: what it takes, who may call it, what it answers. The OpenAPI document is made of these. */
-export interface Endpoint<P extends Schema | undefined, Q extends Schema | undefined, B extends Schema | undefined> {
+export interface Endpoint<
+  P extends Schema | undefined,
+  Q extends Schema | undefined,
+  B extends Schema | undefined,
+  A extends Answers,
+> {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** With `{name}` for parameters. */
   path: string;
@@ -57,33 +77,33 @@ export interface Endpoint<P extends Schema | undefined, Q extends Schema | undef
   bodyLimit?: number;
   /** The handler looks at the values of each entry itself, so that a bad one doesn't harm the others. */
   checksEntries?: boolean;
-  answers: Partial<Record<200 | 201 | 202, Schema>>;
+  answers: A;
   /** What an answer is sent as, where it isn't application/json. */
   media?: string;
   /** Beyond those every endpoint can answer. */
   problems?: ProblemCode[];
   /** An answer of its own in place of problem+json. */
   problemAnswer?(problem: Problem): { status: number; body: object };
-  handle(call: Call<Out<P>, Out<Q>, Out<B>>): Promise<Answer | Response>;
+  handle(call: Call<Out<P>, Out<Q>, Out<B>>): Promise<Answer<A> | Response>;
 }
 
 export function endpoint<
+  A extends Answers,
   P extends Schema | undefined = undefined,
   Q extends Schema | undefined = undefined,
   B extends Schema | undefined = undefined,
->(definition: Endpoint<P, Q, B>): Endpoint<P, Q, B> {
+>(definition: Endpoint<P, Q, B, A>): Endpoint<P, Q, B, A> {
   return definition;
 }
 
-export type AnyEndpoint = Endpoint<Schema | undefined, Schema | undefined, Schema | undefined>;
+export type AnyEndpoint = Endpoint<Schema | undefined, Schema | undefined, Schema | undefined, Answers>;
 
-/** Puts an endpoint into the app and into the OpenAPI document. */
-export function register(app: OpenAPIHono, api: Api, e: AnyEndpoint): void {
-  document(app, e);
+/** Puts an endpoint into the app. */
+export function register(app: Hono, api: Api, e: AnyEndpoint): void {
   app.on(e.method.toUpperCase(), e.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
     try {
-      const answer = await answerOf(api, e, c);
-      return answer instanceof Response ? answer : c.json(answer.body as object, answer.status);
+      const answered = await answerOf(api, e, c);
+      return answered instanceof Response ? answered : c.json(answered.body as object, answered.status);
     } catch (error) {
       const problem = e.problemAnswer && problemFrom(error);
       if (!problem || problem.status === 500) throw error;
@@ -95,7 +115,7 @@ export function register(app: OpenAPIHono, api: Api, e: AnyEndpoint): void {
   });
 }
 
-async function answerOf(api: Api, e: AnyEndpoint, c: Context): Promise<Answer | Response> {
+async function answerOf(api: Api, e: AnyEndpoint, c: Context): Promise<Answer<Answers> | Response> {
   const caller = await authorise(api, e, c);
   const params = check(e.params, pathParams(c), 'path');
   checkNames(e, c.req.query());
@@ -107,15 +127,15 @@ async function answerOf(api: Api, e: AnyEndpoint, c: Context): Promise<Answer | 
   const record = (value: unknown) => (value ?? {}) as Record<string, unknown>;
   const named = { params: record(params), query: record(query), body: record(body) };
   await checkScope(api, caller, { endpoint: `${e.method} ${e.path}`, path: e.path, ...named });
-  const answer = await e.handle({
+  const answered = await e.handle({
     ...{ api, caller, params, query, body, raw, header, cut },
     // made when somebody asks for it: most calls never wait
     get signal() {
       return c.req.raw.signal;
     },
   });
-  if (answer instanceof Response) return answer;
-  return { ...answer, body: scoped(caller, e.path, answer.body) };
+  if (answered instanceof Response) return answered;
+  return { ...answered, body: scoped(caller, e.path, answered.body) };
 }
 
 /**
@@ -186,59 +206,91 @@ function plainly(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return nearest?.map((i) => ({ ...i, path: [...issue.path, ...i.path] })) ?? [issue];
 }
 
-function document(app: OpenAPIHono, e: AnyEndpoint): void {
-  const problems: ProblemCode[] = [
-    'invalid_request',
-    'unauthenticated',
-    'forbidden',
-    ...(e.problems ?? []),
-    ...((e.body ?? e.document) ? (['payload_too_large', 'unsupported_media_type'] as const) : []),
-    'unavailable',
-  ];
-  const byStatus = new Map<number, ProblemCode[]>();
-  for (const code of new Set(problems)) {
-    const status = e.problemAnswer?.(new Problem(code, '')).status ?? PROBLEMS[code].status;
-    if (status in e.answers) continue;
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+/**
+ * Reads a JSON body; what is not UTF-8 is refused here, what could not be kept as sent by `checkValues`.
+ * @param limit bytes
+ */
+async function readJson(request: Request, limit: number): Promise<Sent> {
+  const bytes = await readBytes(request, limit);
+  if (bytes.length === 0) return { value: undefined, bytes: 0 };
+  const type = request.headers.get('content-type') ?? '';
+  if (!/^application\/(.+\+)?json\s*(;|$)/i.test(type))
+    throw new Problem('unsupported_media_type', 'send the body as application/json');
+  try {
+    return { value: JSON.parse(decoder.decode(bytes)), bytes: bytes.length };
+  } catch {
+    throw new Problem('invalid_request', 'the body is not valid JSON in UTF-8', {
+      status: 400,
+      errors: [{ path: '', message: 'is not valid JSON in UTF-8' }],
+    });
   }
-  // a body that is no JSON, which has the code of wrong values
-  if (e.body ?? e.document) byStatus.set(400, ['invalid_request']);
-  app.openAPIRegistry.registerPath({
-    method: e.method,
-    path: e.path,
-    tags: [e.tag],
-    summary: e.summary,
-    security: e.roles === null ? [] : [{ key: [] }],
-    ...(e.roles && { description: `Roles: ${[...e.roles, 'admin'].join(', ')}.` }),
-    request: {
-      ...(e.params && { params: e.params as z.ZodObject }),
-      ...(e.query && { query: e.query as z.ZodObject }),
-      ...((e.body ?? e.document) && {
-        body: {
-          content: { 'application/json': { schema: (e.body ?? e.document) as Schema } },
-          // a call without a body leaves out every field
-          required: !e.body?.safeParse({}).success,
-        },
-      }),
-    },
-    responses: {
-      ...Object.fromEntries(
-        Object.entries(e.answers).map(([status, schema]) => [
-          status,
-          { description: 'Done', content: { [e.media ?? 'application/json']: { schema } } },
-        ]),
-      ),
-      ...Object.fromEntries(
-        [...byStatus].map(([status, codes]) => [
-          status,
-          {
-            description: codes.join(', '),
-            content: e.problemAnswer
-              ? { 'application/json': { schema: e.answers[200] as Schema } }
-              : { 'application/problem+json': { schema: ProblemSchema } },
-          },
-        ]),
-      ),
-    },
-  });
+}
+
+async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+  const tooLarge = () => new Problem('payload_too_large', `the body may have ${limit} bytes at most`);
+  if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge();
+  if (request.headers.has('content-length')) return new Uint8Array(await request.arrayBuffer());
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > limit) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** A place in the value: the node, its names (none: an array), and how many of its children were looked at. */
+interface Place {
+  node: unknown[] | Record<string, unknown>;
+  names: string[] | null;
+  seen: number;
+}
+
+/**
+ * Nothing gets lost on the way: NUL, lone surrogates and numbers that would be stored differently than they
+ * were sent are refused. Walks without recursion, since depth is the caller's to choose, and keeps one place
+ * per level, since 8 MB may hold four million values.
+ * @throws Problem 422 that names the place
+ */
+export function checkValues(root: unknown): void {
+  const places: Place[] = [];
+  const refuse = (wrong: string) => {
+    const path = places.map(({ names, seen }) => names?.[seen - 1] ?? seen - 1).join('.');
+    throw new Problem('invalid_request', `${path || 'the body'} ${wrong}`, { errors: [{ path, message: wrong }] });
+  };
+  const enter = (value: unknown) => {
+    const wrong = wrongness(value, places.length);
+    if (wrong) refuse(wrong);
+    if (Array.isArray(value)) places.push({ node: value, names: null, seen: 0 });
+    else if (typeof value === 'object' && value !== null)
+      places.push({ node: value as Record<string, unknown>, names: Object.keys(value), seen: 0 });
+  };
+  enter(root);
+  for (let at = places.at(-1); at; at = places.at(-1)) {
+    const { node, names } = at;
+    const n = at.seen++;
+    if (n === (names ?? (node as unknown[])).length) {
+      places.pop();
+      continue;
+    }
+    const name = names?.[n];
+    const wrong = name === '__proto__' ? 'is not allowed as a name' : wrongness(name, places.length - 1);
+    if (wrong) refuse(wrong);
+    enter(name === undefined ? (node as unknown[])[n] : (node as Record<string, unknown>)[name]);
+  }
+}
+
+function wrongness(value: unknown, depth: number): string | null {
+  if (depth > MAX_DEPTH) return `is nested more than ${MAX_DEPTH} deep`;
+  if (typeof value === 'string') {
+    if (value.includes('\0')) return 'contains a NUL character';
+    if (!value.isWellFormed()) return 'contains half of a surrogate pair';
+  }
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) return 'is a number out of range';
+    if (Number.isInteger(value) && !Number.isSafeInteger(value))
+      return 'is a whole number beyond 2^53, which JSON readers round: send it as a string';
+  }
+  return null;
 }

@@ -18,8 +18,8 @@ export async function askWorkflow(api: Api, item: Pick<Item, 'id' | 'ended_at'> 
     return await client.withDeadline(Date.now() + PATIENCE_MS, async () => {
       const handle = client.workflow.getHandle(workflowId);
       const { runId, status } = await handle.describe();
-      const { version, ...rest } = await handle.query<ItemView>('state');
-      const snapshot = version === null ? null : { version, ...rest };
+      const { version, state, ...rest } = await handle.query<ItemView>('state');
+      const snapshot = version === null || state === null ? null : { version, state, ...rest };
       return { workflowId, runId, status: status.name.toLowerCase(), snapshot, uiUrl: uiUrl(api, workflowId, runId) };
     });
   } catch (error) {

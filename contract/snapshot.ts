@@ -1,6 +1,11 @@
 // What crosses between Postgres, the API's relay and the workflows. Types only: this file is seen by
 // workflow code, whose bundle must stay free of libraries.
 
+import type { CASE_STATES } from './cases.ts';
+import type { JOB_STATES } from './jobs.ts';
+import type { OCCURRENCE_STATES } from './tasks.ts';
+import type { TICKET_STATES } from './tickets.ts';
+
 /** What is an item: all but rotations, which make tasks, are leased. */
 export type Kind = 'ticket' | 'job' | 'case' | 'task' | 'rotation';
 /** What has a workflow. */
@@ -8,6 +13,15 @@ export type Driven = Kind | 'review';
 
 /** States of the core; each design has its own words for them (domain/). */
 export type CoreState = 'delayed' | 'ready' | 'held' | 'buried' | 'settled' | 'invalidated' | 'expired' | 'dead';
+
+/** By kind the words that its users know its states by. */
+export interface StateWords {
+  ticket: (typeof TICKET_STATES)[number];
+  job: (typeof JOB_STATES)[number];
+  case: (typeof CASE_STATES)[number];
+  task: (typeof OCCURRENCE_STATES)[number];
+  rotation: 'active' | 'deleted' | 'ended';
+}
 
 /** An item's row as of one version. */
 export interface Snapshot {

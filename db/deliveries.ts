@@ -3,7 +3,7 @@ import type { Kind } from './items.ts';
 import type { Mover, Queryable } from './pool.ts';
 
 export interface Delivery {
-  kind: Driven;
+  kind: (typeof DELIVERED_KINDS)[number];
   item_id: string;
   n: number;
   type: string;

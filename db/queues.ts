@@ -20,7 +20,7 @@ export interface Queue {
   max_attempts: number | null;
   deadline_seconds: number | null;
   callback: { url: string; secret: string } | null;
-  form: object | null;
+  form: Record<string, unknown> | null;
   rules: Rule[];
   push: { url: string; secret: string; concurrency: number } | null;
   settings_version: number;

@@ -47,20 +47,26 @@ export interface Applied {
   telling: number | null;
 }
 
-export type Outcome = 'pending' | 'applied' | 'expired' | 'duplicate';
+type Outcome = 'pending' | 'applied' | 'expired' | 'duplicate';
+
+export interface CallbackOutcome {
+  outcome: Outcome;
+  /** Of a duplicate: what became of the first one. */
+  first_outcome: Outcome | null;
+}
 
 /** A row of `review_callback` whose outcome is known. */
 export interface LogLine {
   seq: number;
   callback_id: string | null;
-  kind: string;
+  kind: NewCallback['kind'] | 'edit';
   target_id: string | null;
   status: number | null;
   audit_time: Date | null;
   received_at: Date;
   applied_at: Date;
-  outcome: string;
-  reason: string | null;
+  outcome: Exclude<Outcome, 'pending'> | 'edited';
+  reason: 'older' | 'removed' | 'repeated' | null;
   before: unknown;
   after: unknown;
   version: number | null;
@@ -69,7 +75,7 @@ export interface LogLine {
 export interface Stores {
   record: ReviewRecord;
   version: number;
-  index: object[];
+  index: Record<string, unknown>[];
   base: Record<string, unknown>;
   in_step: boolean;
 }
@@ -167,11 +173,7 @@ export async function reviewCounts(db: Queryable, day: string | null) {
 }
 
 export async function callbackOutcome(db: Queryable, review: string, arrival: number) {
-  const [row] = await db.run<{ outcome: Outcome; first_outcome: Outcome | null }>('callback_outcome', [
-    review,
-    arrival,
-  ]);
-  return row;
+  return (await db.run<CallbackOutcome>('callback_outcome', [review, arrival]))[0];
 }
 
 /** The review that has a picture, or had it last. */

@@ -1,4 +1,4 @@
-import type { CoreState, EventLine, Kind, Snapshot } from '../contract/snapshot.ts';
+import type { CoreState, EventLine, Kind, Snapshot, StateWords } from '../contract/snapshot.ts';
 
 /** Final is final: none of these is ever left. */
 const FINAL: Record<CoreState, boolean> = {
@@ -16,21 +16,43 @@ const KEPT_EVENTS = 20;
 
 export const isFinal = (state: CoreState) => FINAL[state];
 
-/** Each design's own words for the states of the core. */
-const WORDS: Record<Kind, Partial<Record<CoreState, string>>> = {
-  ticket: { ready: 'waiting', settled: 'decided' },
-  job: { held: 'reserved', settled: 'finished', invalidated: 'deleted' },
-  case: { ready: 'open', settled: 'decided', expired: 'hung' },
-  task: { ready: 'due', settled: 'completed', invalidated: 'cancelled' },
-  rotation: { delayed: 'active', invalidated: 'deleted', expired: 'ended' },
+/** Each design's own words for the states of the core that its items can be in. */
+const WORDS: { [K in Kind]: Partial<Record<CoreState, StateWords[K]>> } = {
+  ticket: {
+    delayed: 'delayed',
+    ready: 'waiting',
+    held: 'held',
+    settled: 'decided',
+    invalidated: 'invalidated',
+    expired: 'expired',
+    dead: 'dead',
+  },
+  job: {
+    delayed: 'delayed',
+    ready: 'ready',
+    held: 'reserved',
+    buried: 'buried',
+    settled: 'finished',
+    invalidated: 'deleted',
+  },
+  case: { ready: 'open', settled: 'decided', expired: 'hung', invalidated: 'invalidated' },
+  task: { delayed: 'delayed', ready: 'due', settled: 'completed', expired: 'expired', invalidated: 'cancelled' },
+  rotation: { delayed: 'active', expired: 'ended', invalidated: 'deleted' },
 };
 
-/** The word that a design's users know a state by. */
-export const stateWord = (kind: Kind, state: CoreState): string => WORDS[kind][state] ?? state;
+/**
+ * The word that a design's users know a state by.
+ * @throws Error for a state that items of that kind never have
+ */
+export function stateWord<K extends Kind>(kind: K, state: CoreState): StateWords[K] {
+  const word = WORDS[kind][state];
+  if (word === undefined) throw new Error(`a ${kind} is never ${state}`);
+  return word;
+}
 
 /** The state of the core that a design's word stands for, or undefined. */
 export function coreState(kind: Kind, word: string): CoreState | undefined {
-  return (Object.keys(FINAL) as CoreState[]).find((state) => stateWord(kind, state) === word);
+  return (Object.keys(FINAL) as CoreState[]).find((state) => WORDS[kind][state] === word);
 }
 
 /**

@@ -6,6 +6,7 @@ import { stateWord } from './items.ts';
  * @param token the lease's token: only for its holder
  */
 export function ticketView(item: Item, token: string | null = null) {
+  const { end_reason: reason, ended_by: by, ended_at } = item;
   return {
     id: item.id,
     queue: item.queue,
@@ -33,8 +34,8 @@ export function ticketView(item: Item, token: string | null = null) {
     decidedAt: item.state === 'settled' ? (item.ended_at?.toISOString() ?? null) : null,
     reason: item.state === 'settled' ? item.end_reason : null,
     invalidation:
-      item.state === 'invalidated'
-        ? { reason: item.end_reason, by: item.ended_by, at: item.ended_at?.toISOString() ?? null }
+      item.state === 'invalidated' && reason !== null && by !== null && ended_at !== null
+        ? { reason, by, at: ended_at.toISOString() }
         : null,
   };
 }

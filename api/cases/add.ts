@@ -12,7 +12,7 @@ import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { findCourt } from '../courts/settings.ts';
 import { checkUrl } from '../deliveries.ts';
-import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
+import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
 export const addCaseEndpoint = endpoint({
   method: 'post',
@@ -30,7 +30,7 @@ export const addCaseEndpoint = endpoint({
     const { item, created } = await addCase(api, caller, court, body, id);
     const row = await getCase(api.runtime.db, item.id);
     if (!row) throw new Error(`case ${item.id} is gone`);
-    return { status: created ? 201 : 200, body: caseView(row) };
+    return answer(created ? 201 : 200, caseView(row));
   },
 });
 

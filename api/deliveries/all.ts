@@ -5,7 +5,7 @@ import { withoutQuery } from '../../domain/callbacks.ts';
 import { Problem } from '../../services/problems.ts';
 import { caseDeliveries } from '../cases/get.ts';
 import { deliveryView, NEWEST } from '../deliveries.ts';
-import { endpoint, ok } from '../endpoint.ts';
+import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 import { reviewDeliveries } from '../reviews/get.ts';
 import { occurrenceDeliveries } from '../tasks/occurrences.ts';
@@ -55,6 +55,6 @@ export const redeliverEndpoint = endpoint({
   problems: ['not_found'],
   async handle({ api, params: { kind, itemId, n } }) {
     if (kind === 'job') throw new Problem('not_found', `job ${itemId} has no delivery ${n}`);
-    return { status: 202, body: deliveryView(await senders[kind].redeliver(api, itemId, n)) };
+    return answer(202, deliveryView(await senders[kind].redeliver(api, itemId, n)));
   },
 });

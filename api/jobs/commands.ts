@@ -8,8 +8,7 @@ import { Problem } from '../../services/problems.ts';
 import { checkEntry } from '../adding.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
-import { checkValues } from '../body.ts';
-import { problemOf } from '../endpoint.ts';
+import { checkValues, problemOf } from '../endpoint.ts';
 import { done, failed, handed, type JobAnswerBody, resultOf, unknownJob } from './answers.ts';
 
 export interface Context {

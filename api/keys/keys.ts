@@ -3,7 +3,7 @@ import { Key, MadeKey, NewKey } from '../../contract/keys.ts';
 import { type KeyLine, listKeys, revokeKey } from '../../db/keys.ts';
 import { Problem } from '../../services/problems.ts';
 import { createKey } from '../auth.ts';
-import { endpoint, ok } from '../endpoint.ts';
+import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
 const view = (k: KeyLine) => ({
@@ -28,7 +28,7 @@ export const addKeyEndpoint = endpoint({
   async handle({ api, body: { name, role, subject = null, queues, expiresAt } }) {
     const made = { name: name ?? subject ?? role, role, subject, queues, expiresAt };
     const { row, key } = await createKey(api.runtime.db, made);
-    return { status: 201, body: { ...view(row), key } };
+    return answer(201, { ...view(row), key });
   },
 });
 

@@ -6,12 +6,18 @@ import {
   PictureParam,
   type AuditCallback as Sent,
 } from '../../contract/reviews.ts';
-import { callbackOutcome, type NewCallback, type Received, reviewOfPicture } from '../../db/reviews.ts';
+import {
+  type CallbackOutcome,
+  callbackOutcome,
+  type NewCallback,
+  type Received,
+  reviewOfPicture,
+} from '../../db/reviews.ts';
 import { invalid, Problem } from '../../services/problems.ts';
 import { newId } from '../../services/tokens.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
-import { type Answer, endpoint } from '../endpoint.ts';
+import { answer, endpoint, ok } from '../endpoint.ts';
 import { whileBusy } from '../patience.ts';
 
 /** About twenty seconds: an edit may have thousands of targets. */
@@ -50,7 +56,7 @@ export const pictureCallback = endpoint({
 });
 
 /** Keeps a callback, and waits for what becomes of it as long as the caller wants to (S1.2, S1.6). */
-async function receive(api: Api, caller: Caller, review: string, sent: Sent, signal: AbortSignal): Promise<Answer> {
+async function receive(api: Api, caller: Caller, review: string, sent: Sent, signal: AbortSignal) {
   const callback: NewCallback = {
     review,
     id: sent.callbackId ?? newId(),
@@ -72,11 +78,11 @@ async function receive(api: Api, caller: Caller, review: string, sent: Sent, sig
     const found = sent.waitSeconds > 0 ? await callbackOutcome(api.runtime.db, review, arrival) : undefined;
     return found?.outcome === 'pending' ? undefined : found;
   });
-  if (known) return { status: 200, body: answerOf(callback.id, known) };
-  return { status: 202, body: { callbackId: callback.id, outcome: 'pending' } };
+  if (known) return ok(answerOf(callback.id, known));
+  return answer(202, { callbackId: callback.id, outcome: 'pending' as const });
 }
 
-function answerOf(callbackId: string, { outcome, first_outcome }: { outcome: string; first_outcome: string | null }) {
+function answerOf(callbackId: string, { outcome, first_outcome }: CallbackOutcome) {
   return { callbackId, outcome, ...(first_outcome !== null && { first: { outcome: first_outcome } }) };
 }
 

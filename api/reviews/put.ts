@@ -3,7 +3,7 @@ import { PutReview, Review } from '../../contract/reviews.ts';
 import { getReview, putReview, type Target } from '../../db/reviews.ts';
 import { Problem } from '../../services/problems.ts';
 import { checkUrl } from '../deliveries.ts';
-import { endpoint, LARGE_BODY } from '../endpoint.ts';
+import { answer, endpoint, LARGE_BODY } from '../endpoint.ts';
 import { viewOf } from './get.ts';
 
 export const putReviewEndpoint = endpoint({
@@ -25,7 +25,7 @@ export const putReviewEndpoint = endpoint({
     wakeAll(`review/${id}`);
     const row = await getReview(db, id);
     if (!row) throw new Error(`review ${id} is gone`);
-    return { status: put.created ? 201 : 200, body: viewOf(row) };
+    return answer(put.created ? 201 : 200, viewOf(row));
   },
 });
 

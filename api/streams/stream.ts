@@ -4,7 +4,7 @@ import type { Notice } from '../../db/runtime.ts';
 import { invalid, Problem } from '../../services/problems.ts';
 import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';
-import { endpoint } from '../endpoint.ts';
+import { answer, endpoint } from '../endpoint.ts';
 import { statsOf } from '../queues/stats.ts';
 import { inScope } from '../scopes.ts';
 import { follow } from './following.ts';
@@ -97,6 +97,6 @@ export const streamTicketEndpoint = endpoint({
   async handle({ api, caller }) {
     if (caller.id === 'open') throw new Problem('forbidden', 'this server asks for no key');
     const { ticket, expiresAt } = await api.auth.streamTicket(caller);
-    return { status: 201, body: { ticket, expiresAt: expiresAt.toISOString() } };
+    return answer(201, { ticket, expiresAt: expiresAt.toISOString() });
   },
 });

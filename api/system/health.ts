@@ -15,7 +15,7 @@ export const livez = endpoint({
   summary: 'Whether the process answers; a lost database must not kill it',
   roles: null,
   answers: { 200: z.object({ status: z.literal('ok') }) },
-  handle: async () => ok({ status: 'ok' }),
+  handle: async () => ok({ status: 'ok' as const }),
 });
 
 export const readyz = endpoint({

@@ -96,7 +96,7 @@ async function withOccurrences(api: Api, row: TaskRow, from: Date, to: Date): Pr
 }
 
 function occurrence(o: OccurrenceRow) {
-  const state = o.state === null ? ('planned' as const) : (stateWord('task', o.state) as 'due');
+  const state = o.state === null ? ('planned' as const) : stateWord('task', o.state);
   const stock = o.state === null ? o.dispatch_times : (o.room ?? 0);
   return { occurrence: o.at.toISOString(), state, stock, dispatched: o.live, completed: o.completed };
 }

@@ -17,7 +17,7 @@ import { contentHash, newId } from '../../services/tokens.ts';
 import { keyedId, sameOrConflict } from '../adding.ts';
 import type { Api } from '../api.ts';
 import { checkUrl } from '../deliveries.ts';
-import { endpoint, ok } from '../endpoint.ts';
+import { answer, endpoint, ok } from '../endpoint.ts';
 import { whileBusy } from '../patience.ts';
 import { findTask, taskView } from './get.ts';
 
@@ -46,7 +46,7 @@ export const addTaskEndpoint = endpoint({
     if (outcome === 'too_many') throw tooManyDue();
     const row = await findTask(api, id);
     if (outcome === 'exists') return ok(await saved(api, sameOrConflict(row, 'task', id, hash).item));
-    return { status: 201, body: await saved(api, row) };
+    return answer(201, await saved(api, row));
   },
 });
 

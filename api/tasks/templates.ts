@@ -4,7 +4,7 @@ import { addTemplate, deleteTemplate, getTemplate, listTemplates, type TemplateR
 import { Problem } from '../../services/problems.ts';
 import { contentHash, newId } from '../../services/tokens.ts';
 import { keyedId, sameOrConflict } from '../adding.ts';
-import { endpoint, ok } from '../endpoint.ts';
+import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
 const view = ({ id, name, params, created_at }: TemplateRow) => ({
@@ -26,7 +26,7 @@ export const addTemplateEndpoint = endpoint({
     const id = sent ?? keyedId(caller, 'template', header('idempotency-key')) ?? newId();
     const hash = contentHash(content);
     const added = await addTemplate(db, { id, hash, ...content });
-    if (added) return { status: 201, body: view(added) };
+    if (added) return answer(201, view(added));
     return ok(view(sameOrConflict(await getTemplate(db, id), 'template', id, hash).item));
   },
 });

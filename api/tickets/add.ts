@@ -2,7 +2,7 @@ import { QueueParam } from '../../contract/common.ts';
 import { BatchResults, NewTicket, Ticket, TicketBatch } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import { keyedId } from '../adding.ts';
-import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
+import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { addOfBatch, addTicket } from './adding.ts';
 
 export const addTicketEndpoint = endpoint({
@@ -18,7 +18,7 @@ export const addTicketEndpoint = endpoint({
   async handle({ api, caller, params: { queue }, body, header }) {
     const id = body.id ?? keyedId(caller, 'ticket', header('idempotency-key'));
     const { item, created } = await addTicket(api, caller, queue, body, id);
-    return { status: created ? 201 : 200, body: ticketView(item) };
+    return answer(created ? 201 : 200, ticketView(item));
   },
 });
 
