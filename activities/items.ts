@@ -88,10 +88,7 @@ function change(tx: Queryable, kind: Kind, id: string, command: Change): Promise
   const { by } = command;
   switch (command.type) {
     case 'invalidate':
-      if (kind === 'case') return endCase(tx, id, command.reason, by);
-      if (kind === 'task') return cancelOccurrence(tx, id, command.reason, by);
-      if (kind === 'rotation') return endRotation(tx, id, command.reason, by);
-      return items.closeItems(tx, kind, { state: 'invalidated', items: [{ id }], reason: command.reason, actor: by });
+      return END[kind](tx, id, command.reason, by);
     case 'reprioritize':
       return items.changeItem(tx, kind, id, { priority: command.priority }, by);
     case 'kick':
@@ -107,6 +104,19 @@ function change(tx: Queryable, kind: Kind, id: string, command: Change): Promise
         actor: by,
       });
   }
+}
+
+const END: Record<Kind, (tx: Queryable, id: string, reason: string, by: string) => Promise<items.Item[]>> = {
+  ticket: close('ticket'),
+  job: close('job'),
+  case: endCase,
+  task: cancelOccurrence,
+  rotation: endRotation,
+};
+
+function close(kind: Kind) {
+  return (tx: Queryable, id: string, reason: string, actor: string) =>
+    items.closeItems(tx, kind, { state: 'invalidated', items: [{ id }], reason, actor });
 }
 
 async function endRotation(tx: Queryable, id: string, reason: string, by: string): Promise<items.Item[]> {

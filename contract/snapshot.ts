@@ -1,12 +1,13 @@
 // What crosses between Postgres, the API's relay and the workflows. Types only: this file is seen by
 // workflow code, whose bundle must stay free of libraries.
 
-/** What is an item: all but rotations, which make tasks, are leased. */
-export type Kind = 'ticket' | 'job' | 'case' | 'task' | 'rotation';
+import type { KINDS } from './kinds.ts';
+
+export type Kind = (typeof KINDS)[number];
 /** What has a workflow. */
 export type Driven = Kind | 'review';
 
-/** States of the core; each design has its own words for them (domain/). */
+/** States of the core; each kind has its own words for them (domain/kinds.ts). */
 export type CoreState = 'delayed' | 'ready' | 'held' | 'buried' | 'settled' | 'invalidated' | 'expired' | 'dead';
 
 /** An item's row as of one version. */

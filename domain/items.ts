@@ -1,4 +1,5 @@
 import type { CoreState, EventLine, Kind, Snapshot } from '../contract/snapshot.ts';
+import { kindOf } from './kinds.ts';
 
 /** Final is final: none of these is ever left. */
 const FINAL: Record<CoreState, boolean> = {
@@ -16,19 +17,10 @@ const KEPT_EVENTS = 20;
 
 export const isFinal = (state: CoreState) => FINAL[state];
 
-/** Each design's own words for the states of the core. */
-const WORDS: Record<Kind, Partial<Record<CoreState, string>>> = {
-  ticket: { ready: 'waiting', settled: 'decided' },
-  job: { held: 'reserved', settled: 'finished', invalidated: 'deleted' },
-  case: { ready: 'open', settled: 'decided', expired: 'hung' },
-  task: { ready: 'due', settled: 'completed', invalidated: 'cancelled' },
-  rotation: { delayed: 'active', invalidated: 'deleted', expired: 'ended' },
-};
+/** The word that a kind's users know a state by. */
+export const stateWord = (kind: Kind, state: CoreState): string => kindOf(kind).words[state] ?? state;
 
-/** The word that a design's users know a state by. */
-export const stateWord = (kind: Kind, state: CoreState): string => WORDS[kind][state] ?? state;
-
-/** The state of the core that a design's word stands for, or undefined. */
+/** The state of the core that a kind's word stands for, or undefined. */
 export function coreState(kind: Kind, word: string): CoreState | undefined {
   return (Object.keys(FINAL) as CoreState[]).find((state) => stateWord(kind, state) === word);
 }

@@ -1,6 +1,7 @@
 import type { Db } from '../db/pool.ts';
 import { takeRefresh } from '../db/queues.ts';
 import { adoptOutbox, beat, forgetTasks, leave, liveNodes, tidy } from '../db/runtime.ts';
+import { kindOf } from '../domain/kinds.ts';
 import { refreshCourt } from '../services/courts.ts';
 import type { Invitations } from '../services/invitations.ts';
 import { refreshQueue } from '../services/queues.ts';
@@ -94,7 +95,7 @@ export class Keeper {
     const { db, after, relay, log } = this.#o;
     try {
       for (const queue of await takeRefresh(db)) {
-        if (queue.kind === 'case') await refreshCourt(db, after, queue.name);
+        if (kindOf(queue.kind).court) await refreshCourt(db, after, queue.name);
         else await refreshQueue(this.#o, queue.kind, queue.name);
         relay.lookBack();
       }

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Item } from '../contract/items.ts';
 import { type Db, openDb } from '../db/pool.ts';
+import { isQuiet, kindOf } from '../domain/kinds.ts';
 import { Feed } from '../services/feed.ts';
 import { Invitations } from '../services/invitations.ts';
 import { createInbox, type Inbox } from '../services/reviews.ts';
@@ -64,10 +65,6 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-/** Events that no holder has to hear of. */
-const QUIET = new Set(['created', 'available', 'claimed', 'reserved', 'kicked', 'dispatched', 'completed']);
-/** Events of tasks after which there is no more to hand out than before. */
-const HANDED = new Set(['dispatched', 'completed']);
 const EVERYBODY = 100_000;
 const SLOW_POLL_MS = 5_000;
 
@@ -181,7 +178,7 @@ function afterCommit({ relay, waiters, bus, notices, feed, rules, log, arm, invi
       rows.filter((r) => r.id !== toldBy),
       byTick,
     );
-    if (rows.some((r) => r.kind === 'case' && !QUIET.has(r.last_event))) invite();
+    if (rows.some((r) => kindOf(r.kind).court && !isQuiet(r))) invite();
     const free = new Map<string, number>();
     let dueInMs = Number.POSITIVE_INFINITY;
     for (const row of rows) {
@@ -197,7 +194,7 @@ function afterCommit({ relay, waiters, bus, notices, feed, rules, log, arm, invi
       arm(dueInMs);
       bus.hint({ dueInMs });
     }
-    if (rows.some((r) => !QUIET.has(r.last_event) && r.settled_token === null)) {
+    if (rows.some((r) => !isQuiet(r) && r.settled_token === null)) {
       notices.look();
       bus.hint({ notices: true });
     }
@@ -211,10 +208,7 @@ function afterCommit({ relay, waiters, bus, notices, feed, rules, log, arm, invi
 
 /** How many of those who wait may find something here now. */
 function freed(row: Item): number {
-  const { state, kind, last_event, room } = row;
-  if (state !== 'ready' || isMarked(row)) return 0;
-  if (kind !== 'task') return 1;
-  return HANDED.has(last_event) ? 0 : (room ?? 0);
+  return row.state === 'ready' && !isMarked(row) ? kindOf(row.kind).frees(row) : 0;
 }
 
 /** The name under which callers wait for a queue. */

@@ -5,7 +5,7 @@ import { getItem, type Item } from '../db/items.ts';
 import * as jobs from '../db/jobs.ts';
 import { returnJobs } from '../db/tubes.ts';
 import { bodyBytes, MAX_TCP_BYTES } from '../domain/jobs.ts';
-import { keyOf } from '../runtime/outbox/relay.ts';
+import { workflowId } from '../domain/kinds.ts';
 import { share, sharePerGroup } from './batching.ts';
 import type { Api } from './services.ts';
 import { contentHash, newToken } from './tokens.ts';
@@ -116,7 +116,7 @@ export function jobService(api: JobApi): JobService {
  * @throws Problem 422
  */
 function checkId({ config: { temporalMaxIdBytes } }: JobApi, id: string): void {
-  const bytes = Buffer.byteLength(keyOf({ kind: 'job', id }));
+  const bytes = Buffer.byteLength(workflowId({ kind: 'job', id }));
   if (bytes <= temporalMaxIdBytes) return;
   const limit = `this Temporal server takes ${temporalMaxIdBytes} (DOCKET_TEMPORAL_MAX_ID_BYTES)`;
   throw invalid('id', `is too long: the workflow id job/… has ${bytes} bytes of UTF-8, ${limit}`);

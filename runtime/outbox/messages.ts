@@ -1,5 +1,6 @@
 import type { Item, ToldRow } from '../../contract/items.ts';
 import type { EventLine, Snapshot } from '../../contract/snapshot.ts';
+import { workflowId } from '../../domain/kinds.ts';
 
 /**
  * What has to happen after a commit, with the rows it changed: tell their workflows, re-arm the
@@ -9,9 +10,7 @@ import type { EventLine, Snapshot } from '../../contract/snapshot.ts';
 export type AfterCommit = (rows: Item[], options?: { toldBy?: string; byTick?: boolean }) => void;
 
 /** Of each item its last state in the list. */
-export const newest = (rows: Item[]): Item[] => [
-  ...new Map(rows.map((row) => [`${row.kind}/${row.id}`, row])).values(),
-];
+export const newest = (rows: Item[]): Item[] => [...new Map(rows.map((row) => [workflowId(row), row])).values()];
 
 export function toldRow(row: ToldRow): ToldRow {
   const { kind, id, queue, state, version, wake_at, holder, telling, inviting } = row;
