@@ -11,6 +11,7 @@ import { getQueue } from '../db/queues.ts';
 import { changeAt } from '../db/reviews.ts';
 import { INVITED, isInvitation, outcomeMessage, withoutQuery } from '../domain/callbacks.ts';
 import { caseView } from '../domain/cases.ts';
+import { isItem, kindOf } from '../domain/kinds.ts';
 import { type Change, changeMessage } from '../domain/reviews.ts';
 import { createSender, type SenderContext } from './sender.ts';
 import type { Message } from './webhook.ts';
@@ -65,7 +66,7 @@ export function deliveryActivities(context: DeliveryContext): DeliveryActivities
         if (!given) return;
         const { url, status, error, attempts } = given;
         log.warn({ kind, item: id, n, url: withoutQuery(url), status, error, attempts }, 'delivery given up');
-        if (kind !== 'review' && !isInvitation(given))
+        if (isItem(kind) && !isInvitation(given))
           await deliveries.itemTold(tx, kind, id, 'delivery_failed', { n, status, error });
       });
     },
@@ -73,7 +74,7 @@ export function deliveryActivities(context: DeliveryContext): DeliveryActivities
 }
 
 const readItem = (db: Db, kind: Kind, id: string): Promise<Item | CaseItem | undefined> =>
-  kind === 'case' ? getCase(db, id) : getItem(db, kind, id);
+  kindOf(kind).court ? getCase(db, id) : getItem(db, kind, id);
 
 /** An item's outcome; undefined: nobody is to be told any more. */
 async function outcomeOf(db: Db, kind: Kind, id: string, n: number): Promise<Message | undefined> {
@@ -91,7 +92,7 @@ async function messageOf(db: Db, item: Item | CaseItem, callback: { url: string;
 
 /** Its callback was taken away meanwhile; or it never had one, and only its court wanted to know that it hangs. */
 const nobodyToTell = (db: Db, kind: Kind, id: string) =>
-  kind === 'case'
+  kindOf(kind).court
     ? deliveries.itemTold(db, kind, id, 'delivered', { to: 'fallback' })
     : deliveries.itemTold(db, kind, id, 'delivery_failed', { reason: 'the queue has no callback any more' });
 
@@ -108,7 +109,7 @@ async function changeOf(db: Db, id: string, { n, version, body }: deliveries.Del
 function messageFor(db: Db, delivery: deliveries.Delivery): Promise<Message | undefined> {
   const { kind, item_id: id, n } = delivery;
   if (isInvitation(delivery)) return invitationOf(db, delivery);
-  return kind === 'review' ? changeOf(db, id, delivery) : outcomeOf(db, kind, id, n);
+  return isItem(kind) ? outcomeOf(db, kind, id, n) : changeOf(db, id, delivery);
 }
 
 async function notNeeded(db: Db, delivery: deliveries.Delivery): Promise<void> {

@@ -86,7 +86,7 @@ async function change(tx: Mover, kind: Kind, id: string, command: Change): Promi
   const { by } = command;
   switch (command.type) {
     case 'invalidate':
-      return invalidate(tx, kind, id, command.reason, by);
+      return INVALIDATE[kind](tx, id, command.reason, by);
     case 'reprioritize':
       return (await items.changeItem(tx, kind, id, { priority: command.priority }, by)).length > 0;
     case 'kick':
@@ -98,9 +98,15 @@ async function change(tx: Mover, kind: Kind, id: string, command: Change): Promi
   }
 }
 
-async function invalidate(tx: Mover, kind: Kind, id: string, reason: string, by: string): Promise<boolean> {
-  if (kind === 'case') return (await closeCases(tx, [id], reason, by)).length > 0;
-  if (kind === 'task') return (await cancelOccurrence(tx, id, reason, by)).length > 0;
-  if (kind === 'rotation') return (await deleteTask(tx, id, reason, by)) === 'deleted';
-  return (await items.closeItems(tx, kind, { state: 'invalidated', items: [{ id }], reason, actor: by })).length > 0;
-}
+const close =
+  (kind: Kind) =>
+  async (tx: Mover, id: string, reason: string, actor: string): Promise<boolean> =>
+    (await items.closeItems(tx, kind, { state: 'invalidated', items: [{ id }], reason, actor })).length > 0;
+
+const INVALIDATE: Record<Kind, ReturnType<typeof close>> = {
+  ticket: close('ticket'),
+  job: close('job'),
+  case: async (tx, id, reason, by) => (await closeCases(tx, [id], reason, by)).length > 0,
+  task: async (tx, id, reason, by) => (await cancelOccurrence(tx, id, reason, by)).length > 0,
+  rotation: async (tx, id, reason, by) => (await deleteTask(tx, id, reason, by)) === 'deleted',
+};

@@ -2,6 +2,7 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { attemptDelivery, type Delivery, itemTold } from '../db/deliveries.ts';
 import type { Db } from '../db/pool.ts';
 import { isInvitation, withoutQuery } from '../domain/callbacks.ts';
+import { isItem } from '../domain/kinds.ts';
 import type { Log } from '../runtime/log.ts';
 import { Hosts, type Lane, type Slot } from './hosts.ts';
 import { type Answer, type Message, post } from './webhook.ts';
@@ -73,7 +74,7 @@ async function record({ db, log }: SenderContext, delivery: Delivery, url: strin
   const row = await db.transaction(async (tx) => {
     const updated = await attemptDelivery(tx, delivery, { url, status, error, state, delaySeconds });
     const event = delivered ? 'delivered' : 'delivery_failed';
-    if (updated && state !== 'pending' && kind !== 'review' && !isInvitation(delivery))
+    if (updated && state !== 'pending' && isItem(kind) && !isInvitation(delivery))
       await itemTold(tx, kind, id, event, { n, status });
     return updated;
   });

@@ -1,6 +1,7 @@
-import type { Kind } from '../contract/snapshot.ts';
+import type { Driven, Kind } from '../contract/snapshot.ts';
 import { getItems } from '../db/items.ts';
 import { getTask } from '../db/tasks.ts';
+import { isItem, kindAt } from '../domain/kinds.ts';
 import { groupOfGid } from '../domain/tasks.ts';
 import { Problem } from '../services/problems.ts';
 import type { Api } from './api.ts';
@@ -15,12 +16,6 @@ export interface Named {
   query: Record<string, unknown>;
   body: Record<string, unknown>;
 }
-
-const ITEMS: [RegExp, Kind][] = [
-  [/^\/v1\/tickets\/\{id\}/, 'ticket'],
-  [/^\/v1\/jobs\/\{id\}/, 'job'],
-  [/^\/v1\/cases\/\{id\}/, 'case'],
-];
 
 /** Lists over all, and by what each line belongs to a queue, topic, court or executor. */
 const LISTS: Record<string, string> = {
@@ -74,10 +69,12 @@ export async function checkScope(api: Api, caller: Caller, named: Named): Promis
   const { endpoint, path, params, query, body } = named;
   const names = namesIn(named);
   checkNames(caller, names);
-  for (const [place, kind] of ITEMS) if (place.test(path)) return checkItems(api, caller, kind, [String(params.id)]);
+  const item = kindAt(path);
+  if (item) return checkItems(api, caller, item, [String(params.id)]);
   // reviews are of no queue
-  if (path.startsWith('/v1/deliveries/{kind}/') && params.kind !== 'review')
-    return checkItems(api, caller, params.kind as Kind, [String(params.itemId)]);
+  const kind = params.kind as Driven;
+  if (path.startsWith('/v1/deliveries/{kind}/') && isItem(kind))
+    return checkItems(api, caller, kind, [String(params.itemId)]);
   if (path === '/v1/tickets/resolve')
     return checkItems(
       api,

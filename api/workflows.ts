@@ -1,6 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Item } from '../contract/items.ts';
 import type { Driven, ItemView } from '../contract/snapshot.ts';
+import { workflowId } from '../domain/kinds.ts';
 import { Problem } from '../services/problems.ts';
 import type { Api } from './api.ts';
 
@@ -12,20 +13,20 @@ const DEFAULT_RETENTION_MS = 24 * 3_600_000;
  * @throws Problem `unavailable` while Temporal or its worker cannot be reached
  */
 export async function askWorkflow(api: Api, item: Pick<Item, 'id' | 'ended_at'> & { kind: Driven }) {
-  const workflowId = `${item.kind}/${item.id}`;
+  const id = workflowId(item);
   const { client } = api.runtime;
   try {
     return await client.withDeadline(Date.now() + PATIENCE_MS, async () => {
-      const handle = client.workflow.getHandle(workflowId);
+      const handle = client.workflow.getHandle(id);
       const { runId, status } = await handle.describe();
       const { version, state, ...rest } = await handle.query<ItemView>('state');
       const snapshot = version === null || state === null ? null : { version, state, ...rest };
-      return { workflowId, runId, status: status.name.toLowerCase(), snapshot, uiUrl: uiUrl(api, workflowId, runId) };
+      return { workflowId: id, runId, status: status.name.toLowerCase(), snapshot, uiUrl: uiUrl(api, id, runId) };
     });
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw unreachable(api, error);
     const over = item.ended_at !== null && Date.now() - item.ended_at.getTime() > (await retentionMs(api));
-    return { workflowId, runId: null, status: over ? 'gone' : 'not_started', snapshot: null, uiUrl: null };
+    return { workflowId: id, runId: null, status: over ? 'gone' : 'not_started', snapshot: null, uiUrl: null };
   }
 }
 

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { Page } from './common.ts';
 import { TEXT_PATTERN } from './jobs.ts';
+import { DELIVERED_KINDS } from './kinds.ts';
 
 export const Delivery = z
   .object({
@@ -18,7 +19,7 @@ export const Delivery = z
   .openapi('Delivery');
 
 /** What has deliveries, as its kind stands in `GET /v1/deliveries`. */
-const DeliveryKind = z.enum(['ticket', 'job', 'case', 'task', 'review']);
+const DeliveryKind = z.enum(DELIVERED_KINDS);
 
 /** A delivery as it stands among those of all items. */
 export const ListedDelivery = Delivery.extend({

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Json } from './common.ts';
+import { KINDS } from './kinds.ts';
 
 /** A whole number in a query, in digits: nothing at all is not 0, which would begin the feed anew. */
 const Whole = (min: number, max: number) =>
@@ -35,7 +36,7 @@ export const FeedEvent = z
       description: 'Stable, for upserts: kind, item and number of the event',
       example: 'ticket/report-1/2',
     }),
-    kind: z.enum(['ticket', 'job', 'case', 'task', 'rotation', 'review']),
+    kind: z.enum([...KINDS, 'review']),
     itemId: z.string(),
     type: z.string(),
     actor: z.string(),

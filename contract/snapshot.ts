@@ -3,15 +3,15 @@
 
 import type { CASE_STATES } from './cases.ts';
 import type { JOB_STATES } from './jobs.ts';
+import type { KINDS } from './kinds.ts';
 import type { OCCURRENCE_STATES } from './tasks.ts';
 import type { TICKET_STATES } from './tickets.ts';
 
-/** What is an item: all but rotations, which make tasks, are leased. */
-export type Kind = 'ticket' | 'job' | 'case' | 'task' | 'rotation';
+export type Kind = (typeof KINDS)[number];
 /** What has a workflow. */
 export type Driven = Kind | 'review';
 
-/** States of the core; each design has its own words for them (domain/). */
+/** States of the core; each kind has its own words for them (domain/kinds.ts). */
 export type CoreState = 'delayed' | 'ready' | 'held' | 'buried' | 'settled' | 'invalidated' | 'expired' | 'dead';
 
 /** By kind the words that its users know its states by. */

@@ -1,3 +1,4 @@
+import { DELIVERED_KINDS } from '../contract/kinds.ts';
 import type { Driven } from '../contract/snapshot.ts';
 import type { Kind } from './items.ts';
 import type { Mover, Queryable } from './pool.ts';
@@ -99,8 +100,6 @@ export const endDelivery = (db: Queryable, kind: Driven, id: string, n: number, 
 export const listDeliveries = (db: Queryable, kind: Driven, id: string, before: number, limit: number) =>
   db.run<ListedDelivery>('list_deliveries', [kind, id, before, limit]);
 
-/** What has deliveries. */
-export const DELIVERED_KINDS = ['ticket', 'job', 'case', 'task', 'review'] as const satisfies Driven[];
 const STATES: Delivery['state'][] = ['pending', 'failed', 'delivered'];
 
 export interface DeliveryFilter {

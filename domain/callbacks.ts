@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import type { CaseItem, Item } from '../contract/items.ts';
+import type { Kind } from '../contract/snapshot.ts';
 import { caseView } from './cases.ts';
 import { stateWord } from './items.ts';
 import { type Completion, occurrenceView } from './tasks.ts';
@@ -45,6 +46,15 @@ export const isInvitation = ({ type }: { type: string }) => type === INVITED;
 /** A URL as it is shown and logged: what follows the path may hold credentials. */
 export const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '');
 
+/** An item as its receiver sees it; null: the outcomes of this kind have no receiver. */
+const VIEWS: Record<Kind, ((item: Item, completions: Completion[]) => object) | null> = {
+  ticket: (item) => ticketView(item),
+  job: null,
+  case: (item) => caseView(item as CaseItem),
+  task: occurrenceView,
+  rotation: null,
+};
+
 /**
  * `{type, version, …item}` of an item's outcome; the item under its own name.
  * @param completions of an occurrence, oldest first
@@ -54,8 +64,7 @@ export function outcomeMessage(
   completions: Completion[],
 ): { type: string; version: number; [kind: string]: unknown } {
   const type = `${item.kind}.${stateWord(item.kind, item.state)}`;
-  const view =
-    'tally' in item ? caseView(item) : item.kind === 'task' ? occurrenceView(item, completions) : ticketView(item);
+  const view = VIEWS[item.kind]?.(item, completions) ?? {};
   return { type, version: item.version, [item.kind]: view, ...actedOn(view) };
 }
 

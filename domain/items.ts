@@ -1,4 +1,5 @@
 import type { CoreState, EventLine, Kind, Snapshot, StateWords } from '../contract/snapshot.ts';
+import { kindOf } from './kinds.ts';
 
 /** Final is final: none of these is ever left. */
 const FINAL: Record<CoreState, boolean> = {
@@ -16,43 +17,19 @@ const KEPT_EVENTS = 20;
 
 export const isFinal = (state: CoreState) => FINAL[state];
 
-/** Each design's own words for the states of the core that its items can be in. */
-const WORDS: { [K in Kind]: Partial<Record<CoreState, StateWords[K]>> } = {
-  ticket: {
-    delayed: 'delayed',
-    ready: 'waiting',
-    held: 'held',
-    settled: 'decided',
-    invalidated: 'invalidated',
-    expired: 'expired',
-    dead: 'dead',
-  },
-  job: {
-    delayed: 'delayed',
-    ready: 'ready',
-    held: 'reserved',
-    buried: 'buried',
-    settled: 'finished',
-    invalidated: 'deleted',
-  },
-  case: { ready: 'open', settled: 'decided', expired: 'hung', invalidated: 'invalidated' },
-  task: { delayed: 'delayed', ready: 'due', settled: 'completed', expired: 'expired', invalidated: 'cancelled' },
-  rotation: { delayed: 'active', expired: 'ended', invalidated: 'deleted' },
-};
-
 /**
- * The word that a design's users know a state by.
+ * The word that a kind's users know a state by.
  * @throws Error for a state that items of that kind never have
  */
 export function stateWord<K extends Kind>(kind: K, state: CoreState): StateWords[K] {
-  const word = WORDS[kind][state];
+  const word = kindOf(kind).words[state];
   if (word === undefined) throw new Error(`a ${kind} is never ${state}`);
   return word;
 }
 
-/** The state of the core that a design's word stands for, or undefined. */
+/** The state of the core that a kind's word stands for, or undefined. */
 export function coreState(kind: Kind, word: string): CoreState | undefined {
-  return (Object.keys(FINAL) as CoreState[]).find((state) => WORDS[kind][state] === word);
+  return (Object.keys(FINAL) as CoreState[]).find((state) => kindOf(kind).words[state] === word);
 }
 
 /**

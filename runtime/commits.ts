@@ -1,5 +1,6 @@
 import type { Change, Item } from '../contract/items.ts';
 import type { Commit } from '../db/pool.ts';
+import { isQuiet, kindOf } from '../domain/kinds.ts';
 import type { Feed } from './feed.ts';
 import type { Notices } from './notices.ts';
 import type { Bus } from './notify.ts';
@@ -16,10 +17,6 @@ interface Receivers {
   arm(ms: number): void;
 }
 
-/** Events that no holder is notified of. */
-const QUIET = new Set(['created', 'available', 'claimed', 'reserved', 'kicked', 'dispatched', 'completed']);
-/** Events of tasks after which there is no more to hand out than before. */
-const HANDED = new Set(['dispatched', 'completed']);
 /** What is due later than this, the pacemaker sees by itself in time. */
 const SOON_MS = 5_000;
 
@@ -57,7 +54,7 @@ export function publishing({ relay, waiters, bus, notices, feed, arm }: Receiver
       arm(dueInMs);
       bus.hint({ dueInMs });
     }
-    if (rows.some((row) => !QUIET.has(row.last_event) && row.settled_token === null)) {
+    if (rows.some((row) => !isQuiet(row) && row.settled_token === null)) {
       notices.look();
       bus.hint({ notices: true });
     }
@@ -65,9 +62,4 @@ export function publishing({ relay, waiters, bus, notices, feed, arm }: Receiver
 }
 
 /** How many waiters may find something here now. */
-function freed(row: Item): number {
-  const { state, kind, last_event, room } = row;
-  if (state !== 'ready' || isMarked(row)) return 0;
-  if (kind !== 'task') return 1;
-  return HANDED.has(last_event) ? 0 : (room ?? 0);
-}
+const freed = (row: Item): number => (row.state === 'ready' && !isMarked(row) ? kindOf(row.kind).frees(row) : 0);

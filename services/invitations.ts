@@ -8,13 +8,13 @@ import {
   invitingCases,
   takeFreedCourts,
 } from '../db/invitations.ts';
+import { isQuiet, kindOf } from '../domain/kinds.ts';
+import { isItem } from '../runtime/commits.ts';
 import { Repeating } from '../runtime/repeating.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { startDelivery } from './deliveries.ts';
 import { newToken } from './tokens.ts';
 
-/** Events after which no juror is freer than before, and no case lacks more of them. */
-const HANDED = new Set(['created', 'claimed']);
 const BATCH = 50;
 const STARTS_AT_ONCE = 8;
 const START_MS = 5_000;
@@ -44,7 +44,7 @@ export class Invitations {
     this.#courts = new Repeating(() => this.#inviteForCourts(), failed);
     this.#starts = new Repeating(() => this.#startDeliveries(), failed);
     runtime.db.onCommit(({ changes }) => {
-      if (changes.some((row) => row.kind === 'case' && !HANDED.has(row.last_event))) this.look();
+      if (changes.some((row) => isItem(row) && kindOf(row.kind).court && !isQuiet(row))) this.look();
     });
     runtime.maintenance.add(() => this.look());
   }

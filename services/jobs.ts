@@ -5,7 +5,7 @@ import * as jobs from '../db/jobs.ts';
 import type { Db } from '../db/pool.ts';
 import { returnJobs } from '../db/tubes.ts';
 import { bodyBytes, MAX_TCP_BYTES } from '../domain/jobs.ts';
-import { keyOf } from '../runtime/outbox/relay.ts';
+import { workflowId } from '../domain/kinds.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { share, sharePerGroup } from './batching.ts';
 import type { ItemService } from './items.ts';
@@ -135,7 +135,7 @@ export function jobService(runtime: Runtime, { items, queues, maxIdBytes }: Need
  * @throws Problem 422
  */
 function checkId(id: string, maxBytes: number): void {
-  const bytes = Buffer.byteLength(keyOf({ kind: 'job', id }));
+  const bytes = Buffer.byteLength(workflowId({ kind: 'job', id }));
   if (bytes <= maxBytes) return;
   const limit = `this Temporal server takes ${maxBytes} (DOCKET_TEMPORAL_MAX_ID_BYTES)`;
   throw invalid('id', `is too long: the workflow id job/… has ${bytes} bytes of UTF-8, ${limit}`);

@@ -1,4 +1,5 @@
 import { takeRefresh } from '../db/queues.ts';
+import { kindOf } from '../domain/kinds.ts';
 import { Repeating } from '../runtime/repeating.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { refreshCourt } from './courts.ts';
@@ -15,7 +16,7 @@ export class Settings {
   constructor({ db, relay, log, maintenance }: Runtime, rules: Rules) {
     const refresh = async () => {
       for (const queue of await takeRefresh(db)) {
-        if (queue.kind === 'case') await refreshCourt(db, queue.name);
+        if (kindOf(queue.kind).court) await refreshCourt(db, queue.name);
         else await refreshQueue(db, rules, queue.kind, queue.name);
         relay.lookBack();
       }

@@ -6,8 +6,7 @@
 create or replace function item_rank(
   p_kind text, p_priority bigint, p_since timestamptz, p_level_seconds double precision, p_front boolean
 ) returns bigint language sql stable parallel safe as $$
-  select case p_kind
-    when 'job' then p_priority
+  select case when ranks_by_number(p_kind) then p_priority
     else (extract(epoch from p_since) * 1000000)::bigint - 1577836800000000
       - case when p_level_seconds is null then p_priority * 2251799813685248
              else (p_priority * p_level_seconds * 1000000)::bigint end

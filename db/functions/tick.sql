@@ -1,5 +1,5 @@
--- Everything that time does to items (to cases and tasks: db/functions/cases.sql, tasks.sql, rotations.sql), and the only code that acts on time
--- (docs/ARCHITECTURE.md, the two clocks).
+-- What time does to items that are leased by one at a time (to others: db/functions/cases.sql, tasks.sql, rotations.sql), and
+-- the only code that acts on time (docs/ARCHITECTURE.md, the two clocks).
 -- One pass applies one transition to each item given: its deadline first, then the end of its
 -- lease, then its delay, then an escalation; what is due after that is done in the next pass.
 create or replace function advance_items(p_kinds text[], p_ids text[]) returns setof item
@@ -10,13 +10,12 @@ begin
            coalesce(i.callback, q.callback) is not null as tell, t.now, step.priority, step.seconds,
            case when i.deadline_at <= t.now then 'expired'
                 when i.state = 'held' and i.expires_at <= t.now then
-                  case when i.attempts < q.max_attempts or q.max_attempts is null then 'reclaimed'
-                       when i.kind = 'job' then 'buried' else 'dead' end
+                  case when i.attempts < q.max_attempts or q.max_attempts is null then 'reclaimed' else exhausted_state(i.kind) end
                 when i.state = 'delayed' and i.available_at <= t.now then 'available'
                 when step.priority > i.priority then 'escalated'
                 when step.seconds is not null then 'stepped' end as act
       from unnest(p_kinds, p_ids) as p (kind, id)
-      join item i on i.kind = p.kind and i.id = p.id and i.kind not in ('case', 'task', 'rotation') and i.ended_at is null
+      join item i on i.kind = p.kind and i.id = p.id and clock_of(i.kind) = 'advance_items' and i.ended_at is null
       join queue q on q.kind = i.kind and q.name = i.queue
      cross join (select clock_timestamp() as now) t
      cross join lateral (
@@ -69,19 +68,6 @@ begin
    where i.kind = n.kind and i.id = n.id
   returning i.*;
 end $$;
-
--- The same for items of all kinds.
-create or replace function advance(p_kinds text[], p_ids text[]) returns setof item language plpgsql as $$
-begin
-  return query select * from advance_items(p_kinds, p_ids);
-  if 'case' = any (p_kinds) then return query select * from advance_cases(ids_of('case', p_kinds, p_ids)); end if;
-  if 'task' = any (p_kinds) then return query select * from advance_tasks(ids_of('task', p_kinds, p_ids)); end if;
-  if 'rotation' = any (p_kinds) then return query select * from advance_rotations(ids_of('rotation', p_kinds, p_ids)); end if;
-end $$;
-
-create or replace function ids_of(p_kind text, p_kinds text[], p_ids text[]) returns text[] language sql immutable as $$
-  select array(select p.id from unnest(p_kinds, p_ids) as p (kind, id) where p.kind = p_kind)
-$$;
 
 -- One batch of what is due, in all queues. Rows another process is at are skipped.
 create or replace function tick(p_limit integer) returns setof item language plpgsql as $$
@@ -145,7 +131,7 @@ begin
   update item i set wake_at = item_wake(i.state, i.available_at, i.expires_at, i.deadline_at,
                                         next_escalation(q.escalations, i.first_available_at, i.escalated_seconds))
     from unnest(p_kinds, p_ids) as p (kind, id), queue q
-   where i.kind = p.kind and i.id = p.id and i.kind not in ('case', 'task', 'rotation')
+   where i.kind = p.kind and i.id = p.id and clock_of(i.kind) = 'advance_items'
      and i.ended_at is null and i.wake_at <= p_began and i.updated_at < p_began
      and q.kind = i.kind and q.name = i.queue;
   perform park_item(i.kind, i.id, 'it is due, and there is nothing to do')

@@ -54,8 +54,8 @@ update item i
        lease_id = null, holder = null, granted_at = null, expires_at = null, lease_end = 'settled',
        telling = coalesce(i.callback, q.callback) is not null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = case when i.kind = 'job' then 'finished' else 'decided' end, last_actor = i.holder,
-       last_data = case when i.kind = 'job' then null else json_build_object('decision', s.result::json) end, updated_at = t.now
+       last_event = end_event(i.kind, 'settled'), last_actor = i.holder,
+       last_data = json_build_object('decision', s.result::json), updated_at = t.now
   from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::boolean[])
          as s (id, token, result, hash, subject, form_version, next_wanted),
        queue q, (select clock_timestamp() as now) t
@@ -162,8 +162,7 @@ update item i
        lease_id = null, holder = null, granted_at = null, expires_at = null,
        telling = coalesce(i.callback, q.callback) is not null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = case when i.kind = 'job' then case when $3 = 'settled' then 'finished' else 'deleted' end
-                         when $3 = 'settled' then 'decided' else 'invalidated' end, last_actor = $6, updated_at = t.now,
+       last_event = end_event(i.kind, $3), last_actor = $6, updated_at = t.now,
        last_data = json_strip_nulls(json_build_object('reason', $5::text, 'decision', s.result::json, 'reviewer', i.holder))
   from wanted w
   join unnest($2::text[], $4::text[]) as s (id, result) on s.id = w.id,

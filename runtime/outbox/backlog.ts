@@ -2,6 +2,7 @@ import TinyQueue from 'tinyqueue';
 import type { Change } from '../../contract/items.ts';
 import type { EventLine } from '../../contract/snapshot.ts';
 import { isFinal, lastEvents } from '../../domain/items.ts';
+import { workflowOf } from '../../domain/kinds.ts';
 import { Allowance } from './allowance.ts';
 
 /** What one item's workflow has not received: merged until it is sent. */
@@ -29,7 +30,7 @@ export type Lane = 'reviews' | 'outcomes' | 'rest';
 export const LANES: Lane[] = ['reviews', 'outcomes', 'rest'];
 
 export const laneOf = ({ kind, telling, inviting }: Change): Lane =>
-  kind === 'review' ? 'reviews' : telling || inviting ? 'outcomes' : 'rest';
+  workflowOf(kind).urgent ? 'reviews' : telling || inviting ? 'outcomes' : 'rest';
 
 /** Sending order of the rest: the lower class first, inside it the sooner wake time, then queues in turn. */
 const CLASS = { due: 1, final: 2, ticked: 3, idle: 4 } as const;

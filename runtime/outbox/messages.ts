@@ -1,10 +1,9 @@
 import type { Change, Item } from '../../contract/items.ts';
 import type { EventLine, Snapshot } from '../../contract/snapshot.ts';
+import { workflowId } from '../../domain/kinds.ts';
 
 /** Of each item its last state in the list. */
-export const newest = (rows: Item[]): Item[] => [
-  ...new Map(rows.map((row) => [`${row.kind}/${row.id}`, row])).values(),
-];
+export const newest = (rows: Item[]): Item[] => [...new Map(rows.map((row) => [workflowId(row), row])).values()];
 
 /** Only what its workflow has to know, without the body. */
 export function changeOf(row: Change): Change {

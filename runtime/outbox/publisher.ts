@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { Driven, ItemInput, Message } from '../../contract/snapshot.ts';
+import type { ItemInput, Message } from '../../contract/snapshot.ts';
 import { isFinal } from '../../domain/items.ts';
+import { workflowOf } from '../../domain/kinds.ts';
 import { type Entry, laneOf } from './backlog.ts';
 import { snapshotOf, summaryOf } from './messages.ts';
 
@@ -15,10 +16,6 @@ const URGENT = { priorityKey: 1 };
 
 export const QUEUE_ATTRIBUTE = 'docketQueue';
 const queueAttribute = defineSearchAttributeKey(QUEUE_ATTRIBUTE, SearchAttributeType.KEYWORD);
-/** What comes back after its workflow has completed: reviews with each callback, tasks when their times change. */
-const REOPENED = new Set<Driven>(['review', 'task', 'rotation']);
-/** The name of a kind's workflow, as operators know it. */
-const workflowType = (kind: Driven) => (kind === 'case' ? 'courtCase' : kind);
 
 /** How long one message may take before Temporal counts as down. */
 const TIMEOUT_MS = 5_000;
@@ -70,9 +67,8 @@ export class Publisher {
     const name = events.at(-1)?.type ?? 'changed';
     const over = isFinal(row.state) && !row.telling;
     try {
-      // a workflow that is there already is message for less than the start that would find it running;
-      // a review's is mostly not there
-      if (over || !(fresh || row.kind === 'review')) {
+      // a signal costs less than a start that finds the workflow running
+      if (over || !(fresh || workflowOf(row.kind).urgent)) {
         await this.#client.workflow.getHandle(key).signal(name, message);
         return true;
       }
@@ -86,21 +82,19 @@ export class Publisher {
   /** Starts the workflow with its first signal; of one that has completed nothing is wanted any more. */
   async #start({ key, row }: Entry, signal: string, message: Message): Promise<boolean> {
     const input: ItemInput = { id: row.id };
+    const { type, reopens, urgent } = workflowOf(row.kind);
     try {
-      await this.#client.workflow.signalWithStart<(input: ItemInput) => Promise<void>, [Message]>(
-        workflowType(row.kind),
-        {
-          workflowId: key,
-          taskQueue: row.kind === 'review' ? URGENT_TASK_QUEUE : TASK_QUEUE,
-          ...(laneOf(row) !== 'rest' && { priority: URGENT }),
-          args: [input],
-          signal,
-          signalArgs: [message],
-          workflowIdReusePolicy: REOPENED.has(row.kind) ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
-          staticSummary: summaryOf(row),
-          ...(row.queue && this.attributes && { typedSearchAttributes: [{ key: queueAttribute, value: row.queue }] }),
-        },
-      );
+      await this.#client.workflow.signalWithStart<(input: ItemInput) => Promise<void>, [Message]>(type, {
+        workflowId: key,
+        taskQueue: urgent ? URGENT_TASK_QUEUE : TASK_QUEUE,
+        ...(laneOf(row) !== 'rest' && { priority: URGENT }),
+        args: [input],
+        signal,
+        signalArgs: [message],
+        workflowIdReusePolicy: reopens ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
+        staticSummary: summaryOf(row),
+        ...(row.queue && this.attributes && { typedSearchAttributes: [{ key: queueAttribute, value: row.queue }] }),
+      });
       return true;
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Change } from '../../contract/items.ts';
 import type { Db } from '../../db/pool.ts';
 import { acknowledge, type OutboxRow, ownOutbox } from '../../db/runtime.ts';
+import { workflowId } from '../../domain/kinds.ts';
 import type { Log } from '../log.ts';
 import { Backlog, type Entry, LANES, type Lane, laneOf } from './backlog.ts';
 import { changeOf, eventOf } from './messages.ts';
@@ -85,10 +86,16 @@ export class Relay {
     for (const row of rows) {
       const adopted = 'outbox_version' in row;
       const version = adopted ? row.outbox_version : row.version;
-      const fresh = !adopted && row.last_event === 'created' && !this.#sending.has(keyOf(row));
-      const kept = this.#backlog.add(keyOf(row), { row: changeOf(row), version, event: eventOf(row), fresh, byTime });
+      const fresh = !adopted && row.last_event === 'created' && !this.#sending.has(workflowId(row));
+      const kept = this.#backlog.add(workflowId(row), {
+        row: changeOf(row),
+        version,
+        event: eventOf(row),
+        fresh,
+        byTime,
+      });
       if (!kept) this.#spilled = true;
-      const superseded = this.#backlog.takeSuperseded(keyOf(row));
+      const superseded = this.#backlog.takeSuperseded(workflowId(row));
       if (superseded) this.#acknowledge(superseded);
     }
     this.#pump();
@@ -227,7 +234,7 @@ export class Relay {
         const last = rows.at(-1);
         if (!last) break;
         this.#readTo = last.outbox_version;
-        const unknown = rows.filter((r) => !this.#backlog.has(keyOf(r)) && !this.#sending.has(keyOf(r)));
+        const unknown = rows.filter((r) => !this.#backlog.has(workflowId(r)) && !this.#sending.has(workflowId(r)));
         this.publish(unknown);
         if (this.#backlog.full) return;
       }
@@ -243,5 +250,3 @@ export class Relay {
     }
   }
 }
-
-export const keyOf = (row: Pick<Change, 'kind' | 'id'>) => `${row.kind}/${row.id}`;

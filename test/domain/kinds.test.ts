@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { KINDS } from '../../contract/kinds.ts';
+import type { CoreState } from '../../contract/snapshot.ts';
+import { coreState, stateWord } from '../../domain/items.ts';
+import { isItem, isQuiet, kindAt, kindOf, workflowId, workflowOf } from '../../domain/kinds.ts';
+
+const STATES: CoreState[] = ['delayed', 'ready', 'held', 'buried', 'settled', 'invalidated', 'expired', 'dead'];
+
+describe.each(KINDS)('a %s', (kind) => {
+  test('has one word for each state, and the word leads back to it', () => {
+    const words = STATES.map((state) => stateWord(kind, state));
+    expect(new Set(words).size).toBe(STATES.length);
+    expect(words.map((word) => coreState(kind, word))).toEqual(STATES);
+  });
+
+  test('is found by the path of one of it, and by none of another kind', () => {
+    const { path } = kindOf(kind);
+    if (path) expect(kindAt(`${path}/events`)).toBe(kind);
+  });
+});
+
+test('a path without an item of its own is of no kind', () => {
+  for (const path of ['/v1/tickets', '/v1/tickets/resolve', '/v1/tasks/{id}', '/v1/reviews/{id}'])
+    expect(kindAt(path)).toBeUndefined();
+});
+
+test('workflows have a type and an id by their kind, and reviews are none of the items', () => {
+  expect(KINDS.map((kind) => workflowOf(kind).type)).toEqual(['ticket', 'job', 'courtCase', 'task', 'rotation']);
+  expect(workflowOf('review')).toEqual({ type: 'review', reopens: true, urgent: true });
+  expect(workflowId({ kind: 'task', id: 'a/2026-01-02T03:04:05.678Z' })).toBe('task/a/2026-01-02T03:04:05.678Z');
+  expect([isItem('review'), ...KINDS.map(isItem)]).toEqual([false, true, true, true, true, true]);
+});
+
+test('a dispatch frees nobody who waits; what comes back to stock frees as many as it has capacity for', () => {
+  const { frees } = kindOf('task');
+  expect(frees({ last_event: 'dispatched', room: 3 })).toBe(0);
+  expect(frees({ last_event: 'completed', room: 3 })).toBe(0);
+  expect(frees({ last_event: 'returned', room: 3 })).toBe(3);
+  expect(frees({ last_event: 'changed', room: null })).toBe(0);
+  expect(kindOf('ticket').frees({ last_event: 'reclaimed', room: null })).toBe(1);
+});
+
+test('a claim is quiet, a decision is not', () => {
+  expect(isQuiet({ kind: 'ticket', last_event: 'claimed' })).toBe(true);
+  expect(isQuiet({ kind: 'ticket', last_event: 'decided' })).toBe(false);
+});
