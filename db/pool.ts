@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { loadStatements, type Statement, valuesOf } from './load.ts';
 import { bounded } from './pages.ts';
+import type { Statements } from './statements.ts';
 
 /** Counts and versions fit a double; a rank may not, and is never reckoned with outside SQL. */
 const types = {
@@ -11,13 +11,29 @@ const types = {
   },
 };
 
-const statements = loadStatements();
+const statements = new Map<string, Statement>();
+for (const [name, statement] of loadStatements()) statements.set(name, { ...statement, text: bounded(statement.text) });
 
-export type Row = Record<string, unknown>;
+/** Statements that change rows of `item`. */
+export type MoveName = { [N in keyof Statements]: Statements[N] extends { moves: true } ? N : never }[keyof Statements];
+/** The others. */
+export type ReadName = Exclude<keyof Statements, MoveName>;
+/** Statements whose parameters have no names yet, or that have none. */
+type Positional = { [N in keyof Statements]: [] extends Statements[N]['params'] ? N : never }[keyof Statements];
+
+export type RowOf<N extends keyof Statements> = Statements[N]['row'];
+export type ParamsOf<N extends keyof Statements> = Statements[N]['params'];
+/** What follows the name: nothing is needed where every parameter may be left out. */
+type Given<N extends keyof Statements> = object extends ParamsOf<N> ? [params?: ParamsOf<N>] : [params: ParamsOf<N>];
+
+type Row = Record<string, unknown>;
 
 export interface Queryable {
-  /** Runs a named statement of db/queries; prepared once per connection. */
-  run<T extends object = Row>(name: string, values?: unknown[]): Promise<T[]>;
+  /** Runs a statement of db/queries that changes no row of `item`; prepared once per connection. */
+  run<N extends ReadName>(name: N, ...given: Given<N>): Promise<RowOf<N>[]>;
+  run<T extends object = Row>(name: Positional, values?: unknown[]): Promise<T[]>;
+  /** Runs one that does. */
+  move<N extends MoveName>(name: N, ...given: Given<N>): Promise<RowOf<N>[]>;
 }
 
 export interface Db extends Queryable {
@@ -74,8 +90,8 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
   for (const each of [pool, lists]) each.on('error', onError);
   return {
     pool,
-    lists: { pool: lists, run: (name, values) => onceMore(() => run(lists, name, values)) },
-    run: (name, values) => onceMore(() => run(pool, name, values)),
+    lists: { pool: lists, ...queryable((name, given) => onceMore(() => run(lists, name, given))) },
+    ...queryable((name, given) => onceMore(() => run(pool, name, given))),
     transaction: (work) => onceMore(() => transact(work)),
     end: async () => {
       await Promise.all([pool.end(), lists.end()]);
@@ -88,7 +104,7 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
     let broken: Error | undefined;
     try {
       await client.query('begin');
-      const result = await work({ run: (name, values) => run(client, name, values) });
+      const result = await work(queryable((name, given) => run(client, name, given)));
       await client.query('commit');
       return result;
     } catch (error) {
@@ -117,25 +133,16 @@ async function onceMore<T>(work: () => Promise<T>): Promise<T> {
 export const isConflict = (error: unknown) =>
   error instanceof pg.DatabaseError && /^(40P01|40001)$/.test(error.code ?? '');
 
-async function run<T extends object>(on: pg.Pool | pg.PoolClient, name: string, values: unknown[] = []): Promise<T[]> {
-  const text = statements.get(name);
-  if (text === undefined) throw new Error(`no statement named ${name} in db/queries`);
-  const result = await on.query({ name, text, values });
-  return result.rows as T[];
+type Params = Row | unknown[];
+
+function queryable(runNamed: (name: string, given?: Params) => Promise<object[]>): Queryable {
+  // the types of names, parameters and rows belong together by db/statements.ts, which is made of the statements
+  return { run: runNamed, move: runNamed } as Queryable;
 }
 
-/** Each `-- name: x` in db/queries/*.sql starts a statement that reaches to the next one. */
-function loadStatements(): Map<string, string> {
-  const folder = fileURLToPath(new URL('queries/', import.meta.url));
-  const found = new Map<string, string>();
-  for (const file of readdirSync(folder).filter((f) => f.endsWith('.sql'))) {
-    const [, ...parts] = readFileSync(folder + file, 'utf8').split(/^-- name: /m);
-    for (const part of parts) {
-      const name = part.slice(0, part.indexOf('\n')).trim();
-      if (found.has(name)) throw new Error(`two statements are named ${name}`);
-      const text = part.slice(part.indexOf('\n') + 1).trim();
-      found.set(name, bounded(text.replace(/;$/, '')));
-    }
-  }
-  return found;
+async function run(on: pg.Pool | pg.PoolClient, name: string, given?: Params): Promise<object[]> {
+  const statement = statements.get(name);
+  if (!statement) throw new Error(`no statement named ${name} in db/queries`);
+  const values = Array.isArray(given) ? given : valuesOf(statement, given);
+  return (await on.query({ name, text: statement.text, values })).rows;
 }

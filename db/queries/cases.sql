@@ -1,6 +1,7 @@
 -- Cases: what volunteer jurors judge (S2). What changes them is in db/functions/cases.sql, votes.sql and courts.sql.
 
 -- name: add_cases
+-- moves
 -- One row per case of the JSON array $1; ids that exist already are left out of the answer.
 with sent as (
   select distinct on (x.id) x.* from json_to_recordset($1::json) as x (
@@ -68,6 +69,7 @@ select i.* from queue qq cross join lateral (
  order by i.created_at desc, i.seq desc limit $5;
 
 -- name: claim_case
+-- moves
 select * from claim_case($1, $2, $3);
 
 -- name: case_reasons
@@ -80,15 +82,19 @@ select f.id, case when f.gold is null then f.tally else '{}' end as tally, f.vot
  where f.id = $1;
 
 -- name: cast_vote
+-- moves
 select * from cast_vote($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- name: leave_case
+-- moves
 select leave_case($1, $2, $3, $4) as outcome;
 
 -- name: renew_hold
+-- moves
 select * from renew_hold($1, $2, $3);
 
 -- name: close_cases
+-- moves
 select * from close_cases($1, $2, $3) as id;
 
 -- name: case_votes
@@ -98,6 +104,7 @@ select seq, juror, option, comment, at, counted from vote
  where case_id = $1 and ($2::bigint is null or seq < $2) order by seq desc limit $3;
 
 -- name: invite_jurors
+-- moves
 select invite_jurors($1, $2) as n;
 
 -- name: invitations

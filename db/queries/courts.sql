@@ -51,6 +51,7 @@ select i.id, i.created_at::text as created_at, i.seq, case when f.gold is null t
  order by i.created_at, i.seq limit $4;
 
 -- name: rejudge_cases
+-- moves
 select * from rejudge_cases($1, $2, $3) as id;
 
 -- name: put_jurors
@@ -103,6 +104,7 @@ select distinct n.person from juror n
 select seq from freed_juror where person is not null order by seq limit $1;
 
 -- name: invite_freed
+-- moves
 select invite_freed($1, $2) as id;
 
 -- name: take_freed_courts
@@ -127,6 +129,7 @@ select count(*)::integer as n from juror where court = $1 and list = $2;
 select i.id, i.ended_at from case_file f join item i on i.kind = 'case' and i.id = f.id where f.court = $1 and f.gold is not null;
 
 -- name: change_gold
+-- moves
 with x as materialized (select * from json_to_recordset($2::json) as x (id text, gold text, body json)),
 bodies as (
   update item i set body = coalesce(x.body, 'null'), updated_at = clock_timestamp() from x join case_file f on f.id = x.id

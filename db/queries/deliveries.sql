@@ -29,6 +29,7 @@ update delivery
 returning *;
 
 -- name: told
+-- moves
 -- The outcome is with whom it concerns, or will never be: the item's last log line.
 update item set telling = false, event_seq = event_seq + 1, last_event = $3, last_actor = 'system',
        last_data = $4::json, updated_at = clock_timestamp()

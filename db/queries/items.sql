@@ -3,6 +3,7 @@
 -- What follows from a transition (event, outbox, lease log, counts) is written by db/functions/log.sql.
 
 -- name: add_items
+-- moves
 -- One row per item of the JSON array $2; ids that exist already are left out of the answer, so that
 -- a repeat changes nothing. json, not jsonb: bodies keep their text. An item without an id is named
 -- after its queue and number, which are drawn in the order of the array; a number whose name is taken is
@@ -45,6 +46,7 @@ returning *;
 select * from item where kind = $1 and id = any ($2::text[]);
 
 -- name: settle_items
+-- moves
 -- A decision with a live token (S0.6, S0.7), before the deadline, whether or not a clock has come by.
 -- $6: the subject a reviewer's key is bound to, or null. $7: the settings version whose form the
 -- decision was checked against; a queue without a form needs none, so the common case costs no look-up.
@@ -67,6 +69,7 @@ update item i
 returning i.*;
 
 -- name: renew_items
+-- moves
 -- A full lease again. Neither version nor event moves: a touch each 10 s would reach Temporal's
 -- signal limit in a day, and the durable timer looks at the row anyway when it fires.
 update item i
@@ -83,6 +86,7 @@ update item i
 returning i.*;
 
 -- name: release_item
+-- moves
 -- Gives an item back. With a token by its holder; $3 null: an operator takes it away ('revoked').
 -- $5 delay in seconds, $6 reason, $7 skip: never offered to this person again, $8 actor,
 -- $9 undelivered: the answer could not be written to the caller, so it doesn't count as its last chance.
@@ -117,6 +121,7 @@ update item i
 returning i.*;
 
 -- name: transfer_item
+-- moves
 -- To another queue of the same kind, from any open state; a live lease ends. $3 token or null,
 -- $4 subject or null, $5 target queue, $6 reason, $7 actor. Its place is reckoned by the new queue's ageing,
 -- from when it first became available; a deadline of its own stays, one of the old queue is replaced.
@@ -147,6 +152,7 @@ update item i
 returning i.*;
 
 -- name: close_items
+-- moves
 -- Ends open items from outside, also while held (S0.4). $3 'settled' (decided by another system, with a
 -- result each) or 'invalidated', $4 results, $5 reason, $6 actor, $7 only in this queue or null.
 -- The inner lock is taken in the order of ids, as everywhere, so that two bulk calls cannot deadlock.
@@ -172,6 +178,7 @@ update item i
 returning i.*;
 
 -- name: change_item
+-- moves
 -- PATCH of an open item, also while held (S0.2): a new priority is the rank that the very next claim reads.
 -- $3 JSON of the fields that change, $4 actor. What is set here wins over the queue's rules from then on.
 with changed as (
@@ -202,6 +209,7 @@ update item i
 returning i.*;
 
 -- name: note_item
+-- moves
 -- A line in an item's log that changes nothing else of it: no version, so nobody is told.
 update item
    set event_seq = event_seq + 1, last_event = $3, last_actor = $4, last_data = $5::json, updated_at = clock_timestamp()

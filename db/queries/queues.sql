@@ -45,6 +45,7 @@ update queue set refresh_taken_at = clock_timestamp()
 returning kind, name;
 
 -- name: refresh_items
+-- moves
 -- One batch of open items of a queue reckoned anew after its settings changed: place, deadline and
 -- wake time; steps already reached apply again as `greatest(current, step)`. Walks in the order of
 -- creation from ($3, $4); the answer is the last row of the batch with the ids for which something is
@@ -103,9 +104,11 @@ select
 select * from claim_reasons($1, $2, $3, $4);
 
 -- name: claim
+-- moves
 select * from claim_items($1, $2, $3, $4, $5, $6, $7, null);
 
 -- name: claim_next
+-- moves
 select * from claim_next($1, $2, $3, $4, $5, $6);
 
 -- name: items_ahead

@@ -1,6 +1,7 @@
 -- Rules of a queue (S0.2); how they are evaluated: services/rules.ts.
 
 -- name: apply_rules
+-- moves
 -- What rules come to for tickets of queue $1, evaluated under its settings version $2. $3: JSON array of
 -- {id, version, priority, requires, rules}; a ticket that changed in between is left out of the answer and
 -- evaluated again. What was set by hand stays; an escalation that was reached is never undone.

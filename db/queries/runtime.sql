@@ -1,12 +1,15 @@
 -- The link to Temporal and between processes: outbox, nodes, clocks, notices.
 
 -- name: tick
+-- moves
 select * from tick($1);
 
 -- name: tick_item
+-- moves
 select * from tick_item($1, $2);
 
 -- name: tick_items
+-- moves
 select * from tick_items($1, $2);
 
 -- name: refresh_statistics

@@ -46,15 +46,19 @@ select * from task_group where $1::bigint is null or seq < $1 order by seq desc 
 select is_zone($1) as known;
 
 -- name: add_task
+-- moves
 select r.outcome, (r.item).* from add_task($1, $2, $3) r;
 
 -- name: change_task
+-- moves
 select r.outcome, (r.item).* from change_task($1, $2, $3, $4, $5) r;
 
 -- name: delete_task
+-- moves
 select r.outcome, (r.item).* from delete_task($1, $2, $3) r;
 
 -- name: cancel_occurrence
+-- moves
 select * from cancel_occurrence($1, $2, $3);
 
 -- name: get_task
@@ -105,9 +109,11 @@ select s.at, i.state, i.room, t.dispatch_times,
  order by s.at limit $4;
 
 -- name: next_tasks
+-- moves
 select r.person, r.outcome, r.log_id, r.given, (r.item).* from next_tasks($1) r;
 
 -- name: complete_tasks
+-- moves
 select r.token, r.outcome, r.completed_at, r.current, (r.item).* from complete_tasks($1) r;
 
 -- name: dispatch_log
@@ -137,4 +143,5 @@ select e.data ->> 'uid' as uid, e.data ->> 'logId' as "logId", iso_time(e.at) as
  order by e.seq;
 
 -- name: forget_tasks
+-- moves
 select forget_tasks(clock_timestamp() - make_interval(days => $1), 1000) as n;

@@ -2,6 +2,7 @@
 -- reservations whose connection is gone (S3.8). Tubes are topics.
 
 -- name: return_jobs
+-- moves
 -- Reserved jobs back to where they were, because the connection that held them is gone. Nobody released
 -- them, so delay and priority stay and it doesn't count as a release. $3: the answer never reached the
 -- client, so it wasn't an attempt either.
