@@ -73,13 +73,19 @@ export function itemActivities({ db, after, pacemaker }: ItemActivityContext): I
 async function carryOut(tx: Queryable, kind: Kind, id: string, command: Command): Promise<items.Item[]> {
   if (command.type === 'refuse') {
     const { signal, reason, detail, by } = command;
-    return items.noteItem(tx, kind, id, 'refused', by, { command: signal, reason, detail });
+    return tx.move('note_item', { kind, id, type: 'refused', actor: by, data: { command: signal, reason, detail } });
   }
   const moved = await change(tx, kind, id, command);
   if (moved.length > 0) return moved;
   const row = await items.getItem(tx, kind, id);
   const reason = row && isFinal(row.state) ? 'not_open' : 'not_held';
-  return items.noteItem(tx, kind, id, 'refused', command.by, { command: command.type, reason });
+  return tx.move('note_item', {
+    kind,
+    id,
+    type: 'refused',
+    actor: command.by,
+    data: { command: command.type, reason },
+  });
 }
 
 type Change = Exclude<Command, { type: 'refuse' }>;
@@ -93,19 +99,11 @@ function change(tx: Queryable, kind: Kind, id: string, command: Change): Promise
       if (kind === 'rotation') return endRotation(tx, id, command.reason, by);
       return items.closeItems(tx, kind, { state: 'invalidated', items: [{ id }], reason: command.reason, actor: by });
     case 'reprioritize':
-      return items.changeItem(tx, kind, id, { priority: command.priority }, by);
+      return tx.move('change_item', { kind, id, change: { priority: command.priority }, actor: by });
     case 'kick':
       return kickJob(tx, id, by);
     case 'release':
-      return items.releaseItem(tx, kind, {
-        id,
-        token: null,
-        subject: null,
-        delaySeconds: 0,
-        reason: null,
-        skip: false,
-        actor: by,
-      });
+      return tx.move('release_item', { kind, id, delaySeconds: 0, skip: false, undelivered: false, actor: by });
   }
 }
 
@@ -114,5 +112,5 @@ async function endRotation(tx: Queryable, id: string, reason: string, by: string
 }
 
 async function endCase(tx: Queryable, id: string, reason: string, by: string): Promise<items.Item[]> {
-  return items.getItems(tx, 'case', await closeCases(tx, [id], reason, by));
+  return tx.run('get_items', { kind: 'case', ids: await closeCases(tx, [id], reason, by) });
 }

@@ -1,5 +1,4 @@
 import type { Kind } from '../contract/snapshot.ts';
-import { getItems } from '../db/items.ts';
 import { getTask } from '../db/tasks.ts';
 import { groupOfGid } from '../domain/tasks.ts';
 import type { Api } from '../services/services.ts';
@@ -57,7 +56,7 @@ export function checkNames(caller: Caller, names: Iterable<string>): void {
 /** Unknown items are left to whoever looks for them. @throws Problem `forbidden` */
 export async function checkItems(api: Api, caller: Caller, kind: Kind, ids: string[]): Promise<void> {
   if (caller.queues === null || ids.length === 0) return;
-  const rows = await getItems(api.engine.db, kind, ids);
+  const rows = await api.engine.db.run('get_items', { kind, ids });
   checkNames(
     caller,
     rows.map((row) => row.queue),
