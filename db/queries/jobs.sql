@@ -90,6 +90,7 @@ returning i.*;
 
 -- name: kick_topic
 -- moves
+-- not null: kicked_from
 -- If any are buried, only those, the longest buried first; else delayed ones, the soonest first. Callers ask
 -- for a bounded number ($2) at a time. What goes on with an earlier statement names its state ($4) and time
 -- ($5): a job that is buried again meanwhile would be kicked without end.
@@ -156,6 +157,7 @@ update queue
 select * from pop_to_push($1, $2, $3);
 
 -- name: push_topics
+-- not null: push
 select name, push from queue where kind = 'job' and push is not null;
 
 -- name: put_schedule
