@@ -1,7 +1,7 @@
 import type { CaseItem } from '../contract/items.ts';
 import { addCases } from '../db/cases.ts';
 import { getCourt } from '../db/courts.ts';
-import { addItems, noteItem } from '../db/items.ts';
+import { addItems } from '../db/items.ts';
 import type { Db } from '../db/pool.ts';
 import { ensureQueue } from '../db/queues.ts';
 import { caseView } from '../domain/cases.ts';
@@ -19,13 +19,15 @@ export async function escalateHung(db: Db, item: CaseItem): Promise<void> {
   const fallback = court?.fallback;
   if (!fallback || 'extendSeconds' in fallback) return;
   const id = `${item.id}~${item.queue}`.slice(0, 200);
+  const note = (type: string, data: object) =>
+    db.move('note_item', { kind: 'case', id: item.id, type, actor: ACTOR, data });
   const made =
     'court' in fallback ? await appeal(db, item, fallback.court, id) : await ask(db, item, fallback.queue, id);
   if (made === null) {
-    await noteItem(db, 'case', item.id, 'refused', ACTOR, { attempt: 'escalate', reason: 'not_found', ...fallback });
+    await note('refused', { attempt: 'escalate', reason: 'not_found', ...fallback });
     return;
   }
-  if (made.length > 0) await noteItem(db, 'case', item.id, 'escalated', ACTOR, { ...fallback, id });
+  if (made.length > 0) await note('escalated', { ...fallback, id });
 }
 
 /** @returns null: there is no such court */

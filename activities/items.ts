@@ -70,13 +70,14 @@ export function itemActivities({ db, pacemaker }: ItemActivityContext): ItemActi
 async function carryOut(tx: Mover, kind: Kind, id: string, command: Command): Promise<void> {
   if (command.type === 'refuse') {
     const { signal, reason, detail, by } = command;
-    await items.noteItem(tx, kind, id, 'refused', by, { command: signal, reason, detail });
+    await tx.move('note_item', { kind, id, type: 'refused', actor: by, data: { command: signal, reason, detail } });
     return;
   }
   if (await change(tx, kind, id, command)) return;
   const row = await items.getItem(tx, kind, id);
   const reason = row && isFinal(row.state) ? 'not_open' : 'not_held';
-  await items.noteItem(tx, kind, id, 'refused', command.by, { command: command.type, reason });
+  const data = { command: command.type, reason };
+  await tx.move('note_item', { kind, id, type: 'refused', actor: command.by, data });
 }
 
 type Change = Exclude<Command, { type: 'refuse' }>;
@@ -88,12 +89,12 @@ async function change(tx: Mover, kind: Kind, id: string, command: Change): Promi
     case 'invalidate':
       return INVALIDATE[kind](tx, id, command.reason, by);
     case 'reprioritize':
-      return (await items.changeItem(tx, kind, id, { priority: command.priority }, by)).length > 0;
+      return (await tx.move('change_item', { kind, id, change: { priority: command.priority }, actor: by })).length > 0;
     case 'kick':
       return (await kickJob(tx, id, by)).length > 0;
     case 'release': {
-      const release = { id, token: null, subject: null, delaySeconds: 0, reason: null, skip: false, actor: by };
-      return (await items.releaseItem(tx, kind, release)).length > 0;
+      const release = { kind, id, delaySeconds: 0, skip: false, undelivered: false, actor: by };
+      return (await tx.move('release_item', release)).length > 0;
     }
   }
 }

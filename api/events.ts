@@ -1,13 +1,12 @@
 import type { z } from 'zod';
 import type { Page } from '../contract/common.ts';
 import type { Kind } from '../contract/snapshot.ts';
-import { listEvents } from '../db/items.ts';
 import type { Api } from './api.ts';
 import { page } from './paging.ts';
 
 /** A page of an item's history, oldest first. */
 export async function eventPage(api: Api, kind: Kind, id: string, { limit, cursor }: z.output<typeof Page>) {
-  const rows = await listEvents(api.runtime.db.lists, kind, id, cursor ?? 0, limit + 1);
+  const rows = await api.runtime.db.lists.run('list_events', { kind, id, after: cursor ?? 0, limit: limit + 1 });
   const view = (e: (typeof rows)[number]) => ({
     seq: e.seq,
     type: e.type,

@@ -1,5 +1,4 @@
 import type { Driven, Kind } from '../contract/snapshot.ts';
-import { getItems } from '../db/items.ts';
 import { getTask } from '../db/tasks.ts';
 import { isItem, kindAt } from '../domain/kinds.ts';
 import { groupOfGid } from '../domain/tasks.ts';
@@ -52,7 +51,7 @@ export function checkNames(caller: Caller, names: Iterable<string>): void {
 /** Unknown items are left to whoever looks for them. @throws Problem `forbidden` */
 export async function checkItems(api: Api, caller: Caller, kind: Kind, ids: string[]): Promise<void> {
   if (caller.queues === null || ids.length === 0) return;
-  const rows = await getItems(api.runtime.db, kind, ids);
+  const rows = await api.runtime.db.run('get_items', { kind, ids });
   checkNames(
     caller,
     rows.map((row) => row.queue),

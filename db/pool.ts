@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Change, Item } from '../contract/items.ts';
 import type { Kind } from '../contract/snapshot.ts';
+import { loadStatements, type Statement, valuesOf } from './load.ts';
 import { bounded } from './pages.ts';
+import type { Statements } from './statements.ts';
 
 /** Counts and versions fit a double; a rank may not, and is never reckoned with outside SQL. */
 const types = {
@@ -13,13 +13,27 @@ const types = {
   },
 };
 
-const statements = loadStatements();
+const statements = new Map<string, Statement>();
+for (const [name, statement] of loadStatements()) statements.set(name, { ...statement, text: bounded(statement.text) });
 
-export type Row = Record<string, unknown>;
+/** Statements that change rows of `item`. */
+export type MoveName = { [N in keyof Statements]: Statements[N] extends { moves: true } ? N : never }[keyof Statements];
+/** The others. */
+export type ReadName = Exclude<keyof Statements, MoveName>;
+/** Statements whose parameters have no names yet, or that have none. */
+type Positional = { [N in keyof Statements]: [] extends Statements[N]['params'] ? N : never }[keyof Statements];
+
+export type RowOf<N extends keyof Statements> = Statements[N]['row'];
+export type ParamsOf<N extends keyof Statements> = Statements[N]['params'];
+/** What follows the name: nothing is needed where every parameter may be left out. */
+type Given<N extends keyof Statements> = object extends ParamsOf<N> ? [params?: ParamsOf<N>] : [params: ParamsOf<N>];
+
+type Row = Record<string, unknown>;
 
 export interface Queryable {
-  /** Runs a named statement of db/queries; prepared once per connection. */
-  run<T extends object = Row>(name: string, values?: unknown[]): Promise<T[]>;
+  /** Runs a statement of db/queries that changes no row of `item`; prepared once per connection. */
+  run<N extends ReadName>(name: N, ...given: Given<N>): Promise<RowOf<N>[]>;
+  run<T extends object = Row>(name: Positional, values?: unknown[]): Promise<T[]>;
 }
 
 export interface Mover extends Queryable {
@@ -27,11 +41,12 @@ export interface Mover extends Queryable {
    * Runs a statement that moves items or reviews. What it moved is published as soon as it is committed: it has no
    * other way to run, so none can be forgotten.
    */
-  move<T extends object = Item>(name: string, values: unknown[], how?: Move<T>): Promise<T[]>;
+  move<N extends MoveName>(name: N, params: ParamsOf<N>, how?: Move<RowOf<N>>): Promise<RowOf<N>[]>;
+  move<T extends object = Item>(name: Positional, values: unknown[], how?: Move<T>): Promise<T[]>;
 }
 
 export interface Move<T> extends Receipt {
-  /** What moved, by the rows of the answer; left out: each row is an item that did. */
+  /** What moved, by the rows of the answer; left out: each row is an item that did, unless the statement says `-- moves: unseen`. */
   moved?: (rows: T[]) => Change[] | { kind: Kind; ids: string[] };
 }
 
@@ -103,22 +118,23 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
   for (const each of [pool, lists]) each.on('error', onError);
   const listeners: ((commit: Commit) => void)[] = [];
   const published = async (commits: Pending[]) => {
-    for (const { moved, ...how } of commits) {
-      const changes = Array.isArray(moved) ? moved : await run<Item>(pool, 'get_items', [moved.kind, moved.ids]);
-      if (changes.length > 0) for (const listener of listeners) listener({ ...how, changes });
+    for (const { moved, ...receipt } of commits) {
+      const changes = Array.isArray(moved) ? moved : ((await run(pool, 'get_items', moved)) as Item[]);
+      if (changes.length > 0) for (const listener of listeners) listener({ ...receipt, changes });
     }
   };
   return {
     pool,
-    lists: { pool: lists, run: (name, values) => onceMore(() => run(lists, name, values)) },
-    run: (name, values) => onceMore(() => run(pool, name, values)),
-    async move<T extends object>(name: string, values: unknown[], how: Move<T> = {}) {
-      const rows = await onceMore(() => run<T>(pool, name, values));
-      await published([pending(rows, how)]);
-      return rows;
+    lists: {
+      pool: lists,
+      run: ((name: string, given?: Params) => onceMore(() => run(lists, name, given))) as Db['run'],
     },
+    ...mover(
+      (name, given) => onceMore(() => run(pool, name, given)),
+      (commit) => published([commit]),
+    ),
     onCommit: (listener) => void listeners.push(listener),
-    async transaction(work, receipt = {}) {
+    async transaction(work, receipt) {
       const [result, commits] = await onceMore(() => transact(work));
       await published(commits.map((commit) => ({ ...commit, ...receipt })));
       return result;
@@ -135,14 +151,12 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
     let broken: Error | undefined;
     try {
       await client.query('begin');
-      const result = await work({
-        run: (name, values) => run(client, name, values),
-        async move<R extends object>(name: string, values: unknown[], how: Move<R> = {}) {
-          const rows = await run<R>(client, name, values);
-          commits.push(pending(rows, how));
-          return rows;
-        },
-      });
+      const result = await work(
+        mover(
+          (name, given) => run(client, name, given),
+          async (commit) => void commits.push(commit),
+        ),
+      );
       await client.query('commit');
       return [result, commits];
     } catch (error) {
@@ -156,13 +170,6 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
     }
   }
 }
-
-type Pending = Receipt & { moved: Change[] | { kind: Kind; ids: string[] } };
-
-const pending = <T extends object>(rows: T[], { moved = (all) => all as Change[], ...how }: Move<T>): Pending => ({
-  moved: moved(rows),
-  ...how,
-});
 
 /** A deadlock's victim and a serialization failure have changed nothing: once more, and it mostly goes through. */
 async function onceMore<T>(work: () => Promise<T>): Promise<T> {
@@ -178,25 +185,28 @@ async function onceMore<T>(work: () => Promise<T>): Promise<T> {
 export const isConflict = (error: unknown) =>
   error instanceof pg.DatabaseError && /^(40P01|40001)$/.test(error.code ?? '');
 
-async function run<T extends object>(on: pg.Pool | pg.PoolClient, name: string, values: unknown[] = []): Promise<T[]> {
-  const text = statements.get(name);
-  if (text === undefined) throw new Error(`no statement named ${name} in db/queries`);
-  const result = await on.query({ name, text, values });
-  return result.rows as T[];
+type Params = Row | unknown[];
+
+/** A commit of which the items may have to be read yet. */
+type Pending = Receipt & { moved: ReturnType<NonNullable<Move<object>['moved']>> };
+
+function mover(
+  runNamed: (name: string, given?: Params) => Promise<object[]>,
+  committed: (commit: Pending) => Promise<void>,
+): Mover {
+  const move = async (name: string, given: Params, { moved, ...receipt }: Move<object> = {}) => {
+    const rows = await runNamed(name, given);
+    const all = statements.get(name)?.unseen ? [] : (rows as Item[]);
+    await committed({ ...receipt, moved: moved?.(rows) ?? all });
+    return rows;
+  };
+  // the types of names, parameters and rows belong together by db/statements.ts, which is made of the statements
+  return { run: runNamed, move } as Mover;
 }
 
-/** Each `-- name: x` in db/queries/*.sql starts a statement that reaches to the next one. */
-function loadStatements(): Map<string, string> {
-  const folder = fileURLToPath(new URL('queries/', import.meta.url));
-  const found = new Map<string, string>();
-  for (const file of readdirSync(folder).filter((f) => f.endsWith('.sql'))) {
-    const [, ...parts] = readFileSync(folder + file, 'utf8').split(/^-- name: /m);
-    for (const part of parts) {
-      const name = part.slice(0, part.indexOf('\n')).trim();
-      if (found.has(name)) throw new Error(`two statements are named ${name}`);
-      const text = part.slice(part.indexOf('\n') + 1).trim();
-      found.set(name, bounded(text.replace(/;$/, '')));
-    }
-  }
-  return found;
+async function run(on: pg.Pool | pg.PoolClient, name: string, given?: Params): Promise<object[]> {
+  const statement = statements.get(name);
+  if (!statement) throw new Error(`no statement named ${name} in db/queries`);
+  const values = Array.isArray(given) ? given : valuesOf(statement, given);
+  return (await on.query({ name, text: statement.text, values })).rows;
 }

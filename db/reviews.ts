@@ -47,7 +47,7 @@ export interface Applied {
   telling: number | null;
 }
 
-type Outcome = 'pending' | 'applied' | 'expired' | 'duplicate';
+export type Outcome = 'pending' | 'applied' | 'expired' | 'duplicate';
 
 export interface CallbackOutcome {
   outcome: Outcome;

@@ -1,7 +1,6 @@
 import { priorityRange } from '../contract/common.ts';
 import type { Item } from '../contract/items.ts';
 import type { Rule } from '../contract/queues.ts';
-import { getItems } from '../db/items.ts';
 import type { Db } from '../db/pool.ts';
 import { getQueue, type Queue } from '../db/queues.ts';
 import { applyRules, openTickets, type RuledTicket, rulesDue } from '../db/rules.ts';
@@ -83,13 +82,9 @@ export class Rules {
     let left = rows;
     for (let tries = 0; tries < MAX_TRIES && left.length > 0; tries++) {
       if (tries > 0)
-        left = (
-          await getItems(
-            this.#db,
-            'ticket',
-            left.map((r) => r.id),
-          )
-        ).filter((r) => r.ended_at === null);
+        left = (await this.#db.run('get_items', { kind: 'ticket', ids: left.map((r) => r.id) })).filter(
+          (r) => r.ended_at === null,
+        );
       const applied = [];
       for (const name of new Set(left.map((row) => row.queue)))
         applied.push(
@@ -109,7 +104,7 @@ export class Rules {
   async evaluateIds(ids: string[]): Promise<Item[]> {
     const done: Item[] = [];
     for (let n = 0; n < ids.length; n += BATCH) {
-      const rows = await getItems(this.#db, 'ticket', ids.slice(n, n + BATCH));
+      const rows = await this.#db.run('get_items', { kind: 'ticket', ids: ids.slice(n, n + BATCH) });
       done.push(...(await this.evaluate(rows.filter((row) => row.ended_at === null))));
     }
     return done;

@@ -1,5 +1,4 @@
 import { type CaseItem, getCase, type Refused } from '../../db/cases.ts';
-import { findVerdict } from '../../db/items.ts';
 import { refusalOf } from '../../domain/refusals.ts';
 import { Problem } from '../../services/problems.ts';
 import type { Api } from '../api.ts';
@@ -30,7 +29,7 @@ export async function refuse(api: Api, id: string, token: string, outcome: Refus
       });
     case 'not_open':
     case 'lease_lost': {
-      const found = await findVerdict(api.runtime.db, 'case', id, token);
+      const [found] = await api.runtime.db.run('find_verdict', { kind: 'case', id, token });
       if (!found) return new Problem('not_found', `there is no case ${id}`);
       const { code, detail, ...fields } = refusalOf({ ...found, holder: found.named_holder });
       return new Problem(code, detail, fields);

@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import * as contract from '../../contract/jobs.ts';
-import { findVerdict, getItem } from '../../db/items.ts';
+import { getItem } from '../../db/items.ts';
 import * as jobs from '../../db/jobs.ts';
 import { isFinal, stateWord } from '../../domain/items.ts';
 import { refusalOf } from '../../domain/refusals.ts';
@@ -22,7 +22,7 @@ type Run<S extends z.ZodType> = (context: Context, command: Of<S>) => Promise<Jo
 
 /** Why a reservation's token did nothing, in plain words; a repeated `gaveBack` is the first answer again. */
 async function refusal({ api }: Context, id: string, token: string, gaveBack = false): Promise<JobAnswerBody> {
-  const found = await findVerdict(api.runtime.db, 'job', id, token);
+  const [found] = await api.runtime.db.run('find_verdict', { kind: 'job', id, token });
   if (!found) return unknownJob(id);
   if (gaveBack && found.named_why === 'released') return done({ id });
   const { detail, code, ...fields } = refusalOf(found);

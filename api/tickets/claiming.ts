@@ -1,5 +1,4 @@
 import type { Item } from '../../contract/items.ts';
-import { releaseItem } from '../../db/items.ts';
 import { claimItems, claimNextItem, claimReasons } from '../../db/queues.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import { newToken } from '../../services/tokens.ts';
@@ -91,9 +90,12 @@ async function filtered(api: Api, queue: string, reviewer: string, skills: strin
 async function giveBack(api: Api, handed: Handed[]): Promise<void> {
   for (const { item, resumed } of handed) {
     if (resumed || item.holder === null) continue;
-    const release = { id: item.id, token: item.lease_id, subject: null, delaySeconds: 0, skip: false };
-    await releaseItem(api.runtime.db, 'ticket', {
-      ...release,
+    await api.runtime.db.move('release_item', {
+      kind: 'ticket',
+      id: item.id,
+      token: item.lease_id,
+      delaySeconds: 0,
+      skip: false,
       reason: 'the caller was gone',
       actor: item.holder,
       undelivered: true,

@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { IdParam, QueueParam } from '../../contract/common.ts';
 import { BatchResults, Invalidate, InvalidateMany, Resolve, ResolveMany, Ticket } from '../../contract/tickets.ts';
-import { countFiltered, filterItems, openAmong } from '../../db/items.ts';
 import { coreState } from '../../domain/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import type { Api } from '../api.ts';
@@ -88,25 +87,24 @@ async function byIds(api: Api, caller: Caller, queue: string, { ids = [], reason
   for (let at = 0; at < unique.length; at += BATCH) {
     const some = unique.slice(at, at + BATCH);
     if (dryRun) {
-      invalidated += (await openAmong(api.runtime.db, 'ticket', queue, some)).length;
+      invalidated += (await api.runtime.db.run('open_among', { kind: 'ticket', queue, ids: some })).length;
     } else invalidated += await invalidateSome(api, caller, queue, some, reason);
   }
   return { invalidated, skipped: unique.length - invalidated };
 }
 
 async function byFilter(api: Api, caller: Caller, queue: string, { filter = {}, reason, dryRun }: Bulk) {
-  const wanted = {
-    queue,
-    state: (filter.state && coreState('ticket', filter.state)) ?? null,
-    createdBefore: filter.createdBefore ?? null,
-    priorityBelow: filter.priorityBelow ?? null,
-  };
+  const state = filter.state && coreState('ticket', filter.state);
+  const wanted = { ...filter, kind: 'ticket', queue, state };
   const { db } = api.runtime;
-  if (dryRun) return { invalidated: await countFiltered(db.lists, 'ticket', wanted), skipped: 0 };
+  if (dryRun) {
+    const [counted] = await db.lists.run('count_filtered', wanted);
+    return { invalidated: counted?.n ?? 0, skipped: 0 };
+  }
   let invalidated = 0;
   let skipped = 0;
   for (let after = ''; ; ) {
-    const ids = (await filterItems(db, 'ticket', wanted, after, BATCH)).map((row) => row.id);
+    const ids = (await db.run('filter_items', { ...wanted, after, limit: BATCH })).map((row) => row.id);
     const done = ids.length === 0 ? 0 : await invalidateSome(api, caller, queue, ids, reason);
     invalidated += done;
     skipped += ids.length - done;

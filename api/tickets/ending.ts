@@ -1,4 +1,4 @@
-import { closeItems, getItems, type Item } from '../../db/items.ts';
+import { closeItems, type Item } from '../../db/items.ts';
 import { getQueue, type Queue } from '../../db/queues.ts';
 import { refusalOf } from '../../domain/refusals.ts';
 import { Problem } from '../../services/problems.ts';
@@ -29,7 +29,9 @@ export async function endTickets(api: Api, caller: Caller, wanted: Wanted): Prom
   const ended = await closeItems(db, 'ticket', { ...wanted, items: fit, actor: caller.actor });
   const done = new Map(ended.map((i) => [i.id, i]));
   const missed = fit.filter((i) => !done.has(i.id)).map((i) => i.id);
-  const left = new Map((missed.length > 0 ? await getItems(db, 'ticket', missed) : []).map((i) => [i.id, i]));
+  const left = new Map(
+    (missed.length > 0 ? await db.run('get_items', { kind: 'ticket', ids: missed }) : []).map((i) => [i.id, i]),
+  );
   return wanted.items.map(({ id, result }) => {
     const item = done.get(id);
     if (item) return { id, item };
@@ -61,7 +63,7 @@ async function misfits(api: Api, items: Wanted['items']): Promise<Map<string, Pr
   const found = new Map<string, Problem>();
   const queues = new Map<string, Queue | undefined>();
   const decisions = new Map(items.map((i) => [i.id, i.result]));
-  for (const item of await getItems(api.runtime.db, 'ticket', [...decisions.keys()])) {
+  for (const item of await api.runtime.db.run('get_items', { kind: 'ticket', ids: [...decisions.keys()] })) {
     if (!queues.has(item.queue)) queues.set(item.queue, await getQueue(api.runtime.db, 'ticket', item.queue));
     const queue = queues.get(item.queue);
     try {

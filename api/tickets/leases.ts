@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { IdParam } from '../../contract/common.ts';
 import { Release, Renew, Ticket, Transfer } from '../../contract/tickets.ts';
-import { releaseItem, transferItem } from '../../db/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import { Problem } from '../../services/problems.ts';
 import { settleDue } from '../../services/queues.ts';
@@ -48,13 +47,15 @@ export const releaseTicket = endpoint({
     const token = needsToken(caller, body.token);
     const subject = boundTo(caller);
     const held = await lookInto(api, id, token, subject);
-    const rows = await releaseItem(api.runtime.db, 'ticket', {
+    const rows = await api.runtime.db.move('release_item', {
+      kind: 'ticket',
       id,
       token,
       subject,
       delaySeconds: body.delaySeconds,
-      reason: body.reason ?? null,
+      reason: body.reason,
       skip: body.skip,
+      undelivered: false,
       actor: token === null ? caller.actor : (held.holder ?? caller.actor),
     });
     const [item] = await api.services.rules.settled(rows);
@@ -83,9 +84,9 @@ export const transferTicket = endpoint({
     if (held.ended_at === null && (token === null || held.lease_id === token)) {
       await api.services.queues.ensure('ticket', body.queue);
       const actor = token === null ? caller.actor : (held.holder ?? caller.actor);
-      const transfer = { id, token, subject, queue: body.queue, reason: body.reason ?? null, actor };
+      const transfer = { kind: 'ticket', id, token, subject, queue: body.queue, reason: body.reason, actor };
       const rows = await api.runtime.db.transaction(async (tx) =>
-        settleDue(tx, 'ticket', await transferItem(tx, 'ticket', transfer)),
+        settleDue(tx, 'ticket', await tx.move('transfer_item', transfer)),
       );
       const [item] = await api.services.rules.settled(rows);
       if (item) return ok(ticketView(item));

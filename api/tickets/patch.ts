@@ -1,6 +1,5 @@
 import { IdParam } from '../../contract/common.ts';
 import { PatchTicket, Ticket } from '../../contract/tickets.ts';
-import { changeItem } from '../../db/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { lookInto, refuse } from './refusing.ts';
@@ -19,7 +18,7 @@ export const patchTicket = endpoint({
     // the event shows the change as every other time is shown
     const { deadlineAt } = body;
     const change = deadlineAt ? { ...body, deadlineAt: new Date(deadlineAt).toISOString() } : body;
-    const rows = await changeItem(api.runtime.db, 'ticket', id, change, caller.actor);
+    const rows = await api.runtime.db.move('change_item', { kind: 'ticket', id, change, actor: caller.actor });
     const [item] = await api.services.rules.settled(rows);
     if (!item) throw await refuse(api, await lookInto(api, id, null, null), null, 'change');
     return ok(ticketView(item));

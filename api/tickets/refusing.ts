@@ -1,4 +1,4 @@
-import { findVerdict, noteItem, refuseLease, type Verdict } from '../../db/items.ts';
+import type { Verdict } from '../../db/items.ts';
 import { tickItem } from '../../db/runtime.ts';
 import { refusalOf } from '../../domain/refusals.ts';
 import { Problem } from '../../services/problems.ts';
@@ -11,11 +11,12 @@ import type { Api } from '../api.ts';
  */
 export async function lookInto(api: Api, id: string, token: string | null, subject: string | null): Promise<Verdict> {
   const { db } = api.runtime;
-  let found = await findVerdict(db, 'ticket', id, token);
+  const find = () => db.run('find_verdict', { kind: 'ticket', id, token });
+  let [found] = await find();
   if (found?.overdue) {
     // its lease has run out and no clock has come by yet: do it now, so that the answer can say so
     await tickItem(db, 'ticket', id);
-    found = await findVerdict(db, 'ticket', id, token);
+    [found] = await find();
   }
   if (!found) throw new Problem('not_found', `there is no ticket ${id}`);
   if (subject !== null && found.named_holder !== null && found.named_holder !== subject)
@@ -28,9 +29,15 @@ export async function refuse(api: Api, found: Verdict, token: string | null, att
   const { code, detail, ...fields } = refusalOf(found);
   if (token !== null) {
     const { db } = api.runtime;
-    const [late] = await refuseLease(db, 'ticket', found.id, token);
+    const ticket = { kind: 'ticket', id: found.id };
+    const [late] = await db.run('refuse_lease', { ...ticket, token });
     if (late && late.why !== 'settled')
-      await noteItem(db, 'ticket', found.id, 'refused', late.holder, { attempt, reason: late.why });
+      await db.move('note_item', {
+        ...ticket,
+        type: 'refused',
+        actor: late.holder,
+        data: { attempt, reason: late.why },
+      });
   }
   return new Problem(code, detail, fields);
 }

@@ -1,6 +1,7 @@
 -- Cases: what volunteer jurors judge (S2). What changes them is in db/functions/cases.sql, votes.sql and courts.sql.
 
 -- name: add_cases
+-- moves
 -- One row per case of the JSON array $1; ids that exist already are left out of the answer.
 with sent as (
   select distinct on (x.id) x.* from json_to_recordset($1::json) as x (
@@ -42,6 +43,7 @@ select i.*, f.parties, f.tally, f.votes, f.votes_left, f.stage, f.holds, f.waste
  where i.kind = 'case' and i.id = any ($1::text[]);
 
 -- name: case_sight
+-- not null: shown_at, holds, now, luck
 -- What a juror ($2, or the holder of the token $3) has to do with a case, by whatever account: since when it was shown to
 -- them, whether they hold it, their vote. `luck` is a number from 0 to 1 that stays the same for this person and case.
 select s.shown_at, s.holds, v.option, v.at as voted_at, n.now,
@@ -68,27 +70,37 @@ select i.* from queue qq cross join lateral (
  order by i.created_at desc, i.seq desc limit $5;
 
 -- name: claim_case
+-- moves
 select * from claim_case($1, $2, $3);
 
 -- name: case_reasons
+-- not null: no_votes_left, voted, party, skipped, open
 select * from case_reasons($1, $2);
 
 -- name: case_to_judge
+-- not null: tally
 -- What a vote is judged by: the counted votes so far, of which gold has none, and the court's settings.
 select f.id, case when f.gold is null then f.tally else '{}' end as tally, f.votes, f.stage, f.gold, c.*, q.settings_version
   from case_file f join court c on c.name = f.court join queue q on q.kind = 'case' and q.name = f.court
  where f.id = $1;
 
 -- name: cast_vote
+-- moves
+-- not null: outcome, counted
 select * from cast_vote($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- name: leave_case
+-- moves
+-- not null: outcome
 select leave_case($1, $2, $3, $4) as outcome;
 
 -- name: renew_hold
+-- moves
 select * from renew_hold($1, $2, $3);
 
 -- name: close_cases
+-- moves
+-- not null: id
 select * from close_cases($1, $2, $3) as id;
 
 -- name: case_votes
@@ -98,9 +110,12 @@ select seq, juror, option, comment, at, counted from vote
  where case_id = $1 and ($2::bigint is null or seq < $2) order by seq desc limit $3;
 
 -- name: invite_jurors
+-- moves
+-- not null: n
 select invite_jurors($1, $2) as n;
 
 -- name: invitations
+-- not null: token, case_id, court, expires_at
 -- A juror's open invitations, by whatever account of his they came, newest first: a token begins with its time.
 select l.token, l.item_id as case_id, l.queue as court, l.expires_at from lease l
  where l.kind = 'case' and l.invited and l.ended_at is null and l.expires_at > clock_timestamp()

@@ -43,6 +43,7 @@ select c.*, q.lease_seconds, q.deadline_seconds, q.callback, q.settings_version,
  where q.kind = 'case' and ($1::bigint is null or q.seq < $1) order by q.seq desc limit $2;
 
 -- name: open_cases
+-- not null: created_at, tally
 -- A batch of a court's open cases with their counted votes, of which gold has none, in the order of creation.
 select i.id, i.created_at::text as created_at, i.seq, case when f.gold is null then f.tally else '{}' end as tally, f.votes, f.stage
   from item i join case_file f on f.id = i.id
@@ -51,6 +52,8 @@ select i.id, i.created_at::text as created_at, i.seq, case when f.gold is null t
  order by i.created_at, i.seq limit $4;
 
 -- name: rejudge_cases
+-- moves
+-- not null: id
 select * from rejudge_cases($1, $2, $3) as id;
 
 -- name: put_jurors
@@ -85,6 +88,7 @@ delete from juror j where j.court = $1 and j.list <> (select list from court whe
 select free_jurors($1, $2);
 
 -- name: newly_invitable
+-- not null: person
 -- Whoever may be invited by these rows ($2, as in put_jurors) and may not be by the list ($3), up to $4 persons.
 select distinct s.person from (
   select coalesce(x.person, x.id) as person, x.id from json_to_recordset($2::json) as x (id text, person text, eligible boolean, invite boolean)
@@ -103,9 +107,12 @@ select distinct n.person from juror n
 select seq from freed_juror where person is not null order by seq limit $1;
 
 -- name: invite_freed
+-- moves
+-- not null: id
 select invite_freed($1, $2) as id;
 
 -- name: take_freed_courts
+-- not null: seq
 with taken as (
   update freed_juror set taken_at = clock_timestamp()
    where person is null and (taken_at is null or taken_at < clock_timestamp() - interval '30 seconds')
@@ -116,17 +123,20 @@ select court, max(seq) as seq from taken group by court;
 delete from freed_juror where court = $1 and person is null and seq <= $2;
 
 -- name: inviting_cases
+-- not null: rank
 select id, rank::text as rank, seq from item
  where kind = 'case' and queue = $1 and inviting and ($2::bigint is null or (rank, seq) > ($2::bigint, $3::bigint))
  order by rank, seq limit $4;
 
 -- name: count_jurors
+-- not null: n
 select count(*)::integer as n from juror where court = $1 and list = $2;
 
 -- name: gold_of
 select i.id, i.ended_at from case_file f join item i on i.kind = 'case' and i.id = f.id where f.court = $1 and f.gold is not null;
 
 -- name: change_gold
+-- moves
 with x as materialized (select * from json_to_recordset($2::json) as x (id text, gold text, body json)),
 bodies as (
   update item i set body = coalesce(x.body, 'null'), updated_at = clock_timestamp() from x join case_file f on f.id = x.id
@@ -134,6 +144,7 @@ bodies as (
 update case_file f set gold = x.gold from x where f.id = x.id and f.court = $1 and f.gold is not null;
 
 -- name: court_stats
+-- not null: counts, gold, votes_last_hour, wasted_last_hour
 select
   (select coalesce(json_object_agg(what, n), '{}') from (
      select what, sum(n) as n from tally where kind = 'case' and queue = $1 group by what having sum(n) <> 0) t) as counts,

@@ -29,6 +29,7 @@ update delivery
 returning *;
 
 -- name: told
+-- moves
 -- The outcome is with whom it concerns, or will never be: the item's last log line.
 update item set telling = false, event_seq = event_seq + 1, last_event = $3, last_actor = 'system',
        last_data = $4::json, updated_at = clock_timestamp()
@@ -66,9 +67,11 @@ select d.* from unnest($1::text[]) as k (kind) cross join unnest($2::text[]) as 
  order by d.seq desc limit $4;
 
 -- name: delivery_counts
+-- not null: n
 select queue as kind, what, sum(n)::bigint as n from tally where kind = 'delivery' group by queue, what;
 
 -- name: oldest_pending_delivery
+-- not null: seconds
 select coalesce(max(extract(epoch from clock_timestamp() - d.created_at)), 0)::double precision as seconds
   from unnest($1::text[]) as k (kind)
  cross join lateral (
@@ -85,6 +88,7 @@ select kind, item_id, n from delivery_start order by at limit $1;
 delete from delivery_start where kind = $1 and item_id = $2 and n = $3;
 
 -- name: open_invitation
+-- not null: expires_at
 -- What an invitation's delivery is about; no row: it has ended, and its message is not needed any more.
 select l.holder as juror, l.expires_at from delivery d join lease l on l.token = d.body ->> 'token'
  where d.kind = 'case' and d.item_id = $1 and d.n = $2 and l.ended_at is null and l.expires_at > clock_timestamp();

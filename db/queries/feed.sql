@@ -1,6 +1,7 @@
 -- The feed: positions are given out by db/functions/feed.sql.
 
 -- name: number_events
+-- not null: numbered, newest
 select * from number_events($1);
 
 -- name: feed_page

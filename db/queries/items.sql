@@ -3,7 +3,8 @@
 -- What follows from a transition (event, outbox, lease log, counts) is written by db/functions/log.sql.
 
 -- name: add_items
--- One row per item of the JSON array $2; ids that exist already are left out of the answer, so that
+-- moves
+-- One row per item of the JSON array :items; ids that exist already are left out of the answer, so that
 -- a repeat changes nothing. json, not jsonb: bodies keep their text. An item without an id is named
 -- after its queue and number, which are drawn in the order of the array; a number whose name is taken is
 -- passed over.
@@ -12,8 +13,8 @@ insert into item (seq, kind, id, queue, state, priority, base_priority, rank, bo
                   own_deadline, version, created_at, available_at, first_available_at, deadline_at, wake_at,
                   lease_seconds, delay_seconds, body_bytes,
                   event_seq, last_event, last_actor, last_data, updated_at)
-select x.seq, $1, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.priority, x.priority,
-       item_rank($1, x.priority, t.available_at, q.level_seconds, false),
+select x.seq, :kind, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.priority, x.priority,
+       item_rank(:kind, x.priority, t.available_at, q.level_seconds, false),
        coalesce(x.body, 'null'), decode(x.hash, 'hex'),
        r.requires, r.requires, case when q.rules <> '[]' then t.now end, array(select json_array_elements_text(x.exclude)),
        x.callback, x."deadlineSeconds" is not null, nextval('item_version'),
@@ -22,13 +23,13 @@ select x.seq, $1, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.pri
        x."leaseSeconds", x."delaySeconds", x."bodyBytes",
        1, 'created', x.actor, json_build_object('queue', q.name, 'priority', x.priority), t.now
   from (select numbered.*,
-               case when id is null then free_number($1, queue) else nextval('item_seq_seq') end as seq from (
-          select * from json_to_recordset($2::json) as x (
+               case when id is null then free_number(:kind, queue) else nextval('item_seq_seq') end as seq from (
+          select * from json_to_recordset(:items::json) as x (
             no integer, id text, queue text, priority bigint, body json, hash text, requires json, exclude json,
             callback jsonb, "delaySeconds" double precision, "deadlineSeconds" double precision, "createdAt" timestamptz,
             "leaseSeconds" double precision, "bodyBytes" integer, actor text)
            order by no) numbered) x
-  join queue q on q.kind = $1 and q.name = x.queue
+  join queue q on q.kind = :kind and q.name = x.queue
  cross join (select clock_timestamp() as now) c
  cross join lateral (
    select c.now, date_trunc('milliseconds', coalesce(x."createdAt", c.now)) as created_at,
@@ -42,12 +43,13 @@ on conflict (kind, id) do nothing
 returning *;
 
 -- name: get_items
-select * from item where kind = $1 and id = any ($2::text[]);
+select * from item where kind = :kind and id = any (:ids::text[]);
 
 -- name: settle_items
+-- moves
 -- A decision with a live token (S0.6, S0.7), before the deadline, whether or not a clock has come by.
--- $6: the subject a reviewer's key is bound to, or null. $7: the settings version whose form the
--- decision was checked against; a queue without a form needs none, so the common case costs no look-up.
+-- :subjects: those that reviewers' keys are bound to, or null. :formVersions: the settings versions whose forms the
+-- decisions were checked against; a queue without a form needs none, so the common case costs no look-up.
 update item i
    set state = 'settled', result = s.result::json, result_hash = decode(s.hash, 'hex'), settled_token = s.token,
        next_wanted = s.next_wanted, ended_at = t.now, ended_by = i.holder, wake_at = null,
@@ -56,10 +58,11 @@ update item i
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = end_event(i.kind, 'settled'), last_actor = i.holder,
        last_data = json_build_object('decision', s.result::json), updated_at = t.now
-  from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::boolean[])
+  from unnest(:ids::text[], :tokens::text[], :results::text[], :hashes::text[], :subjects::text[],
+              :formVersions::bigint[], :nextWanted::boolean[])
          as s (id, token, result, hash, subject, form_version, next_wanted),
        queue q, (select clock_timestamp() as now) t
- where i.kind = $1 and i.id = s.id and i.lease_id = s.token and i.state = 'held'
+ where i.kind = :kind and i.id = s.id and i.lease_id = s.token and i.state = 'held'
    and least(i.expires_at, i.deadline_at) > (select clock_timestamp())
    and (s.subject is null or s.subject = i.holder)
    and q.kind = i.kind and q.name = i.queue and (q.form is null or q.settings_version = s.form_version)
@@ -67,6 +70,7 @@ update item i
 returning i.*;
 
 -- name: renew_items
+-- moves: unseen
 -- A full lease again. Neither version nor event moves: a touch each 10 s would reach Temporal's
 -- signal limit in a day, and the durable timer looks at the row anyway when it fires.
 update item i
@@ -74,65 +78,66 @@ update item i
        wake_at = item_wake('held', null, t.now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)), i.deadline_at,
          next_escalation(q.escalations, i.first_available_at, i.escalated_seconds)),
        updated_at = t.now
-  from unnest($2::text[], $3::text[], $4::text[]) as s (id, token, subject),
+  from unnest(:ids::text[], :tokens::text[], :subjects::text[]) as s (id, token, subject),
        queue q, (select clock_timestamp() as now) t
- where i.kind = $1 and i.id = s.id and i.lease_id = s.token and i.state = 'held'
+ where i.kind = :kind and i.id = s.id and i.lease_id = s.token and i.state = 'held'
    and least(i.expires_at, i.deadline_at) > (select clock_timestamp())
    and (s.subject is null or s.subject = i.holder)
    and q.kind = i.kind and q.name = i.queue
 returning i.*;
 
 -- name: release_item
--- Gives an item back. With a token by its holder; $3 null: an operator takes it away ('revoked').
--- $5 delay in seconds, $6 reason, $7 skip: never offered to this person again, $8 actor,
--- $9 undelivered: the answer could not be written to the caller, so it doesn't count as its last chance.
+-- moves
+-- Gives an item back. With a token by its holder; :token null: an operator takes it away ('revoked').
+-- :skip: never offered to this person again. :undelivered: the answer could not be written to the caller, so it
+-- doesn't count as its last attempt.
 -- The item keeps its place: rank comes from when it first became available.
 with now as materialized (select clock_timestamp() as now),
 held as (
-  select i.kind, i.id, n.now, coalesce(i.callback, q.callback) is not null as tell, q.escalations, q.rules, n.now + make_interval(secs => $5) as back_at,
-         case when i.attempts >= q.max_attempts and not $9 then 'dead' when $5 > 0 then 'delayed' else 'ready' end as state
+  select i.kind, i.id, n.now, coalesce(i.callback, q.callback) is not null as tell, q.escalations, q.rules, n.now + make_interval(secs => :delaySeconds) as back_at,
+         case when i.attempts >= q.max_attempts and not :undelivered then 'dead' when :delaySeconds > 0 then 'delayed' else 'ready' end as state
     from item i join queue q on q.kind = i.kind and q.name = i.queue cross join now n
-   where i.kind = $1 and i.id = $2 and i.state = 'held' and i.expires_at > n.now
-     and ($3::text is null or i.lease_id = $3) and ($4::text is null or i.holder = $4)
+   where i.kind = :kind and i.id = :id and i.state = 'held' and i.expires_at > n.now
+     and (:token?::text is null or i.lease_id = :token) and (:subject?::text is null or i.holder = :subject)
      for update of i
 )
 update item i
    set state = h.state, available_at = case when h.state = 'delayed' then h.back_at else i.available_at end,
-       skipped = case when $7 and not i.holder = any (i.skipped) then i.skipped || i.holder else i.skipped end,
+       skipped = case when :skip and not i.holder = any (i.skipped) then i.skipped || i.holder else i.skipped end,
        lease_id = null, holder = null, granted_at = null, expires_at = null,
-       lease_end = case when $3::text is null then 'revoked' else 'released' end,
-       attempts = i.attempts - case when $9 then 1 else 0 end,
+       lease_end = case when :token::text is null then 'revoked' else 'released' end,
+       attempts = i.attempts - case when :undelivered then 1 else 0 end,
        rules_due_at = case when h.rules <> '[]' then h.now end,
        wake_at = case when h.state = 'dead' then null else item_wake(h.state, h.back_at, null, i.deadline_at,
          next_escalation(h.escalations, i.first_available_at, i.escalated_seconds)) end,
-       ended_at = case when h.state = 'dead' then h.now end, ended_by = case when h.state = 'dead' then $8 end,
+       ended_at = case when h.state = 'dead' then h.now end, ended_by = case when h.state = 'dead' then :actor end,
        telling = h.state = 'dead' and h.tell,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = case when h.state = 'dead' then 'dead' when $7 then 'skipped' else 'released' end,
-       last_actor = $8, updated_at = h.now,
-       last_data = json_strip_nulls(json_build_object('reviewer', i.holder, 'reason', $6::text,
-         'delaySeconds', nullif($5, 0), 'attempts', case when h.state = 'dead' then i.attempts end))
+       last_event = case when h.state = 'dead' then 'dead' when :skip then 'skipped' else 'released' end,
+       last_actor = :actor, updated_at = h.now,
+       last_data = json_strip_nulls(json_build_object('reviewer', i.holder, 'reason', :reason?::text,
+         'delaySeconds', nullif(:delaySeconds, 0), 'attempts', case when h.state = 'dead' then i.attempts end))
   from held h
  where i.kind = h.kind and i.id = h.id
 returning i.*;
 
 -- name: transfer_item
--- To another queue of the same kind, from any open state; a live lease ends. $3 token or null,
--- $4 subject or null, $5 target queue, $6 reason, $7 actor. Its place is reckoned by the new queue's ageing,
--- from when it first became available; a deadline of its own stays, one of the old queue is replaced.
+-- moves
+-- To another queue of the same kind, from any open state; a live lease ends. Its place is computed by the new
+-- queue's ageing, from when it first became available; a deadline of its own stays, one of the old queue is replaced.
 with now as materialized (select clock_timestamp() as now),
 open as (
   select i.kind, i.id, n.now, q.level_seconds, q.escalations, q.rules,
          case when i.own_deadline then i.deadline_at
               else i.created_at + make_interval(secs => q.deadline_seconds) end as deadline_at,
          case when i.state = 'held' then 'ready' else i.state end as state
-    from item i join queue q on q.kind = i.kind and q.name = $5 cross join now n
-   where i.kind = $1 and i.id = $2 and i.ended_at is null
-     and ($3::text is null or (i.lease_id = $3 and i.expires_at > n.now)) and ($4::text is null or i.holder = $4)
+    from item i join queue q on q.kind = i.kind and q.name = :queue cross join now n
+   where i.kind = :kind and i.id = :id and i.ended_at is null
+     and (:token?::text is null or (i.lease_id = :token and i.expires_at > n.now)) and (:subject?::text is null or i.holder = :subject)
      for update of i
 )
 update item i
-   set queue = $5, state = o.state, deadline_at = o.deadline_at, front = false, escalated_seconds = -1,
+   set queue = :queue, state = o.state, deadline_at = o.deadline_at, front = false, escalated_seconds = -1,
        rules_due_at = case when o.rules <> '[]' or i.ruled is not null then o.now end,
        rank = item_rank(i.kind, i.priority, i.first_available_at, o.level_seconds, false),
        lease_end = case when i.state = 'held' then 'transferred' else i.lease_end end,
@@ -140,104 +145,108 @@ update item i
        wake_at = item_wake(o.state, i.available_at, null, o.deadline_at,
          next_escalation(o.escalations, i.first_available_at, -1)),
        version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'transferred', last_actor = $7, updated_at = o.now,
-       last_data = json_strip_nulls(json_build_object('from', i.queue, 'to', $5::text, 'reviewer', i.holder, 'reason', $6::text))
+       last_event = 'transferred', last_actor = :actor, updated_at = o.now,
+       last_data = json_strip_nulls(json_build_object('from', i.queue, 'to', :queue::text, 'reviewer', i.holder, 'reason', :reason?::text))
   from open o
  where i.kind = o.kind and i.id = o.id
 returning i.*;
 
 -- name: close_items
--- Ends open items from outside, also while held (S0.4). $3 'settled' (decided by another system, with a
--- result each) or 'invalidated', $4 results, $5 reason, $6 actor, $7 only in this queue or null.
+-- moves
+-- Ends open items from outside, also while held (S0.4). :state 'settled' (decided by another system, with a
+-- result each) or 'invalidated'; :queue: only in this one.
 -- The inner lock is taken in the order of ids, as everywhere, so that two bulk calls cannot deadlock.
 with wanted as materialized (
   select i.kind, i.id from item i
-   where i.kind = $1 and i.id = any ($2::text[]) and i.ended_at is null and ($7::text is null or i.queue = $7)
+   where i.kind = :kind and i.id = any (:ids::text[]) and i.ended_at is null and (:queue?::text is null or i.queue = :queue)
    order by i.id for update
 )
 update item i
-   set state = $3, result = s.result::json, buried_seq = null,
-       ended_at = t.now, ended_by = $6, end_reason = $5, wake_at = null,
+   set state = :state, result = s.result::json, buried_seq = null,
+       ended_at = t.now, ended_by = :actor, end_reason = :reason, wake_at = null,
        lease_end = case when i.state = 'held' then 'closed' else i.lease_end end,
        lease_id = null, holder = null, granted_at = null, expires_at = null,
        telling = coalesce(i.callback, q.callback) is not null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = end_event(i.kind, $3), last_actor = $6, updated_at = t.now,
-       last_data = json_strip_nulls(json_build_object('reason', $5::text, 'decision', s.result::json, 'reviewer', i.holder))
+       last_event = end_event(i.kind, :state), last_actor = :actor, updated_at = t.now,
+       last_data = json_strip_nulls(json_build_object('reason', :reason::text, 'decision', s.result::json, 'reviewer', i.holder))
   from wanted w
-  join unnest($2::text[], $4::text[]) as s (id, result) on s.id = w.id,
+  join unnest(:ids::text[], :results::text[]) as s (id, result) on s.id = w.id,
        queue q, (select clock_timestamp() as now) t
  where i.kind = w.kind and i.id = w.id and i.ended_at is null and q.kind = i.kind and q.name = i.queue
 returning i.*;
 
 -- name: change_item
+-- moves
 -- PATCH of an open item, also while held (S0.2): a new priority is the rank that the very next claim reads.
--- $3 JSON of the fields that change, $4 actor. What is set here wins over the queue's rules from then on.
+-- :change: the fields that change. What is set here wins over the queue's rules from then on.
 with changed as (
   select i.kind, i.id, q.level_seconds, q.escalations, q.rules, coalesce(p.priority, i.priority) as priority,
-         case when $3::jsonb ? 'body' then $3::json -> 'body' else i.body end as body,
+         case when :change::jsonb ? 'body' then :change::json -> 'body' else i.body end as body,
          case when p.requires is null then i.requires else array(select jsonb_array_elements_text(p.requires)) end as requires,
          case when p.exclude is null then i.exclude else array(select jsonb_array_elements_text(p.exclude)) end as exclude,
-         case when $3::jsonb ? 'deadlineAt' then p."deadlineAt" else i.deadline_at end as deadline_at
+         case when :change::jsonb ? 'deadlineAt' then p."deadlineAt" else i.deadline_at end as deadline_at
     from item i
     join queue q on q.kind = i.kind and q.name = i.queue
-   cross join jsonb_to_record($3::jsonb) as p (priority bigint, requires jsonb, exclude jsonb, "deadlineAt" timestamptz)
-   where i.kind = $1 and i.id = $2 and i.ended_at is null
+   cross join jsonb_to_record(:change::jsonb) as p (priority bigint, requires jsonb, exclude jsonb, "deadlineAt" timestamptz)
+   where i.kind = :kind and i.id = :id and i.ended_at is null
      for update of i
 )
 update item i
    set priority = n.priority, body = n.body, requires = n.requires, exclude = n.exclude,
-       manual_priority = i.manual_priority or $3::jsonb ? 'priority', manual_requires = i.manual_requires or $3::jsonb ? 'requires',
-       rules_due_at = case when $3::jsonb ? 'body' and n.rules <> '[]' then clock_timestamp() else i.rules_due_at end,
-       deadline_at = n.deadline_at, own_deadline = i.own_deadline or $3::jsonb ? 'deadlineAt',
+       manual_priority = i.manual_priority or :change::jsonb ? 'priority', manual_requires = i.manual_requires or :change::jsonb ? 'requires',
+       rules_due_at = case when :change::jsonb ? 'body' and n.rules <> '[]' then clock_timestamp() else i.rules_due_at end,
+       deadline_at = n.deadline_at, own_deadline = i.own_deadline or :change::jsonb ? 'deadlineAt',
        rank = item_rank(i.kind, n.priority, i.first_available_at, n.level_seconds, i.front),
        wake_at = item_wake(i.state, i.available_at, i.expires_at, n.deadline_at,
          next_escalation(n.escalations, i.first_available_at, i.escalated_seconds)),
        version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'changed', last_actor = $4, updated_at = clock_timestamp(),
-       last_data = json_build_object('changed', $3::json, 'priorityBefore', i.priority)
+       last_event = 'changed', last_actor = :actor, updated_at = clock_timestamp(),
+       last_data = json_build_object('changed', :change::json, 'priorityBefore', i.priority)
   from changed n
  where i.kind = n.kind and i.id = n.id
 returning i.*;
 
 -- name: note_item
+-- moves: unseen
 -- A line in an item's log that changes nothing else of it: no version, so nobody is told.
 update item
-   set event_seq = event_seq + 1, last_event = $3, last_actor = $4, last_data = $5::json, updated_at = clock_timestamp()
- where kind = $1 and id = $2
+   set event_seq = event_seq + 1, last_event = :type, last_actor = :actor, last_data = :data::json, updated_at = clock_timestamp()
+ where kind = :kind and id = :id
 returning *;
 
 -- name: refuse_lease
 -- Marks the first late attempt with a lease that has ended, so that the log shows it once (S0.7).
 update lease set refused_at = clock_timestamp()
- where token = $1 and kind = $2 and item_id = $3 and ended_at is not null and refused_at is null
+ where token = :token and kind = :kind and item_id = :id and ended_at is not null and refused_at is null
 returning holder, why;
 
 -- name: find_verdict
 -- What an attempt that changed nothing has to be told: the item as it is, and the lease it named.
 select i.*, l.holder as named_holder, l.ended_at as named_ended_at, l.why as named_why,
        i.ended_at is null and least(i.expires_at, i.deadline_at) <= clock_timestamp() as overdue
-  from item i left join lease l on l.token = $3 and l.kind = i.kind and l.item_id = i.id
- where i.kind = $1 and i.id = $2;
+  from item i left join lease l on l.token = :token? and l.kind = i.kind and l.item_id = i.id
+ where i.kind = :kind and i.id = :id;
 
 -- name: list_events
 -- bytes: data
 select seq, type, actor, at, data from event
- where kind = $1 and item_id = $2 and seq > $3::bigint order by seq limit $4;
+ where kind = :kind and item_id = :id and seq > :after::bigint order by seq limit :limit;
 
 -- name: filter_items
--- One batch of the ids a bulk invalidation means. $5: the id after which to go on.
+-- One batch of the ids that a bulk invalidation means, behind the id :after.
 select id from item
- where kind = $1 and queue = $2 and ended_at is null and id > $5
-   and ($3::text is null or state = $3) and ($4::timestamptz is null or created_at < $4)
-   and ($6::bigint is null or priority < $6)
- order by id limit $7;
+ where kind = :kind and queue = :queue and ended_at is null and id > :after
+   and (:state?::text is null or state = :state) and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
+   and (:priorityBelow?::bigint is null or priority < :priorityBelow)
+ order by id limit :limit;
 
 -- name: count_filtered
+-- not null: n
 select count(*)::bigint as n from item
- where kind = $1 and queue = $2 and ended_at is null
-   and ($3::text is null or state = $3) and ($4::timestamptz is null or created_at < $4)
-   and ($5::bigint is null or priority < $5);
+ where kind = :kind and queue = :queue and ended_at is null
+   and (:state?::text is null or state = :state) and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
+   and (:priorityBelow?::bigint is null or priority < :priorityBelow);
 
 -- name: open_among
-select id from item where kind = $1 and queue = $2 and id = any ($3::text[]) and ended_at is null;
+select id from item where kind = :kind and queue = :queue and id = any (:ids::text[]) and ended_at is null;

@@ -1,9 +1,11 @@
 -- What only jobs need beside the core (S3): the article's commands and beanstalkd's.
 
 -- name: pop_jobs
+-- moves
 select * from pop_jobs($1, $2, $3, $4);
 
 -- name: reserve_job
+-- moves
 -- One job by its number, whichever open state it is in but reserved (beanstalkd's reserve-job).
 update item i
    set state = 'held', lease_id = $2, holder = $3, granted_at = t.now, buried_seq = null,
@@ -18,6 +20,7 @@ update item i
 returning i.*;
 
 -- name: finish_jobs
+-- moves
 -- With a token: only that reservation, while it is live. Without one, as in the article: in whatever open
 -- state the job is, ending whatever reservation is current (S3.1, S3.3). $3: who says so.
 update item i
@@ -33,6 +36,7 @@ update item i
 returning i.*;
 
 -- name: delete_jobs
+-- moves
 -- In any open state; $3 false: not while somebody has reserved it (beanstalkd).
 update item i
    set state = 'invalidated', end_reason = 'deleted', buried_seq = null,
@@ -46,6 +50,7 @@ update item i
 returning i.*;
 
 -- name: release_jobs
+-- moves
 -- Gives reserved jobs back, $3 seconds later and with another priority if $4 says so. One whose topic
 -- allows no further attempt is buried instead.
 with given as (
@@ -72,6 +77,7 @@ update item i
 returning i.*;
 
 -- name: bury_job
+-- moves
 -- Puts a reserved job aside until somebody kicks it. $3 priority or null.
 update item i
    set state = 'buried', buried_seq = nextval('item_buried'),
@@ -83,6 +89,8 @@ update item i
 returning i.*;
 
 -- name: kick_topic
+-- moves
+-- not null: kicked_from
 -- If any are buried, only those, the longest buried first; else delayed ones, the soonest first. Callers ask
 -- for a bounded number ($2) at a time. What goes on with an earlier statement names its state ($4) and time
 -- ($5): a job that is buried again meanwhile would be kicked without end.
@@ -106,6 +114,7 @@ update item i
 returning i.*, k.state as kicked_from;
 
 -- name: kick_job
+-- moves
 update item i
    set state = 'ready', buried_seq = null, wake_at = null, available_at = t.now,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
@@ -142,11 +151,13 @@ update queue
  where kind = 'job' and name = $1 returning *;
 
 -- name: pop_to_push
+-- moves
 -- For the topic's push target: at most $3 jobs with it at once over all processes, so the count is
 -- taken under a lock of the topic.
 select * from pop_to_push($1, $2, $3);
 
 -- name: push_topics
+-- not null: push
 select name, push from queue where kind = 'job' and push is not null;
 
 -- name: put_schedule

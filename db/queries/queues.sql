@@ -13,6 +13,7 @@ select * from queue q where kind = $1 and name = $2 and is_there(q);
 select * from queue q where kind = $1 and ($2::bigint is null or seq < $2) and is_there(q) order by seq desc limit $3;
 
 -- name: delete_queue
+-- not null: outcome
 select delete_queue($1, $2) as outcome;
 
 -- name: put_queue
@@ -45,6 +46,8 @@ update queue set refresh_taken_at = clock_timestamp()
 returning kind, name;
 
 -- name: refresh_items
+-- moves
+-- not null: created_at, due, ruled
 -- One batch of open items of a queue reckoned anew after its settings changed: place, deadline and
 -- wake time; steps already reached apply again as `greatest(current, step)`. Walks in the order of
 -- creation from ($3, $4); the answer is the last row of the batch with the ids for which something is
@@ -90,6 +93,7 @@ update queue set refresh_pending = false, refresh_taken_at = null
 returning name;
 
 -- name: queue_stats
+-- not null: counts, claims_per_minute
 -- Exact as of one snapshot: sums of the tally, not counts over the items.
 select
   (select coalesce(json_object_agg(what, n), '{}') from (
@@ -100,15 +104,19 @@ select
     where kind = $1 and queue = $2 and granted_at > (select clock_timestamp()) - interval '1 minute') as claims_per_minute;
 
 -- name: claim_reasons
+-- not null: delayed, held, excluded, skills, skipped, paused, max_held
 select * from claim_reasons($1, $2, $3, $4);
 
 -- name: claim
+-- moves
 select * from claim_items($1, $2, $3, $4, $5, $6, $7, null);
 
 -- name: claim_next
+-- moves
 select * from claim_next($1, $2, $3, $4, $5, $6);
 
 -- name: items_ahead
+-- not null: n
 -- How many would be handed to this person before the item, counted up to 1,000.
 select count(*)::integer as n from (
   select 1 from item i, (select rank, seq from item where kind = $1 and id = $3) mine

@@ -1,6 +1,7 @@
 -- Reconciliation with Temporal (db/functions/reconcile.sql).
 
 -- name: notice_store
+-- not null: first
 -- Another store than the one before knows none of our workflows: a pass begins. `first`: there was none before.
 insert into reconciliation as r (store, stage) values ($1, 'schedules')
 on conflict (one) do update
@@ -15,9 +16,11 @@ on conflict (one) do update
    set stage = 'schedules', after_kind = '', after_id = '', after_n = 0, started_at = clock_timestamp(), finished_at = null;
 
 -- name: put_back
+-- not null: stage
 select * from put_back($1, $2);
 
 -- name: is_reconciled
+-- not null: done
 select not exists (select from reconciliation where stage is not null) as done;
 
 -- name: mark_resync
@@ -38,10 +41,12 @@ returning r.id, r.what, r.parent, r.name, r.n;
 select pg_advisory_xact_lock(7236020, hashtext($1 || '/' || $2));
 
 -- name: schedule_to_sync
+-- not null: missed_from, missed_to
 -- With the instants between which firings may have been missed: an hour, sixty of them, and none before its last change.
 select s.*, greatest(s.updated_at, clock_timestamp() - least(interval '1 hour', make_interval(secs => 60 * s.every_seconds))) as missed_from,
        clock_timestamp() as missed_to
   from schedule s where topic = $1 and name = $2;
 
 -- name: resync_count
+-- not null: n
 select count(*)::integer as n from resync;

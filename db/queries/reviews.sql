@@ -7,6 +7,7 @@ select * from receive_callbacks($1, $2, $3, $4, $5, $6, $7, $8, $9);
 select * from apply_review($1, $2);
 
 -- name: put_review
+-- not null: created, now
 select * from put_review($1, $2, $3, $4, $5);
 
 -- name: get_review
@@ -17,6 +18,7 @@ select * from review where id = $1;
 select * from review where $1::bigint is null or seq < $1 order by seq desc limit $2;
 
 -- name: review_stores
+-- not null: record, version, index, base, in_step
 -- The three stores in one statement, so as of one moment.
 select r.record, r.version, jsonb_build_object('id', b.review_id, 'status', b.status, 'pictures', b.pictures, 'replies', b.replies,
          'version', b.version, 'updatedAt', iso_time(b.updated_at)) as base,
@@ -35,6 +37,7 @@ select r.record, r.version, jsonb_build_object('id', b.review_id, 'status', b.st
 select * from review_callback where review_id = $1 and seq > $2::bigint order by seq limit $3;
 
 -- name: review_record
+-- not null: record
 select review_record($1, $2::bigint) as record;
 
 -- name: review_change
@@ -48,6 +51,7 @@ select r.callback, review_record(r.id, c.seq) as record, case when b.review_id i
  where r.id = $1;
 
 -- name: review_counts
+-- not null: day
 -- Lines of all reviews' logs by outcome, of one day or, without $1, of today, in UTC.
 select d.day, t.what as outcome, t.n
   from (select coalesce($1::text, to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD')) as day) d
@@ -55,6 +59,7 @@ select d.day, t.what as outcome, t.n
     select what, sum(n)::bigint as n from tally where kind = 'review' and queue = d.day group by what) t on true;
 
 -- name: callback_outcome
+-- not null: outcome
 -- $2 its arrival; the first of the same name beside it.
 select c.outcome, f.outcome as first_outcome from review_callback c
   left join review_callback f on f.review_id = c.review_id and f.callback_id = c.callback_id and not f.repeated and c.repeated

@@ -1,6 +1,7 @@
 -- Rules of a queue (S0.2); how they are evaluated: services/rules.ts.
 
 -- name: apply_rules
+-- moves
 -- What rules come to for tickets of queue $1, evaluated under its settings version $2. $3: JSON array of
 -- {id, version, priority, requires, rules}; a ticket that changed in between is left out of the answer and
 -- evaluated again. What was set by hand stays; an escalation that was reached is never undone.
@@ -45,6 +46,7 @@ select * from item
  order by rules_due_at limit $1;
 
 -- name: open_tickets
+-- not null: waited
 -- One batch of a queue's open tickets in the order of creation from ($2, $3), with how long each has waited.
 select *, extract(epoch from clock_timestamp() - first_available_at)::double precision as waited from item
  where kind = 'ticket' and queue = $1 and ended_at is null and (created_at, seq) > ($2::timestamptz, $3::bigint)

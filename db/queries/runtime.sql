@@ -1,12 +1,15 @@
 -- The link to Temporal and between processes: outbox, nodes, clocks, notices.
 
 -- name: tick
+-- moves
 select * from tick($1);
 
 -- name: tick_item
+-- moves
 select * from tick_item($1, $2);
 
 -- name: tick_items
+-- moves
 select * from tick_items($1, $2);
 
 -- name: refresh_statistics
@@ -24,6 +27,7 @@ select extract(epoch from min(wake_at) - clock_timestamp())::double precision as
 delete from parked where until < clock_timestamp() - interval '10 minutes';
 
 -- name: parked_count
+-- not null: n
 select count(*)::integer as n from parked where until > clock_timestamp();
 
 -- name: beat
@@ -80,6 +84,7 @@ select o.version as outbox_version, i.kind, i.id, i.queue, i.state, i.version, i
  order by o.version limit $3;
 
 -- name: outbox_lag
+-- not null: waiting, oldest_seconds
 -- How many there are, counted up to 10,000 and from there on as the table's statistics have it: counting a million takes a
 -- tenth of a second, at every look. Versions are drawn in order, so the first row is the oldest but for moments.
 select case when s.n < 10000 then s.n else greatest(s.n, pg_stat_get_live_tuples('outbox'::regclass)) end as waiting,
@@ -93,6 +98,7 @@ select seq, at, kind, item_id, queue, person, type, data from notice
  where at > (select clock_timestamp()) - interval '15 seconds' order by seq;
 
 -- name: notices_after
+-- not null: seq, at, kind, item_id, queue, person, type, data
 -- To a person $2 or of a ticket queue $3, behind the one a reader saw last; also those with a lower number
 -- whose transaction was under way when that one was written: they may have come after it.
 select n.seq, n.at, n.kind, n.item_id, n.queue, n.person, n.type, n.data
@@ -102,6 +108,7 @@ select n.seq, n.at, n.kind, n.item_id, n.queue, n.person, n.type, n.data
  order by n.seq limit 1000;
 
 -- name: last_notice
+-- not null: seq
 select coalesce(max(seq), 0)::bigint as seq from notice;
 
 -- name: forget_notices
@@ -122,6 +129,7 @@ select kind, queue, what, sum(n) from gone group by kind, queue, what having sum
 insert into operator_command (key, kind, item_id) values ($1, $2, $3) on conflict do nothing returning key;
 
 -- name: read_item
+-- not null: now
 select i.*, clock_timestamp() as now from item i where kind = $1 and id = $2;
 
 -- name: notify

@@ -8,6 +8,7 @@ on conflict (id) do nothing returning *;
 select * from task_template where id = $1;
 
 -- name: delete_template
+-- not null: outcome
 select delete_template($1) as outcome;
 
 -- name: list_templates
@@ -31,6 +32,7 @@ select s.person, $1, s.given_as from unnest($2::text[], $3::text[]) as s (person
 delete from member where group_id = $1 and person = any ($2::text[]);
 
 -- name: get_group
+-- not null: members
 select g.*, array(select m.given_as from member m where m.group_id = g.id order by m.person) as members
   from task_group g where g.id = $1;
 
@@ -43,18 +45,26 @@ update task_group g set size = (select count(*) from member m where m.group_id =
 select * from task_group where $1::bigint is null or seq < $1 order by seq desc limit $2;
 
 -- name: is_zone
+-- not null: known
 select is_zone($1) as known;
 
 -- name: add_task
+-- moves
+-- not null: outcome
 select r.outcome, (r.item).* from add_task($1, $2, $3) r;
 
 -- name: change_task
+-- moves
+-- not null: outcome
 select r.outcome, (r.item).* from change_task($1, $2, $3, $4, $5) r;
 
 -- name: delete_task
+-- moves
+-- not null: outcome
 select r.outcome, (r.item).* from delete_task($1, $2, $3) r;
 
 -- name: cancel_occurrence
+-- moves
 select * from cancel_occurrence($1, $2, $3);
 
 -- name: get_task
@@ -85,9 +95,11 @@ select t.* from (select $1::text as queue union select 'gid_' || group_id from m
  order by t.start_time, t.seq limit $7;
 
 -- name: has_group
+-- not null: known
 select exists (select from task_group where id = $1) as known;
 
 -- name: task_occurrences
+-- not null: at, dispatch_times, live, completed
 -- A task's occurrences from $2 until before $3, the first $4, those made with what has become of them.
 select s.at, i.state, i.room, t.dispatch_times,
        (select count(*)::integer from lease l where l.kind = 'task' and l.item_id = i.id and l.ended_at is null) as live,
@@ -105,12 +117,15 @@ select s.at, i.state, i.room, t.dispatch_times,
  order by s.at limit $4;
 
 -- name: next_tasks
+-- moves
 select r.person, r.outcome, r.log_id, r.given, (r.item).* from next_tasks($1) r;
 
 -- name: complete_tasks
+-- moves
 select r.token, r.outcome, r.completed_at, r.current, (r.item).* from complete_tasks($1) r;
 
 -- name: dispatch_log
+-- not null: place, data
 -- Oldest first: of all, or of one task. ($3, $4, $5) is the place of the last line before.
 -- bytes: data
 select e.item_id, e.seq, e.type, e.at, (extract(epoch from e.at) * 1000000)::bigint as place, e.data from event e
@@ -120,6 +135,7 @@ select e.item_id, e.seq, e.type, e.at, (extract(epoch from e.at) * 1000000)::big
  order by e.at, e.item_id, e.seq limit $6;
 
 -- name: dispatch_log_of_user
+-- not null: place, data
 -- The same of one user, $7.
 -- bytes: data
 select e.item_id, e.seq, e.type, e.at, (extract(epoch from e.at) * 1000000)::bigint as place, e.data from event e
@@ -129,6 +145,7 @@ select e.item_id, e.seq, e.type, e.at, (extract(epoch from e.at) * 1000000)::big
  order by e.at, e.item_id, e.seq limit $6;
 
 -- name: completions_of
+-- not null: uid, logId, completedAt
 -- The newest completions of an occurrence, oldest first; only the last one with its result, so that a message is bounded.
 select e.data ->> 'uid' as uid, e.data ->> 'logId' as "logId", iso_time(e.at) as "completedAt",
        case when e.newest = 1 then e.data -> 'result' end as result
@@ -137,4 +154,6 @@ select e.data ->> 'uid' as uid, e.data ->> 'logId' as "logId", iso_time(e.at) as
  order by e.seq;
 
 -- name: forget_tasks
+-- moves
+-- not null: n
 select forget_tasks(clock_timestamp() - make_interval(days => $1), 1000) as n;

@@ -2,6 +2,7 @@
 -- reservations whose connection is gone (S3.8). Tubes are topics.
 
 -- name: return_jobs
+-- moves
 -- Reserved jobs back to where they were, because the connection that held them is gone. Nobody released
 -- them, so delay and priority stay and it doesn't count as a release. $3: the answer never reached the
 -- client, so it wasn't an attempt either.
@@ -26,6 +27,7 @@ update item i
 returning i.*;
 
 -- name: job_stats
+-- not null: lease_seconds, age, time_left, timeouts, releases, buries, kicks
 -- By number, as beanstalkd's stats-job has it; times in seconds. A job is buried or reserved again far
 -- less often than it is looked at, so its history is counted, not kept.
 select i.seq, i.queue, i.state, i.priority, i.attempts, i.delay_seconds, coalesce(i.lease_seconds, 0) as lease_seconds,
@@ -43,22 +45,26 @@ select i.seq, i.queue, i.state, i.priority, i.attempts, i.delay_seconds, coalesc
  where i.kind = 'job' and i.seq = $1 and i.ended_at is null;
 
 -- name: topic_counts
+-- not null: n
 -- Of one topic, or of each ($1 null): how many jobs per state, and how often a reservation ran out.
 select queue, what, sum(n)::bigint as n from tally
  where kind = 'job' and ($1::text is null or queue = $1)
  group by queue, what having sum(n) <> 0;
 
 -- name: urgent_jobs
+-- not null: n
 -- Ready jobs with a priority below 1024, as beanstalkd counts them, of one topic or of all.
 select count(*)::integer as n from item
  where kind = 'job' and ($1::text is null or queue = $1) and state = 'ready' and requires_key = '' and rank < 1024;
 
 -- name: topic_pause
+-- not null: left
 -- Seconds for which a topic was paused and that are left of it; no row: it isn't.
 select pause_seconds as seconds, extract(epoch from paused_until - clock_timestamp())::double precision as left
   from queue where kind = 'job' and name = $1 and paused_until > clock_timestamp();
 
 -- name: open_tube
+-- not null: any
 -- Whether a topic has open jobs. Without any, a tube that nobody uses or watches had ceased to be, and
 -- its pause with it: the new one of that name isn't paused.
 with jobs as materialized (

@@ -2,7 +2,6 @@ import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { createKey } from '../../api/auth.ts';
 import type { FeedEvent } from '../../contract/feed.ts';
-import { noteItem } from '../../db/items.ts';
 import { type Role, revokeKey } from '../../db/keys.ts';
 import { addCase, claimed, court, jurors, voted } from '../support/cases.ts';
 import { claimOne, eventually, type Json, walk } from '../support/client.ts';
@@ -187,7 +186,8 @@ const text = 'x'.repeat(200_000);
 /** Many megabytes of events; the position before them. */
 async function largeEvents(id: string): Promise<number> {
   await add(api, 'large', { id });
-  for (let n = 0; n < LARGE; n++) await noteItem(running.runtime.db, 'ticket', id, 'noted', 'test', { n, text });
+  for (let n = 0; n < LARGE; n++)
+    await running.runtime.db.move('note_item', { kind: 'ticket', id, type: 'noted', actor: 'test', data: { n, text } });
   return (await wholeFeed(api)).length - LARGE;
 }
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
 import type { FeedEvent } from '../../contract/feed.ts';
-import { addItems, type Item, type NewItem, noteItem } from '../../db/items.ts';
+import { addItems, type Item, type NewItem } from '../../db/items.ts';
 import type { Db, Mover } from '../../db/pool.ts';
 import { type Client, eventually } from './client.ts';
 
@@ -93,7 +93,8 @@ export const addTickets = (db: Mover, queue: string, ids: string[]): Promise<Ite
   );
 
 /** One more event of a ticket. */
-export const note = (db: Mover, id: string) => noteItem(db, 'ticket', id, 'noted', 'test', { by: 'test' });
+export const note = (db: Mover, id: string) =>
+  db.move('note_item', { kind: 'ticket', id, type: 'noted', actor: 'test', data: { by: 'test' } });
 
 export interface Pending {
   /** Does more in the same transaction. */

@@ -1,0 +1,92 @@
+import type { FeedEvent } from '../contract/feed.ts';
+import type { Callback, Change, ReviewTarget } from '../contract/items.ts';
+import type { Rule } from '../contract/queues.ts';
+import type { ReviewRecord } from '../contract/reviews.ts';
+import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
+import type { NewTask, TemplateParams } from '../contract/tasks.ts';
+import type { Change as ReviewChange } from '../domain/reviews.ts';
+import type { Claimed, Refused } from './cases.ts';
+import type { Advanced, Completed, DispatchLogRow, Pulled } from './dispatches.ts';
+import type { PushTarget } from './jobs.ts';
+import type { Role } from './keys.ts';
+import type { Escalation } from './queues.ts';
+import type { Applied, Outcome, Received } from './reviews.ts';
+import type { Notice } from './runtime.ts';
+
+/**
+ * Types that the database does not know: of JSON, and of text with fixed words. The key is `table.column`, or
+ * `statement.column` for what a statement computes; null is not said here. `statement.*` narrows a statement's whole
+ * row, for what a function returns. One entry a line: `npm run statements` reads the keys.
+ */
+export interface Columns {
+  'api_key.role': Role;
+  'case_file.parties': { id: string; person?: string }[];
+  'case_file.tally': Record<string, number>;
+  'court.mode': 'claim' | 'assign' | 'both';
+  'court.quality': { agreement: number; after: number };
+  'court.fallback': { extendSeconds: number } | { court: string } | { queue: string };
+  'court.invitation_callback': Callback;
+  'delivery.kind': Driven;
+  'delivery.state': 'pending' | 'delivered' | 'failed';
+  'delivery_start.kind': Driven;
+  'event.kind': Driven;
+  'event.data': FeedEvent['data'];
+  'item.kind': Kind;
+  'item.state': CoreState;
+  'item.callback': Callback | ReviewTarget;
+  'notice.kind': Kind;
+  'notice.type': Notice['type'];
+  'notice.data': Notice['data'];
+  'queue.kind': Kind;
+  'queue.escalations': Escalation[];
+  'queue.callback': Callback;
+  'queue.form': object;
+  'queue.rules': Rule[];
+  'queue.push': PushTarget;
+  'resync.what': 'schedule' | 'delivery';
+  'review.record': ReviewRecord;
+  'review.callback': Callback;
+  'review_callback.outcome': Outcome;
+  'stream_ticket.role': Role;
+  'task.type': NewTask['type'];
+  'task.params': NewTask['params'];
+  'task.dispatch': NewTask['dispatch'];
+  'task.catch_up': NewTask['catchUp'];
+  'task.callback': Callback;
+  'task.state': 'active' | 'deleted';
+  'task_template.params': TemplateParams;
+
+  'add_task.outcome': 'created' | 'exists' | 'limit' | 'no_template' | 'too_many';
+  'adopt_outbox.*': Change & { outbox_version: number };
+  'apply_review.*': Applied;
+  'callback_outcome.first_outcome': Outcome;
+  'case_to_judge.tally': Record<string, number>;
+  'cast_vote.outcome': 'counted' | 'late' | 'repeated' | 'again' | Refused;
+  'change_task.outcome': 'changed' | 'again' | 'deleted' | 'not_found' | 'limit' | 'no_template' | 'too_many';
+  'claim_case.*': Claimed;
+  'complete_tasks.*': Completed | Advanced;
+  'court_stats.counts': Record<string, number>;
+  'court_stats.gold': Record<string, number>;
+  'delete_queue.outcome': 'deleted' | 'used' | 'not_found';
+  'delete_task.outcome': 'deleted' | 'repeated' | 'not_found';
+  'delete_template.outcome': 'deleted' | 'used' | 'not_found';
+  'delivery_counts.kind': Driven;
+  'dispatch_log.type': DispatchLogRow['type'];
+  'dispatch_log.data': DispatchLogRow['data'];
+  'dispatch_log_of_user.type': DispatchLogRow['type'];
+  'dispatch_log_of_user.data': DispatchLogRow['data'];
+  'kick_topic.kicked_from': 'buried' | 'delayed';
+  'leave_case.outcome': 'done' | 'repeated' | Refused;
+  'next_tasks.*': Pulled | Advanced;
+  'open_cases.tally': Record<string, number>;
+  'own_outbox.*': Change & { outbox_version: number };
+  'push_topics.push': PushTarget;
+  'queue_stats.counts': Record<string, number>;
+  'receive_callbacks.*': Received;
+  'renew_hold.*': { outcome: 'done'; expires_at: Date } | { outcome: Refused; expires_at: null };
+  'review_change.*': ReviewChange & { callback: Callback | null };
+  'review_log.*': { seq: number; applied_at: Date };
+  'review_record.record': ReviewRecord;
+  'review_stores.index': object[];
+  'review_stores.base': Record<string, unknown>;
+}
