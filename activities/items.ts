@@ -1,16 +1,6 @@
 import type { Command, Kind, Snapshot } from '../contract/snapshot.ts';
-import { closeCases, inviteJurors } from '../db/cases.ts';
-import * as items from '../db/items.ts';
-import { kickJob } from '../db/jobs.ts';
-import type { Db, Mover } from '../db/pool.ts';
-import { commandOnce, readItem, tickItem } from '../db/runtime.ts';
-import { cancelOccurrence, deleteTask } from '../db/tasks.ts';
-import { isFinal } from '../domain/items.ts';
 import { snapshotOf } from '../runtime/outbox/messages.ts';
-import { newToken } from '../services/tokens.ts';
-
-/** In one round: a court may want more, which the next round invites. */
-const MOST_INVITED = 100;
+import type { Services } from '../services/services.ts';
 
 /** What item workflows ask of the database. */
 export interface ItemActivities {
@@ -30,84 +20,25 @@ export interface Read {
   graced: boolean;
 }
 
-export interface ItemActivityContext {
-  db: Db;
-  /** Whether a pacemaker does the prompt work somewhere. */
-  pacemaker: boolean;
-}
-
-export function itemActivities({ db, pacemaker }: ItemActivityContext): ItemActivities {
+/** @param pacemaker whether one does the prompt work somewhere */
+export function itemActivities({ items, invitations }: Services, pacemaker: boolean): ItemActivities {
   const read = async (kind: Kind, id: string): Promise<Read | null> => {
-    const row = await readItem(db, kind, id);
+    const row = await items.read(kind, id);
     return row ? { snapshot: snapshotOf(row, row.now), graced: pacemaker } : null;
   };
   return {
     readItem: read,
     async wakeItem(kind, id) {
-      // one transition a pass; what is due after it (an escalation behind a reclaim) in the next
-      for (let pass = 0; pass < 10; pass++) {
-        const moved = await tickItem(db, kind, id, { receivedBy: id });
-        if (moved.length === 0) break;
-      }
+      await items.wake(kind, id);
       return read(kind, id);
     },
     async inviteJurors(id) {
-      await inviteJurors(db, id, Array.from({ length: MOST_INVITED }, newToken), { receivedBy: id });
+      await invitations.invite(id, { receivedBy: id });
       return read('case', id);
     },
     async operate(kind, id, key, command) {
-      await db.transaction(
-        async (tx) => {
-          if (await commandOnce(tx, key, kind, id)) await carryOut(tx, kind, id, command);
-        },
-        { receivedBy: id },
-      );
+      await items.operate(kind, id, key, command);
       return read(kind, id);
     },
   };
 }
-
-async function carryOut(tx: Mover, kind: Kind, id: string, command: Command): Promise<void> {
-  if (command.type === 'refuse') {
-    const { signal, reason, detail, by } = command;
-    await tx.move('note_item', { kind, id, type: 'refused', actor: by, data: { command: signal, reason, detail } });
-    return;
-  }
-  if (await change(tx, kind, id, command)) return;
-  const row = await items.getItem(tx, kind, id);
-  const reason = row && isFinal(row.state) ? 'not_open' : 'not_held';
-  const data = { command: command.type, reason };
-  await tx.move('note_item', { kind, id, type: 'refused', actor: command.by, data });
-}
-
-type Change = Exclude<Command, { type: 'refuse' }>;
-
-/** @returns whether anything changed */
-async function change(tx: Mover, kind: Kind, id: string, command: Change): Promise<boolean> {
-  const { by } = command;
-  switch (command.type) {
-    case 'invalidate':
-      return INVALIDATE[kind](tx, id, command.reason, by);
-    case 'reprioritize':
-      return (await tx.move('change_item', { kind, id, change: { priority: command.priority }, actor: by })).length > 0;
-    case 'kick':
-      return (await kickJob(tx, id, by)).length > 0;
-    case 'release': {
-      const release = { kind, id, delaySeconds: 0, skip: false, undelivered: false, actor: by };
-      return (await tx.move('release_item', release)).length > 0;
-    }
-  }
-}
-
-const close =
-  (kind: Kind) =>
-  async (tx: Mover, id: string, reason: string, actor: string): Promise<boolean> =>
-    (await items.closeItems(tx, kind, { state: 'invalidated', items: [{ id }], reason, actor })).length > 0;
-
-const INVALIDATE: Record<Kind, ReturnType<typeof close>> = {
-  ticket: close('ticket'),
-  job: close('job'),
-  case: async (tx, id, reason, by) => (await closeCases(tx, [id], reason, by)).length > 0,
-  task: async (tx, id, reason, by) => (await cancelOccurrence(tx, id, reason, by)).length > 0,
-  rotation: async (tx, id, reason, by) => (await deleteTask(tx, id, reason, by)) === 'deleted',
-};

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import type { Item } from '../contract/items.ts';
 import type { Kind } from '../contract/snapshot.ts';
-import { invalid, Problem } from '../services/problems.ts';
+import { checkEntry, invalid, Problem } from '../services/problems.ts';
 import { idFromKey } from '../services/tokens.ts';
 import type { Caller } from './auth.ts';
-import { checkValues, problemOf, SMALL_BODY } from './endpoint.ts';
+import { checkValues, problemOf } from './endpoint.ts';
 
 const IdempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
@@ -33,15 +33,6 @@ export function sameOrConflict<T extends Pick<Item, 'content_hash'>>(
   if (!existing || Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
     throw new Problem('id_conflict', `${kind} ${id} exists with other content`);
   return { item: existing, created: false };
-}
-
-/**
- * An entry of a batch is bounded like a call of its own, measured as JSON without white space.
- * @throws Problem `payload_too_large`
- */
-export function checkEntry(name: string, sent: unknown): void {
-  if (Buffer.byteLength(JSON.stringify(sent) ?? '') > SMALL_BODY)
-    throw new Problem('payload_too_large', `${name}: an entry of a batch may have ${SMALL_BODY} bytes at most`);
 }
 
 /** One entry of a batch, whatever it is: a bad one doesn't harm the others. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { z } from '@hono/zod-openapi';
 import type { Context, Hono } from 'hono';
+import { SMALL_BODY } from '../contract/common.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { Role } from '../db/keys.ts';
 import { invalid, Problem, problemFrom } from '../services/problems.ts';
@@ -8,7 +9,6 @@ import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';
 import { checkScope, scoped } from './scopes.ts';
 
-export const SMALL_BODY = 256 * 1024;
 export const LARGE_BODY = 8 * 1024 * 1024;
 const MAX_DEPTH = 100;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
@@ -124,9 +124,12 @@ async function answerOf(api: Api, e: AnyEndpoint, c: Context): Promise<Answer<An
   const body = e.body && check(e.body, await bodyOf(e, c.req.raw), 'body');
   const header = (name: string) => c.req.header(name);
   const cut = () => (c.env as { outgoing?: ServerResponse } | undefined)?.outgoing?.destroy();
-  const record = (value: unknown) => (value ?? {}) as Record<string, unknown>;
-  const named = { params: record(params), query: record(query), body: record(body) };
-  await checkScope(api, caller, { endpoint: `${e.method} ${e.path}`, path: e.path, ...named });
+  const isBound = caller.queues !== null;
+  if (isBound) {
+    const record = (value: unknown) => (value ?? {}) as Record<string, unknown>;
+    const named = { params: record(params), query: record(query), body: record(body) };
+    await checkScope(api, caller, { endpoint: `${e.method} ${e.path}`, path: e.path, ...named });
+  }
   const answered = await e.handle({
     ...{ api, caller, params, query, body, raw, header, cut },
     // made when somebody asks for it: most calls never wait
@@ -134,7 +137,7 @@ async function answerOf(api: Api, e: AnyEndpoint, c: Context): Promise<Answer<An
       return c.req.raw.signal;
     },
   });
-  if (answered instanceof Response) return answered;
+  if (answered instanceof Response || !isBound) return answered;
   return { ...answered, body: scoped(caller, e.path, answered.body) };
 }
 

@@ -68,14 +68,12 @@ import {
   listTemplatesEndpoint,
 } from './tasks/templates.ts';
 import { addTicketBatch, addTicketEndpoint } from './tickets/add.ts';
-import { claimTicketsEndpoint } from './tickets/claim.ts';
+import { claimTicketsEndpoint, explain } from './tickets/claim.ts';
 import { decideTicket } from './tickets/decide.ts';
 import { invalidateTicket, invalidateTickets, resolveTicket, resolveTickets } from './tickets/end.ts';
-import { explain } from './tickets/explain.ts';
-import { getTicket, listTicketEvents, listTickets, ticketDeliveries } from './tickets/get.ts';
+import { getTicket, listTicketEvents, listTickets, ticketDeliveries, ticketWorkflow } from './tickets/get.ts';
 import { releaseTicket, renewTicket, transferTicket } from './tickets/leases.ts';
 import { patchTicket } from './tickets/patch.ts';
-import { ticketWorkflow } from './tickets/workflow.ts';
 
 /** Every endpoint there is; the app, the OpenAPI document and the role table are made of this list. */
 export const endpoints = [

@@ -59,12 +59,11 @@ export async function checkItems(api: Api, caller: Caller, kind: Kind, ids: stri
 }
 
 /**
- * Keeps a key that is bound to queues to them, whatever it calls: what a call names, and the queue of each item that
+ * For keys that are bound to queues, whatever they call: checks what a call names, and the queue of each item that
  * it names. An endpoint that this file doesn't know is not for such keys.
  * @throws Problem `forbidden`
  */
 export async function checkScope(api: Api, caller: Caller, named: Named): Promise<void> {
-  if (caller.queues === null) return;
   const { endpoint, path, params, query, body } = named;
   const names = namesIn(named);
   checkNames(caller, names);
@@ -94,7 +93,7 @@ export async function checkScope(api: Api, caller: Caller, named: Named): Promis
 export function scoped(caller: Caller, path: string, answer: unknown): unknown {
   const field = LISTS[path];
   const { items } = answer as { items?: Record<string, unknown>[] };
-  if (caller.queues === null || field === undefined || !items) return answer;
+  if (field === undefined || !items) return answer;
   return { ...(answer as object), items: items.filter((line) => inScope(caller, String(line[field]))) };
 }
 

@@ -1,5 +1,8 @@
 import { z } from '@hono/zod-openapi';
 
+/** What a body may have, unless it is a batch, and an entry of a batch; bytes. */
+export const SMALL_BODY = 256 * 1024;
+
 /** Ids and names: 1–200 of `A-Za-z0-9._:~@-`. */
 export const Name = z
   .string()

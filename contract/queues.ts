@@ -52,6 +52,7 @@ export const QueueSettings = z
     }),
   })
   .openapi('QueueSettings');
+export type QueueSettings = z.infer<typeof QueueSettings>;
 
 export const PutQueue = QueueSettings.extend({
   dryRun: z.boolean().default(false).openapi({ description: 'Changes nothing; lists what would move' }),

@@ -1,6 +1,6 @@
 import type { FeedEvent } from '../contract/feed.ts';
 import type { Callback, Change, ReviewTarget } from '../contract/items.ts';
-import type { Rule } from '../contract/queues.ts';
+import type { QueueSettings, Rule } from '../contract/queues.ts';
 import type { ReviewRecord } from '../contract/reviews.ts';
 import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
 import type { NewTask, TemplateParams } from '../contract/tasks.ts';
@@ -9,7 +9,6 @@ import type { Claimed, Refused } from './cases.ts';
 import type { Advanced, Completed, DispatchLogRow, Pulled } from './dispatches.ts';
 import type { PushTarget } from './jobs.ts';
 import type { Role } from './keys.ts';
-import type { Escalation } from './queues.ts';
 import type { Applied, Outcome, Received } from './reviews.ts';
 import type { Notice } from './runtime.ts';
 
@@ -38,9 +37,9 @@ export interface Columns {
   'notice.type': Notice['type'];
   'notice.data': Notice['data'];
   'queue.kind': Kind;
-  'queue.escalations': Escalation[];
+  'queue.escalations': QueueSettings['escalations'];
   'queue.callback': Callback;
-  'queue.form': object;
+  'queue.form': Record<string, unknown>;
   'queue.rules': Rule[];
   'queue.push': PushTarget;
   'resync.what': 'schedule' | 'delivery';

@@ -105,7 +105,7 @@ export async function rejudgeCases(
 }
 
 export const refreshDone = (db: Queryable, court: Pick<Court, 'name' | 'settings_version'>) =>
-  db.run('refresh_done', ['case', court.name, court.settings_version]);
+  db.run('refresh_done', { kind: 'case', name: court.name, settingsVersion: court.settings_version });
 
 export const putJurors = (db: Queryable, court: string, list: number, jurors: Juror[]) =>
   db.run('put_jurors', [court, JSON.stringify(jurors.map((juror, no) => ({ no, ...juror }))), list]);

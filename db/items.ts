@@ -1,8 +1,8 @@
 import type { Item } from '../contract/items.ts';
 import type { CoreState, Kind } from '../contract/snapshot.ts';
-import type { Mover, Queryable, RowOf } from './pool.ts';
+import type { Mover, Queryable } from './pool.ts';
 
-export type { CoreState, Item, Kind };
+export type { Item, Kind };
 
 /** What `add_items` reads; `hash` is hex. */
 export interface NewItem {
@@ -26,6 +26,9 @@ export interface NewItem {
   bodyBytes?: number;
 }
 
+export const addItems = (db: Mover, kind: Kind, items: NewItem[]) =>
+  db.move('add_items', { kind, items: items.map((item, no) => ({ no, ...item })) });
+
 export interface Settlement {
   id: string;
   token: string;
@@ -40,16 +43,6 @@ export interface Settlement {
   nextWanted: boolean;
 }
 
-/** An item, and the lease that an attempt named. */
-export type Verdict = RowOf<'find_verdict'>;
-
-export const addItems = (db: Mover, kind: Kind, items: NewItem[]) =>
-  db.move('add_items', { kind, items: items.map((item, no) => ({ no, ...item })) });
-
-export async function getItem(db: Queryable, kind: Kind, id: string): Promise<Item | undefined> {
-  return (await db.run('get_items', { kind, ids: [id] }))[0];
-}
-
 export const settleItems = (db: Mover, kind: Kind, all: Settlement[]) =>
   db.move('settle_items', {
     kind,
@@ -62,20 +55,6 @@ export const settleItems = (db: Mover, kind: Kind, all: Settlement[]) =>
     nextWanted: all.map((s) => s.nextWanted),
   });
 
-export interface Hold {
-  id: string;
-  token: string;
-  subject: string | null;
-}
-
-export const renewItems = (db: Mover, kind: Kind, holds: Hold[]) =>
-  db.move('renew_items', {
-    kind,
-    ids: holds.map((h) => h.id),
-    tokens: holds.map((h) => h.token),
-    subjects: holds.map((h) => h.subject),
-  });
-
 export interface Closing {
   state: 'settled' | 'invalidated';
   items: { id: string; result?: unknown }[];
@@ -85,6 +64,7 @@ export interface Closing {
   queue?: string;
 }
 
+/** Ends open items from outside, in whatever open state they are. @returns those that it ended */
 export const closeItems = (db: Mover, kind: Kind, { items, ...closing }: Closing) =>
   db.move('close_items', {
     kind,
@@ -92,6 +72,10 @@ export const closeItems = (db: Mover, kind: Kind, { items, ...closing }: Closing
     results: items.map((i) => (closing.state === 'settled' ? JSON.stringify(i.result) : null)),
     ...closing,
   });
+
+export async function getItem(db: Queryable, kind: Kind, id: string): Promise<Item | undefined> {
+  return (await db.run('get_items', { kind, ids: [id] }))[0];
+}
 
 export interface ItemFilter {
   queue?: string;

@@ -80,17 +80,3 @@ function readStatement(name: string, written: string): Statement {
     notNull: /^-- not null: (.+)$/m.exec(written)?.[1]?.split(/, */) ?? [],
   };
 }
-
-/**
- * The values of a statement's parameters in their order. JSON is sent as text; null is JSON's null there, and SQL's
- * where the parameter is optional.
- * @throws when one that is not optional is missing
- */
-export function valuesOf({ name, parameters }: Statement, given: Record<string, unknown> = {}): unknown[] {
-  return parameters.map((p) => {
-    const value = given[p.name];
-    if (value === undefined && !p.optional) throw new Error(`statement ${name} needs the parameter ${p.name}`);
-    if (p.json && !(p.optional && value == null)) return JSON.stringify(value);
-    return value ?? null;
-  });
-}

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Change, Item } from '../contract/items.ts';
 import type { Kind } from '../contract/snapshot.ts';
-import { loadStatements, type Statement, valuesOf } from './load.ts';
+import { loadStatements, type Statement } from './load.ts';
 import { bounded } from './pages.ts';
 import type { Statements } from './statements.ts';
 
@@ -218,4 +218,18 @@ async function run(on: pg.Pool | pg.PoolClient, name: string, given?: Params): P
   if (!statement) throw new Error(`no statement named ${name} in db/queries`);
   const values = Array.isArray(given) ? given : valuesOf(statement, given);
   return (await on.query({ name, text: statement.text, values })).rows;
+}
+
+/**
+ * The values of a statement's parameters in their order. JSON is sent as text; null is JSON's null there, and SQL's
+ * where the parameter is optional.
+ * @throws when one that is not optional is missing
+ */
+export function valuesOf({ name, parameters }: Statement, given: Record<string, unknown> = {}): unknown[] {
+  return parameters.map((p) => {
+    const value = given[p.name];
+    if (value === undefined && !p.optional) throw new Error(`statement ${name} needs the parameter ${p.name}`);
+    if (p.json && !(p.optional && value == null)) return JSON.stringify(value);
+    return value ?? null;
+  });
 }

@@ -1,6 +1,6 @@
 import type { Change } from '../contract/items.ts';
-import type { Item, Kind } from './items.ts';
-import type { Mover, Queryable, Receipt } from './pool.ts';
+import type { Kind } from '../contract/snapshot.ts';
+import type { Mover, Queryable } from './pool.ts';
 
 export interface Notice {
   seq: number;
@@ -20,19 +20,7 @@ export interface NodeRow {
 }
 
 /** One batch of everything due; see db/functions/tick.sql. */
-export const tick = (db: Mover, limit: number) => db.move('tick', [limit], { byTime: true });
-
-/** What is due for one item; see db/functions/tick.sql. */
-export const tickItem = (db: Mover, kind: Kind, id: string, how?: Receipt) => db.move('tick_item', [kind, id], how);
-
-/** What is due for these items, one transition each; see db/functions/tick.sql. */
-export const tickItems = (db: Mover, kind: Kind, ids: string[], how?: Receipt) =>
-  db.move('tick_items', [kind, ids], how);
-
-/** An item with the database's time of reading it. */
-export async function readItem(db: Queryable, kind: Kind, id: string): Promise<(Item & { now: Date }) | undefined> {
-  return (await db.run<Item & { now: Date }>('read_item', [kind, id]))[0];
-}
+export const tick = (db: Mover, limit: number) => db.move('tick', { limit }, { byTime: true });
 
 /** Seconds until something is due (negative: overdue), or null. */
 export async function nextDue(db: Queryable): Promise<number | null> {
@@ -87,9 +75,4 @@ export async function tidy(db: Queryable): Promise<void> {
   await db.run('forget_notices');
   await db.run('forget_nodes');
   await db.run('compact_tally');
-}
-
-/** True the first time an operator's command is seen, in the transaction that carries it out. */
-export async function commandOnce(db: Queryable, key: string, kind: Kind, id: string): Promise<boolean> {
-  return (await db.run('command_once', [key, kind, id])).length === 1;
 }

@@ -78,9 +78,11 @@ export function share<In, Out>(
  * Shared statements of which each serves one group, such as a queue. A group is known for as long as somebody waits in
  * it: callers choose the names, and may choose as many as they like.
  */
-export function sharePerGroup<In, Out>(make: (group: string) => (input: In) => Promise<Out>) {
-  const groups = new Map<string, { shared: (input: In) => Promise<Out>; callers: number }>();
-  return async (name: string, input: In): Promise<Out> => {
+export function sharePerGroup<In, Out, Group extends string = string>(
+  make: (group: Group) => (input: In) => Promise<Out>,
+) {
+  const groups = new Map<Group, { shared: (input: In) => Promise<Out>; callers: number }>();
+  return async (name: Group, input: In): Promise<Out> => {
     const group = groups.get(name) ?? { shared: make(name), callers: 0 };
     groups.set(name, group);
     group.callers++;

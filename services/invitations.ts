@@ -8,6 +8,7 @@ import {
   invitingCases,
   takeFreedCourts,
 } from '../db/invitations.ts';
+import type { Receipt } from '../db/pool.ts';
 import { isQuiet, kindOf } from '../domain/kinds.ts';
 import { isItem } from '../runtime/commits.ts';
 import { Repeating } from '../runtime/repeating.ts';
@@ -49,6 +50,11 @@ export class Invitations {
     runtime.maintenance.add(() => this.look());
   }
 
+  /** Invites jurors whom a case lacks; a court may want more of them, which the next round invites. @returns how many */
+  invite(id: string, how?: Receipt): Promise<number> {
+    return inviteJurors(this.#o.db, id, Array.from({ length: MOST_INVITED }, newToken), how);
+  }
+
   /** There may be something to do. Calls within some milliseconds are one look: most votes free no juror who is needed. */
   look(): void {
     if (this.#stopped) return;
@@ -87,9 +93,7 @@ export class Invitations {
         last = batch.at(-1);
         if (!last || this.#stopped) break;
         for (const { id } of batch) {
-          const tokens = Array.from({ length: MOST_INVITED }, newToken);
-          const invited = await inviteJurors(db, id, tokens);
-          vain = invited > 0 ? 0 : vain + 1;
+          vain = (await this.invite(id)) > 0 ? 0 : vain + 1;
           if (vain === MOST_IN_VAIN || this.#stopped) break;
         }
       }

@@ -1,86 +1,121 @@
 import type { Item } from '../contract/items.ts';
-import type { Kind } from '../contract/snapshot.ts';
-import * as items from '../db/items.ts';
-import type { Mover } from '../db/pool.ts';
+import type { Command, Kind } from '../contract/snapshot.ts';
+import { addItems, type ItemFilter, listItems, type NewItem, type Settlement, settleItems } from '../db/items.ts';
+import type { Mover, Receipt, RowOf } from '../db/pool.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { share } from './batching.ts';
-import { settleDue } from './queues.ts';
+import { share, sharePerGroup } from './batching.ts';
+import { operate } from './items-commands.ts';
 import type { Rules } from './rules.ts';
 
-/** What tickets and jobs do alike. Statements of concurrent calls are shared (services/batching.ts). */
+export interface Hold {
+  id: string;
+  token: string;
+  subject: string | null;
+}
+
+/** What items of all kinds have in common. Statements of concurrent calls are shared (services/batching.ts). */
 export interface ItemService {
   /** Adds one item; undefined when the id exists. */
-  add(input: { kind: Kind; item: items.NewItem }): Promise<Item | undefined>;
-  settle(input: { kind: Kind; settlement: items.Settlement }): Promise<Item | undefined>;
-  renew(input: { kind: Kind; hold: items.Hold }): Promise<Item | undefined>;
+  add(input: { kind: Kind; item: NewItem }): Promise<Item | undefined>;
+  /** Undefined: the token is of no live lease, or the form has changed. */
+  settle(input: { kind: Kind; settlement: Settlement }): Promise<Item | undefined>;
+  /** Undefined: the token is of no live lease. */
+  renew(input: { kind: Kind; hold: Hold }): Promise<Item | undefined>;
+  get(kind: Kind, id: string): Promise<Item | undefined>;
+  /** A page, newest first. */
+  list(kind: Kind, filter: ItemFilter, limit: number): Promise<Item[]>;
+  /** An item's history behind the event `after`, oldest first. */
+  events(kind: Kind, id: string, after: number, limit: number): Promise<RowOf<'list_events'>[]>;
+  /** With the database's time of reading it; undefined when the item is gone (retention). */
+  read(kind: Kind, id: string): Promise<(Item & { now: Date }) | undefined>;
+  /** Does what is due for an item by the database's clock, asked by its own workflow. */
+  wake(kind: Kind, id: string): Promise<void>;
+  /** Carries out an operator's command once, asked by the item's own workflow. */
+  operate(kind: Kind, id: string, key: string, command: Command): Promise<void>;
 }
 
 export function itemService({ db }: Runtime, rules: Rules): ItemService {
+  const adds = sharePerGroup<NewItem, Item | undefined, Kind>((kind) =>
+    share(
+      async (items) => {
+        const add = async (tx: Mover) => settleDue(tx, kind, await addItems(tx, kind, items));
+        // one that comes with its age may have reached escalations, and has their priority from the first
+        const aged = items.some((item) => item.createdAt !== null);
+        const rows = await rules.settled(await (aged ? db.transaction(add) : add(db)));
+        return items.map((item) => rows.find((row) => isSame(row, item)));
+      },
+      { keys: (item) => [item.id ?? item.hash] },
+    ),
+  );
+  const settlements = sharePerGroup<Settlement, Item | undefined, Kind>((kind) =>
+    share(
+      async (all) => {
+        const rows = await settleItems(db, kind, all);
+        return all.map((s) => rows.find((row) => row.settled_token === s.token));
+      },
+      { keys: ({ id, token }) => [`id/${id}`, token] },
+    ),
+  );
+  const renewals = sharePerGroup<Hold, Item | undefined, Kind>((kind) =>
+    share(
+      async (all) => {
+        const rows = await db.move('renew_items', {
+          kind,
+          ids: all.map((hold) => hold.id),
+          tokens: all.map((hold) => hold.token),
+          subjects: all.map((hold) => hold.subject),
+        });
+        return all.map((hold) => rows.find((row) => row.lease_id === hold.token));
+      },
+      { keys: ({ id, token }) => [`id/${id}`, token] },
+    ),
+  );
   return {
-    add: share(
-      (inputs) =>
-        byKind(inputs, async (kind, group) => {
-          const added = group.map((g) => g.item);
-          const add = async (tx: Mover) => settleDue(tx, kind, await items.addItems(tx, kind, added));
-          // one that comes with its age may have escalations behind it, and stands where they put it from the first
-          const aged = added.some((item) => item.createdAt !== null);
-          const rows = await rules.settled(await (aged ? db.transaction(add) : add(db)));
-          return added.map((item) => rows.find((r) => isSame(r, item)));
-        }),
-      { keys: ({ kind, item }) => [`${kind}/${item.id ?? item.hash}`] },
-    ),
-    settle: share(
-      (inputs) =>
-        byKind(inputs, async (kind, group) => {
-          const rows = await items.settleItems(
-            db,
-            kind,
-            group.map((g) => g.settlement),
-          );
-          return group.map((g) => rows.find((r) => r.settled_token === g.settlement.token));
-        }),
-      { keys: ({ kind, settlement: s }) => [`${kind}/${s.id}`, s.token] },
-    ),
-    renew: share(
-      (inputs) =>
-        byKind(inputs, async (kind, group) => {
-          const rows = await items.renewItems(
-            db,
-            kind,
-            group.map((g) => g.hold),
-          );
-          return group.map((g) => rows.find((r) => r.lease_id === g.hold.token));
-        }),
-      { keys: ({ kind, hold }) => [`${kind}/${hold.id}`, hold.token] },
-    ),
+    add: ({ kind, item }) => adds(kind, item),
+    settle: ({ kind, settlement }) => settlements(kind, settlement),
+    renew: ({ kind, hold }) => renewals(kind, hold),
+    get: async (kind, id) => (await db.run('get_items', { kind, ids: [id] }))[0],
+    list: (kind, filter, limit) => listItems(db.lists, kind, filter, limit),
+    events: (kind, id, after, limit) => db.lists.run('list_events', { kind, id, after, limit }),
+    read: async (kind, id) => (await db.run('read_item', { kind, id }))[0],
+    async wake(kind, id) {
+      for (let pass = 0; pass < MAX_WAKES; pass++) {
+        const moved = await db.move('tick_item', { kind, id }, { receivedBy: id });
+        if (moved.length === 0) return;
+      }
+    },
+    operate: (kind, id, key, command) => operate(db, kind, id, key, command),
   };
 }
 
 /** An item that the database has named is found by its hash, which is then drawn at random. */
-const isSame = (row: Item, item: items.NewItem) =>
+const isSame = (row: Item, item: NewItem) =>
   item.id === null ? Buffer.from(row.content_hash).toString('hex') === item.hash : row.id === item.id;
 
-/** Runs one statement per kind and puts the answers back in the order of the inputs. */
-async function byKind<In extends { kind: Kind }, Out>(
-  inputs: In[],
-  run: (kind: Kind, group: In[]) => Promise<Out[]>,
-): Promise<Out[]> {
-  const answers = new Map<In, Out>();
-  for (const [kind, group] of groups(inputs, (i) => i.kind)) {
-    const outputs = await run(kind, group);
-    group.forEach((input, i) => {
-      answers.set(input, outputs[i] as Out);
-    });
-  }
-  return inputs.map((input) => answers.get(input) as Out);
+/** Transitions that a workflow's wake does at most; there is one a pass. */
+const MAX_WAKES = 10;
+/** Transitions of one item that can be due at once: its lease, its delay, an escalation. */
+const MAX_PASSES = 5;
+
+const isDue = ({ wake_at, updated_at }: Item) => wake_at !== null && wake_at <= updated_at;
+
+/**
+ * Does what is due for these rows now, so that the answer and the next claim go by it (S0.2).
+ * @returns the rows, followed by each later state of theirs
+ */
+export async function settleDue(db: Mover, kind: Kind, rows: Item[]): Promise<Item[]> {
+  const due = rows.filter(isDue).map((row) => row.id);
+  return [...rows, ...(await tickThrough(db, kind, due))];
 }
 
-function groups<T, K>(all: T[], key: (one: T) => K): Map<K, T[]> {
-  const found = new Map<K, T[]>();
-  for (const one of all) {
-    const group = found.get(key(one));
-    if (group) group.push(one);
-    else found.set(key(one), [one]);
+/** @returns every row that moved, once for each of its transitions */
+export async function tickThrough(db: Mover, kind: Kind, ids: string[], how?: Receipt): Promise<Item[]> {
+  const all: Item[] = [];
+  let due = ids;
+  for (let pass = 0; pass < MAX_PASSES && due.length > 0; pass++) {
+    const moved = await db.move('tick_items', { kind, ids: due }, how);
+    all.push(...moved);
+    due = moved.filter(isDue).map((row) => row.id);
   }
-  return found;
+  return all;
 }

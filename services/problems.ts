@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg';
+import { SMALL_BODY } from '../contract/common.ts';
 import { PROBLEMS, type ProblemCode } from '../contract/problems.ts';
 
 /** An answer that is an error: RFC 9457, with a stable code. Thrown by handlers, written by the app. */
@@ -30,6 +31,31 @@ export class Problem extends Error {
 
 export const invalid = (path: string, message: string) =>
   new Problem('invalid_request', `${path} ${message}`, { errors: [{ path, message }] });
+
+/**
+ * What an add comes to whose id exists already: the same record for the same content (S0.9).
+ * @param hash SHA-256 of the content as it is sent now, hex
+ * @throws Problem `id_conflict` when the id stands for other content, as it was first sent
+ */
+export function sameContent<T extends { content_hash: Uint8Array }>(
+  existing: T | undefined,
+  what: string,
+  id: string,
+  hash: string,
+): T {
+  if (!existing || Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
+    throw new Problem('id_conflict', `${what} ${id} exists with other content`);
+  return existing;
+}
+
+/**
+ * An entry of a batch is bounded like a call of its own, measured as JSON without white space.
+ * @throws Problem `payload_too_large`
+ */
+export function checkEntry(name: string, sent: unknown): void {
+  if (Buffer.byteLength(JSON.stringify(sent) ?? '') > SMALL_BODY)
+    throw new Problem('payload_too_large', `${name}: an entry of a batch may have ${SMALL_BODY} bytes at most`);
+}
 
 const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH']);
 /** A statement that ran into its time-out. */

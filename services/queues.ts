@@ -1,62 +1,14 @@
-import type { Item } from '../contract/items.ts';
+import type { QueueSettings } from '../contract/queues.ts';
 import type { Kind } from '../contract/snapshot.ts';
-import type { Mover, Receipt } from '../db/pool.ts';
-import { deleteQueue, ensureQueue, getQueue, refreshDone, refreshItems } from '../db/queues.ts';
-import { tickItems } from '../db/runtime.ts';
+import type { RowOf } from '../db/pool.ts';
+import type { QueueRow } from '../db/statements.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import type { Rules } from './rules.ts';
+import { checkSettings } from './forms.ts';
+import { tickThrough } from './items.ts';
+import { Problem } from './problems.ts';
+import type { PriorityChanges, Rules } from './rules.ts';
 
-/** Transitions of one item that can be due at once: its lease, its delay, an escalation. */
-const MAX_PASSES = 5;
-
-const isDue = ({ wake_at, updated_at }: Item) => wake_at !== null && wake_at <= updated_at;
-
-/**
- * Does what is due for these rows now, so that the answer and the next claim go by it (S0.2).
- * @returns the rows, followed by each later state of theirs
- */
-export async function settleDue(db: Mover, kind: Kind, rows: Item[]): Promise<Item[]> {
-  return [
-    ...rows,
-    ...(await tickThrough(
-      db,
-      kind,
-      rows.filter(isDue).map((row) => row.id),
-    )),
-  ];
-}
-
-/** @returns every row that moved, once for each of its transitions */
-async function tickThrough(db: Mover, kind: Kind, ids: string[], how?: Receipt): Promise<Item[]> {
-  const all: Item[] = [];
-  let due = ids;
-  for (let pass = 0; pass < MAX_PASSES && due.length > 0; pass++) {
-    const moved = await tickItems(db, kind, due, how);
-    all.push(...moved);
-    due = moved.filter(isDue).map((row) => row.id);
-  }
-  return all;
-}
-
-/**
- * Applies a queue's changed settings to everything open in it, in batches that each commit: place, deadline,
- * the escalations already reached, rules. Safe to repeat and to run twice at once; a crash in between leaves
- * `refresh_pending` true.
- */
-export async function refreshQueue(db: Mover, rules: Rules, kind: Kind, name: string): Promise<void> {
-  const queue = await getQueue(db, kind, name);
-  if (!queue?.refresh_pending) return;
-  let last = { created_at: '-infinity', seq: 0 };
-  for (;;) {
-    const batch = await refreshItems(db, kind, name, last);
-    if (!batch) break;
-    await tickThrough(db, kind, batch.due, { byTime: true });
-    await rules.evaluateIds(batch.ruled);
-    last = batch;
-  }
-  await refreshDone(db, queue);
-}
-
+/** Queues of tickets and jobs; courts and executors have settings of their own. */
 export interface QueueService {
   /** Whether this process has made sure of it already. */
   isKnown(kind: Kind, name: string): boolean;
@@ -64,23 +16,86 @@ export interface QueueService {
   ensure(kind: Kind, name: string): Promise<void>;
   /** Deletes a queue that has no items. */
   remove(kind: Kind, name: string): Promise<'deleted' | 'used' | 'not_found'>;
+  get(kind: Kind, name: string): Promise<QueueRow | undefined>;
+  /** @throws Problem `not_found` */
+  find(kind: Kind, name: string): Promise<QueueRow>;
+  /** Newest first, behind the place `before`. */
+  list(kind: Kind, before: number | undefined, limit: number): Promise<QueueRow[]>;
+  /**
+   * Replaces a ticket queue's settings, and applies them at once to what is open in it.
+   * @throws Problem 422 when the form or a rule is not a JSON Schema that can be used
+   */
+  put(name: string, settings: QueueSettings): Promise<QueueRow>;
+  /** The tickets whose priority these settings would change. @throws Problem 422 as `put` does */
+  dryRun(name: string, settings: QueueSettings): Promise<PriorityChanges>;
+  /** Stops or resumes handing out tickets. */
+  pause(name: string, paused: boolean): Promise<QueueRow>;
+  /** Counts by state, exact as of the answer. */
+  stats(kind: Kind, name: string): Promise<RowOf<'queue_stats'>>;
+  /** Applies settings that have changed to what is open, and has done what is due by them. */
+  refresh(kind: Kind, name: string): Promise<void>;
 }
 
 /** Queues that a process remembers. */
 const MOST_KNOWN = 10_000;
+/** Items whose rank, deadline and wake time one statement computes again. */
+const REFRESH_BATCH = 2_000;
 
-export function queueService({ db }: Runtime): QueueService {
+export function queueService(runtime: Runtime, rules: Rules): QueueService {
+  const { db, schemas } = runtime;
+  const get: QueueService['get'] = async (kind, name) => (await db.run('get_queue', { kind, name }))[0];
+  const refresh: QueueService['refresh'] = async (kind, name) => {
+    const queue = await get(kind, name);
+    if (!queue?.refresh_pending) return;
+    await refreshItems(runtime, rules, queue);
+    runtime.rearm();
+    runtime.relay.lookBack();
+  };
+  return {
+    ...knownQueues(runtime),
+    ...{ get, refresh },
+    async find(kind, name) {
+      const queue = await get(kind, name);
+      if (!queue) throw new Problem('not_found', `there is no queue ${name}`);
+      return queue;
+    },
+    list: (kind, before, limit) => db.lists.run('list_queues', { kind, before, limit }),
+    async put(name, settings) {
+      await checkSettings(schemas, settings);
+      const levelSeconds = settings.ageing?.secondsPerLevel;
+      const queue = one(await db.run('put_queue', { kind: 'ticket', name, levelSeconds, ...settings }));
+      if (queue.refresh_pending) await refresh('ticket', name);
+      return queue;
+    },
+    async dryRun(name, settings) {
+      await checkSettings(schemas, settings);
+      return rules.wouldMove(name, settings);
+    },
+    async pause(name, paused) {
+      await db.run('ensure_queue', { kind: 'ticket', name });
+      const queue = one(await db.run('pause_queue', { kind: 'ticket', name, paused }));
+      if (!paused) runtime.wakeAll(`ticket/${name}`);
+      return queue;
+    },
+    stats: async (kind, name) => one(await db.lists.run('queue_stats', { kind, name })),
+  };
+}
+
+function knownQueues({ db }: Runtime): Pick<QueueService, 'isKnown' | 'ensure' | 'remove'> {
   const known = new Set<string>();
   const beingMade = new Map<string, Promise<void>>();
   return {
     isKnown: (kind, name) => known.has(`${kind}/${name}`),
-    remove: (kind, name) => deleteQueue(db, kind, name).finally(() => known.delete(`${kind}/${name}`)),
+    async remove(kind, name) {
+      const removed = db.run('delete_queue', { kind, name }).finally(() => known.delete(`${kind}/${name}`));
+      return one(await removed).outcome;
+    },
     ensure(kind, name) {
       const key = `${kind}/${name}`;
       if (known.has(key)) return Promise.resolve();
       const making =
         beingMade.get(key) ??
-        ensureQueue(db, kind, name).then(() => {
+        db.run('ensure_queue', { kind, name }).then(() => {
           // callers choose the names; forgetting costs one statement a queue
           if (known.size >= MOST_KNOWN) known.clear();
           known.add(key);
@@ -89,4 +104,28 @@ export function queueService({ db }: Runtime): QueueService {
       return making.finally(() => beingMade.delete(key));
     },
   };
+}
+
+/**
+ * Applies a queue's changed settings to everything open in it, in batches that each commit: rank, deadline, the
+ * escalations already reached, rules. Safe to repeat and to run twice at once; a crash in between leaves
+ * `refresh_pending` true.
+ */
+async function refreshItems({ db }: Runtime, rules: Rules, queue: QueueRow): Promise<void> {
+  const { kind, name, settings_version: settingsVersion } = queue;
+  let last = { created_at: '-infinity', seq: 0 };
+  for (;;) {
+    const after = { afterCreatedAt: last.created_at, afterSeq: last.seq };
+    const [batch] = await db.move('refresh_items', { kind, name, ...after, limit: REFRESH_BATCH });
+    if (!batch) break;
+    await tickThrough(db, kind, batch.due, { byTime: true });
+    await rules.evaluateIds(batch.ruled);
+    last = batch;
+  }
+  await db.run('refresh_done', { kind, name, settingsVersion });
+}
+
+function one<T>([row]: T[]): T {
+  if (row === undefined) throw new Error('a statement that answers one row answered none');
+  return row;
 }

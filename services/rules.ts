@@ -1,9 +1,7 @@
 import { priorityRange } from '../contract/common.ts';
 import type { Item } from '../contract/items.ts';
-import type { Rule } from '../contract/queues.ts';
-import type { Db } from '../db/pool.ts';
-import { getQueue, type Queue } from '../db/queues.ts';
-import { applyRules, openTickets, type RuledTicket, rulesDue } from '../db/rules.ts';
+import type { QueueSettings, Rule } from '../contract/queues.ts';
+import type { Db, RowOf } from '../db/pool.ts';
 import { isItem, isMarked } from '../runtime/commits.ts';
 import type { Log } from '../runtime/log.ts';
 import { newest } from '../runtime/outbox/messages.ts';
@@ -15,10 +13,20 @@ const BATCH = 250;
 const MAX_TRIES = 5;
 const MAX_LISTED = 100;
 
-export interface Move {
+/** Tickets that would change their priority: how many, and the first hundred of them. */
+export interface PriorityChanges {
+  total: number;
+  wouldMove: { id: string; before: number; after: number }[];
+}
+
+/** What a queue's rules come to for one version of a ticket, as `apply_rules` reads it. */
+interface RuledTicket {
   id: string;
-  before: number;
-  after: number;
+  version: number;
+  priority: number;
+  requires: string[];
+  /** The rules that apply, by name or number. */
+  rules: (string | number)[];
 }
 
 /** A ticket as rules see it: as it was sent, and how often it was handed out. */
@@ -112,14 +120,17 @@ export class Rules {
 
   /** Evaluates what was left marked. */
   async #sweep(): Promise<void> {
-    await this.evaluate(await rulesDue(this.#db, BATCH));
+    await this.evaluate(await this.#db.run('rules_due', { limit: BATCH }));
   }
 
-  /** What open tickets would change their priority under these settings: how many, and the first hundred. */
-  async wouldMove(queue: string, { rules, escalations }: Pick<Queue, 'rules' | 'escalations'>) {
-    const moves: Move[] = [];
+  /** The open tickets that would change their priority under these settings. */
+  async wouldMove(
+    queue: string,
+    { rules, escalations }: Pick<QueueSettings, 'rules' | 'escalations'>,
+  ): Promise<PriorityChanges> {
+    const moves: PriorityChanges['wouldMove'] = [];
     let total = 0;
-    for await (const batch of openTickets(this.#db, queue, BATCH)) {
+    for await (const batch of this.#openTickets(queue)) {
       const outcomes = await this.#outcomes(rules, batch);
       for (const [n, row] of batch.entries()) {
         const reached = escalations.filter((e) => e.afterSeconds <= row.waited).map((e) => e.priority);
@@ -132,10 +143,23 @@ export class Rules {
     return { total, wouldMove: moves };
   }
 
+  /** All open tickets of a queue, in batches. */
+  async *#openTickets(queue: string): AsyncGenerator<RowOf<'open_tickets'>[]> {
+    for (let [afterCreatedAt, afterSeq] = ['-infinity', 0]; ; ) {
+      const rows = await this.#db.run('open_tickets', { queue, afterCreatedAt, afterSeq, limit: BATCH });
+      const last = rows.at(-1);
+      if (!last) return;
+      yield rows;
+      [afterCreatedAt, afterSeq] = [last.created_at.toISOString(), last.seq];
+    }
+  }
+
+  /** @returns the tickets to which it was applied: those that had not changed since, under the settings of now */
   async #apply(name: string, rows: Item[]): Promise<Item[]> {
-    const queue = await getQueue(this.#db, 'ticket', name);
+    const [queue] = await this.#db.run('get_queue', { kind: 'ticket', name });
     if (!queue) return [];
-    return applyRules(this.#db, name, queue.settings_version, await this.#outcomes(queue.rules, rows));
+    const tickets = await this.#outcomes(queue.rules, rows);
+    return this.#db.move('apply_rules', { queue: name, settingsVersion: queue.settings_version, tickets });
   }
 
   async #outcomes(rules: Rule[], rows: Item[]): Promise<RuledTicket[]> {

@@ -40,12 +40,12 @@ export function createServices(runtime: Runtime, config: ServiceConfig): Service
   const rules = new Rules(runtime);
   const invitations = new Invitations(runtime);
   const reconciler = new Reconciler(runtime);
-  const settings = new Settings(runtime, rules);
   const items = itemService(runtime, rules);
-  const queues = queueService(runtime);
+  const queues = queueService(runtime, rules);
+  const settings = new Settings(runtime, queues);
   return {
     ...{ items, queues, rules, invitations },
-    tickets: ticketService(runtime),
+    tickets: ticketService(runtime, { items, queues, rules }),
     jobs: jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes }),
     reviews: reviewService(runtime, config.auditSkewSeconds),
     cases: caseService(runtime),

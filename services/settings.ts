@@ -1,10 +1,8 @@
-import { takeRefresh } from '../db/queues.ts';
 import { kindOf } from '../domain/kinds.ts';
 import { Repeating } from '../runtime/repeating.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { refreshCourt } from './courts.ts';
-import { refreshQueue } from './queues.ts';
-import type { Rules } from './rules.ts';
+import type { QueueService } from './queues.ts';
 
 /**
  * Applies changed settings of queues and courts to what is open in them, where the call that changed them could not: every
@@ -13,12 +11,11 @@ import type { Rules } from './rules.ts';
 export class Settings {
   readonly #work: Repeating;
 
-  constructor({ db, relay, log, maintenance }: Runtime, rules: Rules) {
+  constructor({ db, relay, log, maintenance }: Runtime, queues: QueueService) {
     const refresh = async () => {
-      for (const queue of await takeRefresh(db)) {
-        if (kindOf(queue.kind).court) await refreshCourt(db, queue.name);
-        else await refreshQueue(db, rules, queue.kind, queue.name);
-        relay.lookBack();
+      for (const { kind, name } of await db.run('take_refresh')) {
+        if (kindOf(kind).court) await refreshCourt(db, name).then(() => relay.lookBack());
+        else await queues.refresh(kind, name);
       }
     };
     this.#work = new Repeating(refresh, (error) =>

@@ -4,9 +4,8 @@ import { addCases, closeCases, type NewCaseRow } from '../../db/cases.ts';
 import { type Court, changeGold, goldOf } from '../../db/courts.ts';
 import type { Mover } from '../../db/pool.ts';
 import { verdictOf } from '../../services/courts.ts';
-import { invalid, Problem } from '../../services/problems.ts';
+import { checkEntry, invalid, Problem } from '../../services/problems.ts';
 import { contentHash } from '../../services/tokens.ts';
-import { checkEntry } from '../adding.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { findCourt } from './settings.ts';
 

@@ -1,10 +1,11 @@
 import type { z } from '@hono/zod-openapi';
+import { SMALL_BODY } from '../../contract/common.ts';
 import * as contract from '../../contract/jobs.ts';
 import type { Role } from '../../db/keys.ts';
 import { invalid, Problem } from '../../services/problems.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
-import { checkValues, endpoint, LARGE_BODY, ok, problemOf, SMALL_BODY } from '../endpoint.ts';
+import { checkValues, endpoint, LARGE_BODY, ok, problemOf } from '../endpoint.ts';
 import { checkItems, checkNames } from '../scopes.ts';
 import { type JobAnswerBody, problemAnswer } from './answers.ts';
 import * as run from './commands.ts';

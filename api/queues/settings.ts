@@ -1,14 +1,12 @@
 import { Deleted, Page, pageOf, QueueParam } from '../../contract/common.ts';
 import { PutQueue, Queue, QueueDryRun } from '../../contract/queues.ts';
-import { getQueue, listQueues, pauseQueue, putQueue, type Queue as Row } from '../../db/queues.ts';
+import type { QueueRow } from '../../db/statements.ts';
 import { Problem } from '../../services/problems.ts';
-import { refreshQueue } from '../../services/queues.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
-import { checkForm, checkRules } from '../tickets/forms.ts';
 
-function queueView(q: Row) {
+function queueView(q: QueueRow) {
   return {
     name: q.name,
     paused: q.paused,
@@ -28,7 +26,7 @@ function queueView(q: Row) {
 }
 
 /** A callback's secret is for those who may set it. */
-const readable = (q: Row, mayReadSecrets: boolean) => {
+const readable = (q: QueueRow, mayReadSecrets: boolean) => {
   const view = queueView(q);
   return mayReadSecrets || !view.callback ? view : { ...view, callback: { ...view.callback, secret: 'whsec_hidden' } };
 };
@@ -42,31 +40,10 @@ export const putQueueEndpoint = endpoint({
   params: QueueParam,
   body: PutQueue,
   answers: { 200: Queue.or(QueueDryRun) },
-  async handle({ api, params: { queue: name }, body }) {
-    checkUrl(api, 'callback.url', body.callback?.url);
-    if (body.form) await checkForm(api, body.form);
-    await checkRules(api, body.rules);
-    const { db } = api.runtime;
-    const { rules } = api.services;
-    if (body.dryRun) return ok(await rules.wouldMove(name, body));
-    const queue = await putQueue(db, 'ticket', name, {
-      lease_seconds: body.leaseSeconds,
-      level_seconds: body.ageing?.secondsPerLevel ?? null,
-      escalations: body.escalations,
-      reclaimed_first: body.reclaimedFirst,
-      max_held: body.maxHeld,
-      max_attempts: body.maxAttempts,
-      deadline_seconds: body.deadlineSeconds,
-      callback: body.callback,
-      form: body.form,
-      rules: body.rules,
-    });
-    if (queue.refresh_pending) {
-      await refreshQueue(db, rules, 'ticket', name);
-      api.runtime.rearm();
-      api.runtime.relay.lookBack();
-    }
-    return ok(queueView(queue));
+  async handle({ api, params: { queue: name }, body: { dryRun, ...settings } }) {
+    checkUrl(api, 'callback.url', settings.callback?.url);
+    const { queues } = api.services;
+    return ok(dryRun ? await queues.dryRun(name, settings) : queueView(await queues.put(name, settings)));
   },
 });
 
@@ -80,9 +57,7 @@ export const getQueueEndpoint = endpoint({
   answers: { 200: Queue },
   problems: ['not_found'],
   async handle({ api, caller, params: { queue: name } }) {
-    const queue = await getQueue(api.runtime.db, 'ticket', name);
-    if (!queue) throw new Problem('not_found', `there is no queue ${name}`);
-    return ok(readable(queue, caller.role === 'admin'));
+    return ok(readable(await api.services.queues.find('ticket', name), caller.role === 'admin'));
   },
 });
 
@@ -95,7 +70,7 @@ export const listQueuesEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Queue) },
   async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await listQueues(api.runtime.db.lists, 'ticket', cursor ?? null, limit + 1);
+    const rows = await api.services.queues.list('ticket', cursor, limit + 1);
     return ok(
       page(
         rows,
@@ -133,13 +108,8 @@ const pausing = (paused: boolean) =>
     roles: [],
     params: QueueParam,
     answers: { 200: Queue },
-    async handle({ api, params: { queue: name } }) {
-      await api.services.queues.ensure('ticket', name);
-      const queue = await pauseQueue(api.runtime.db, 'ticket', name, paused);
-      if (!queue) throw new Problem('not_found', `there is no queue ${name}`);
-      if (!paused) api.runtime.wakeAll(`ticket/${name}`);
-      return ok(queueView(queue));
-    },
+    handle: async ({ api: { services }, params: { queue: name } }) =>
+      ok(queueView(await services.queues.pause(name, paused))),
   });
 
 export const pauseQueueEndpoint = pausing(true);

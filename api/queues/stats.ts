@@ -1,15 +1,13 @@
 import { QueueParam } from '../../contract/common.ts';
 import { QueueStats } from '../../contract/queues.ts';
 import { TICKET_STATES } from '../../contract/tickets.ts';
-import { getQueue, queueStats } from '../../db/queues.ts';
 import { coreState } from '../../domain/items.ts';
-import { Problem } from '../../services/problems.ts';
 import type { Api } from '../api.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
 /** Counts by state, exact as of the answer. */
 export async function statsOf(api: Api, queue: string) {
-  const { counts, oldest_waiting_seconds, claims_per_minute } = await queueStats(api.runtime.db.lists, 'ticket', queue);
+  const { counts, oldest_waiting_seconds, claims_per_minute } = await api.services.queues.stats('ticket', queue);
   const byState = TICKET_STATES.map((word) => [word, counts[coreState('ticket', word) ?? ''] ?? 0]);
   return {
     ...(Object.fromEntries(byState) as Record<(typeof TICKET_STATES)[number], number>),
@@ -29,8 +27,7 @@ export const queueStatsEndpoint = endpoint({
   answers: { 200: QueueStats },
   problems: ['not_found'],
   async handle({ api, params: { queue } }) {
-    if (!(await getQueue(api.runtime.db, 'ticket', queue)))
-      throw new Problem('not_found', `there is no queue ${queue}`);
+    await api.services.queues.find('ticket', queue);
     return ok(await statsOf(api, queue));
   },
 });

@@ -1,9 +1,11 @@
 import { QueueParam } from '../../contract/common.ts';
 import { BatchResults, NewTicket, Ticket, TicketBatch } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import { keyedId } from '../adding.ts';
+import { entryOfBatch, keyedId } from '../adding.ts';
+import type { Api } from '../api.ts';
+import type { Caller } from '../auth.ts';
+import { checkUrl } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
-import { addOfBatch, addTicket } from './adding.ts';
 
 export const addTicketEndpoint = endpoint({
   method: 'post',
@@ -17,7 +19,7 @@ export const addTicketEndpoint = endpoint({
   problems: ['id_conflict', 'payload_too_large', 'unsupported_media_type'],
   async handle({ api, caller, params: { queue }, body, header }) {
     const id = body.id ?? keyedId(caller, 'ticket', header('idempotency-key'));
-    const { item, created } = await addTicket(api, caller, queue, body, id);
+    const { item, created } = await add(api, caller, queue, body, id);
     return answer(created ? 201 : 200, ticketView(item));
   },
 });
@@ -35,11 +37,19 @@ export const addTicketBatch = endpoint({
   answers: { 200: BatchResults },
   problems: ['payload_too_large', 'unsupported_media_type'],
   async handle({ api, caller, params: { queue }, body }) {
+    const addOne = (sent: unknown) =>
+      entryOfBatch(NewTicket, 'ticket', sent, (ticket) => add(api, caller, queue, ticket));
     const results = [];
     // one by one until the queue exists, so that then none overtakes another on the way to the database
     while (results.length < body.tickets.length && !api.services.queues.isKnown('ticket', queue))
-      results.push(await addOfBatch(api, caller, queue, body.tickets[results.length]));
-    const rest = body.tickets.slice(results.length).map((t) => addOfBatch(api, caller, queue, t));
+      results.push(await addOne(body.tickets[results.length]));
+    const rest = body.tickets.slice(results.length).map(addOne);
     return ok({ results: [...results, ...(await Promise.all(rest))] });
   },
 });
+
+function add(api: Api, { actor }: Caller, queue: string, ticket: NewTicket, id?: string) {
+  const { callback } = ticket;
+  if (callback && 'url' in callback) checkUrl(api, 'callback.url', callback.url);
+  return api.services.tickets.add(queue, ticket, actor, id);
+}

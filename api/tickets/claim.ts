@@ -1,8 +1,8 @@
 import { QueueParam } from '../../contract/common.ts';
-import { Claim, ClaimAnswer } from '../../contract/tickets.ts';
+import { Claim, ClaimAnswer, Explain, ExplainAnswer } from '../../contract/tickets.ts';
+import { ticketView } from '../../domain/tickets.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { claimTickets } from './claiming.ts';
 
 export const claimTicketsEndpoint = endpoint({
   method: 'post',
@@ -13,8 +13,27 @@ export const claimTicketsEndpoint = endpoint({
   params: QueueParam,
   body: Claim,
   answers: { 200: ClaimAnswer },
-  async handle({ api, caller, params, body, signal }) {
+  async handle({ api: { services, metrics }, caller, params: { queue }, body, signal }) {
     const reviewer = personOf(caller, body.reviewer);
-    return ok(await claimTickets(api, { ...body, queue: params.queue, reviewer, signal }));
+    const { handed, ...nothing } = await services.tickets.claim({ ...body, queue, reviewer, signal });
+    const fresh = handed.filter((h) => h.isNew).length;
+    if (fresh > 0) metrics.handedOut(queue, fresh);
+    const tickets = handed.map(({ item, token, isNew }) => ({ ...ticketView(item, token), resumed: !isNew }));
+    return ok({ tickets, ...nothing });
+  },
+});
+
+export const explain = endpoint({
+  method: 'post',
+  path: '/v1/queues/{queue}/explain',
+  tag: 'Tickets',
+  summary: 'Why did I get nothing? Would this ticket be mine, and what goes before it?',
+  roles: ['producer', 'reviewer', 'agent'],
+  params: QueueParam,
+  body: Explain,
+  answers: { 200: ExplainAnswer },
+  problems: ['not_found'],
+  async handle({ api: { services }, caller, params: { queue }, body: { reviewer, skills, ticket } }) {
+    return ok(await services.tickets.explain(queue, personOf(caller, reviewer), skills, ticket));
   },
 });

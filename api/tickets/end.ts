@@ -1,14 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { IdParam, QueueParam } from '../../contract/common.ts';
 import { BatchResults, Invalidate, InvalidateMany, Resolve, ResolveMany, Ticket } from '../../contract/tickets.ts';
-import { coreState } from '../../domain/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import type { Api } from '../api.ts';
-import type { Caller } from '../auth.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
-import { endTickets, itemOf } from './ending.ts';
-
-const BATCH = 1000;
 
 export const resolveTicket = endpoint({
   method: 'post',
@@ -20,9 +14,9 @@ export const resolveTicket = endpoint({
   body: Resolve,
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open'],
-  async handle({ api, caller, params: { id }, body: { decision, reason } }) {
-    const [ending] = await endTickets(api, caller, { state: 'settled', items: [{ id, result: decision }], reason });
-    return ok(ticketView(itemOf(ending)));
+  async handle({ api: { services }, caller: { actor }, params: { id }, body: { decision, reason } }) {
+    const item = await services.tickets.endOne({ state: 'settled', id, result: decision, reason, actor });
+    return ok(ticketView(item));
   },
 });
 
@@ -35,9 +29,9 @@ export const resolveTickets = endpoint({
   body: ResolveMany,
   bodyLimit: LARGE_BODY,
   answers: { 200: BatchResults },
-  async handle({ api, caller, body: { items, reason } }) {
+  async handle({ api: { services }, caller: { actor }, body: { items, reason } }) {
     const wanted = items.map((i) => ({ id: i.id, result: i.decision }));
-    const endings = await endTickets(api, caller, { state: 'settled', items: wanted, reason });
+    const endings = await services.tickets.end({ state: 'settled', items: wanted, reason, actor });
     const results = endings.map((e) =>
       'problem' in e
         ? { id: e.id, httpStatus: e.problem.status, code: e.problem.code, detail: e.problem.message }
@@ -57,9 +51,8 @@ export const invalidateTicket = endpoint({
   body: Invalidate,
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open'],
-  async handle({ api, caller, params: { id }, body: { reason } }) {
-    const [ending] = await endTickets(api, caller, { state: 'invalidated', items: [{ id }], reason });
-    return ok(ticketView(itemOf(ending)));
+  async handle({ api: { services }, caller: { actor }, params: { id }, body: { reason } }) {
+    return ok(ticketView(await services.tickets.endOne({ state: 'invalidated', id, reason, actor })));
   },
 });
 
@@ -73,48 +66,10 @@ export const invalidateTickets = endpoint({
   body: InvalidateMany,
   bodyLimit: LARGE_BODY,
   answers: { 200: z.object({ invalidated: z.number().int(), skipped: z.number().int() }) },
-  async handle({ api, caller, params: { queue }, body }) {
-    const counted = body.ids ? await byIds(api, caller, queue, body) : await byFilter(api, caller, queue, body);
-    return ok(counted);
+  async handle({ api: { services }, caller: { actor }, params: { queue }, body }) {
+    const { ids, filter = {}, reason, dryRun } = body;
+    const { invalidateByIds, invalidateByFilter } = services.tickets;
+    const of = { queue, reason, actor };
+    return ok(ids ? await invalidateByIds(of, ids, dryRun) : await invalidateByFilter(of, filter, dryRun));
   },
 });
-
-type Bulk = z.infer<typeof InvalidateMany>;
-
-async function byIds(api: Api, caller: Caller, queue: string, { ids = [], reason, dryRun }: Bulk) {
-  const unique = [...new Set(ids)].sort();
-  let invalidated = 0;
-  for (let at = 0; at < unique.length; at += BATCH) {
-    const some = unique.slice(at, at + BATCH);
-    if (dryRun) {
-      invalidated += (await api.runtime.db.run('open_among', { kind: 'ticket', queue, ids: some })).length;
-    } else invalidated += await invalidateSome(api, caller, queue, some, reason);
-  }
-  return { invalidated, skipped: unique.length - invalidated };
-}
-
-async function byFilter(api: Api, caller: Caller, queue: string, { filter = {}, reason, dryRun }: Bulk) {
-  const state = filter.state && coreState('ticket', filter.state);
-  const wanted = { ...filter, kind: 'ticket', queue, state };
-  const { db } = api.runtime;
-  if (dryRun) {
-    const [counted] = await db.lists.run('count_filtered', wanted);
-    return { invalidated: counted?.n ?? 0, skipped: 0 };
-  }
-  let invalidated = 0;
-  let skipped = 0;
-  for (let after = ''; ; ) {
-    const ids = (await db.run('filter_items', { ...wanted, after, limit: BATCH })).map((row) => row.id);
-    const done = ids.length === 0 ? 0 : await invalidateSome(api, caller, queue, ids, reason);
-    invalidated += done;
-    skipped += ids.length - done;
-    if (ids.length < BATCH) return { invalidated, skipped };
-    after = ids.at(-1) ?? '';
-  }
-}
-
-async function invalidateSome(api: Api, caller: Caller, queue: string, ids: string[], reason: string): Promise<number> {
-  const wanted = { state: 'invalidated' as const, items: ids.map((id) => ({ id })), reason, queue };
-  const endings = await endTickets(api, caller, wanted);
-  return endings.filter((e) => 'item' in e && e.item.queue === queue).length;
-}

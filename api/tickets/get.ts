@@ -1,22 +1,15 @@
 import { IdParam, Page, pageOf } from '../../contract/common.ts';
-import { Ticket, TicketEvent, TicketFilter } from '../../contract/tickets.ts';
-import { getItem, type Item, listItems } from '../../db/items.ts';
+import type { Item } from '../../contract/items.ts';
+import { Ticket, TicketEvent, TicketFilter, TicketWorkflow } from '../../contract/tickets.ts';
 import { coreState } from '../../domain/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import { Problem } from '../../services/problems.ts';
-import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';
 import { byId, deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { eventPage } from '../events.ts';
 import { page } from '../paging.ts';
-
-/** @throws Problem `not_found` */
-export async function findTicket(api: Api, id: string): Promise<Item> {
-  const item = await getItem(api.runtime.db, 'ticket', id);
-  if (!item) throw new Problem('not_found', `there is no ticket ${id}`);
-  return item;
-}
+import { askWorkflow } from '../workflows.ts';
 
 /** A ticket for its readers: the token is shown to the holder's own key only. */
 const readable = (caller: Caller, item: Item) =>
@@ -31,8 +24,8 @@ export const getTicket = endpoint({
   params: IdParam,
   answers: { 200: Ticket },
   problems: ['not_found'],
-  async handle({ api, caller, params: { id } }) {
-    const item = await findTicket(api, id);
+  async handle({ api: { services }, caller, params: { id } }) {
+    const item = await services.tickets.find(id);
     if (caller.role === 'reviewer' && caller.subject !== null && item.exclude.includes(caller.subject))
       throw new Problem('not_found', `there is no ticket ${id}`);
     return ok(readable(caller, item));
@@ -50,7 +43,7 @@ export const listTicketEvents = endpoint({
   answers: { 200: pageOf(TicketEvent) },
   problems: ['not_found'],
   async handle({ api, params: { id }, query }) {
-    await findTicket(api, id);
+    await api.services.tickets.find(id);
     return ok(await eventPage(api, 'ticket', id, query));
   },
 });
@@ -63,7 +56,7 @@ export const listTickets = endpoint({
   roles: ['producer', 'reviewer', 'agent'],
   query: TicketFilter,
   answers: { 200: pageOf(Ticket) },
-  async handle({ api, caller, query }) {
+  async handle({ api: { services }, caller, query }) {
     const person = caller.role === 'reviewer' ? personOf(caller, query.reviewer) : query.reviewer;
     const position = query.cursor;
     const filter = {
@@ -74,7 +67,7 @@ export const listTickets = endpoint({
       createdBefore: query.createdBefore,
       before: position && { createdAt: position[0], seq: position[1] },
     };
-    const rows = await listItems(api.runtime.db.lists, 'ticket', filter, query.limit + 1);
+    const rows = await services.items.list('ticket', filter, query.limit + 1);
     return ok(
       page(
         rows,
@@ -91,5 +84,17 @@ export const ticketDeliveries = deliveryEndpoints({
   tag: 'Tickets',
   base: '/v1/tickets/{id}',
   ...byId,
-  telling: async (api, id) => (await findTicket(api, id)).telling,
+  telling: async (api, id) => (await api.services.tickets.find(id)).telling,
+});
+
+export const ticketWorkflow = endpoint({
+  method: 'get',
+  path: '/v1/tickets/{id}/workflow',
+  tag: 'Tickets',
+  summary: "What the ticket's workflow itself says",
+  roles: ['producer', 'agent'],
+  params: IdParam,
+  answers: { 200: TicketWorkflow },
+  problems: ['not_found'],
+  handle: async ({ api, params: { id } }) => ok(await askWorkflow(api, await api.services.tickets.find(id))),
 });

@@ -2,26 +2,28 @@
 
 -- name: ensure_queue
 -- A queue exists with the defaults from its first item or claim on.
-insert into queue as q (kind, name) values ($1, $2)
+insert into queue as q (kind, name) values (:kind, :name)
 on conflict (kind, name) do update set deleted_at = null where q.deleted_at is not null;
 
 -- name: get_queue
-select * from queue q where kind = $1 and name = $2 and is_there(q);
+select * from queue q where kind = :kind and name = :name and is_there(q);
 
 -- name: list_queues
 -- bytes: form, escalations, rules
-select * from queue q where kind = $1 and ($2::bigint is null or seq < $2) and is_there(q) order by seq desc limit $3;
+select * from queue q where kind = :kind and (:before?::bigint is null or seq < :before) and is_there(q)
+ order by seq desc limit :limit;
 
 -- name: delete_queue
 -- not null: outcome
-select delete_queue($1, $2) as outcome;
+select delete_queue(:kind, :name) as outcome;
 
 -- name: put_queue
--- Replaces all settings. refresh_pending says that what waits must be reckoned anew (ageing,
--- escalations, deadlines are stored with the item); it stays true until that is done, also over a crash.
+-- Replaces all settings. refresh_pending says that open items must be recomputed (ageing, escalations,
+-- deadlines are stored with the item); it stays true until that is done, also over a crash.
 insert into queue as q (kind, name, lease_seconds, level_seconds, escalations, reclaimed_first, max_held,
                         max_attempts, deadline_seconds, callback, form, rules)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+values (:kind, :name, :leaseSeconds, :levelSeconds?, :escalations::jsonb, :reclaimedFirst, :maxHeld,
+        :maxAttempts?, :deadlineSeconds?, :callback?::jsonb, :form?::json, :rules::jsonb)
 on conflict (kind, name) do update
    set lease_seconds = excluded.lease_seconds, level_seconds = excluded.level_seconds,
        escalations = excluded.escalations, reclaimed_first = excluded.reclaimed_first,
@@ -35,7 +37,9 @@ on conflict (kind, name) do update
 returning *;
 
 -- name: pause_queue
-update queue set paused = $3, deleted_at = null, updated_at = clock_timestamp() where kind = $1 and name = $2 returning *;
+update queue set paused = :paused, deleted_at = null, updated_at = clock_timestamp()
+ where kind = :kind and name = :name
+returning *;
 
 -- name: take_refresh
 -- Queues whose settings changed a while ago and are not known to be applied everywhere: the walk was
@@ -46,23 +50,24 @@ update queue set refresh_taken_at = clock_timestamp()
 returning kind, name;
 
 -- name: refresh_items
--- moves
+-- moves: unseen
 -- not null: created_at, due, ruled
--- One batch of open items of a queue reckoned anew after its settings changed: place, deadline and
--- wake time; steps already reached apply again as `greatest(current, step)`. Walks in the order of
--- creation from ($3, $4); the answer is the last row of the batch with the ids for which something is
--- due at once (an escalation that they have reached) and those that rules are about, or no row at the end.
+-- One batch of a queue's open items, recomputed after its settings changed: rank, deadline and wake time;
+-- steps already reached apply again as `greatest(current, step)`. Walks in the order of creation from
+-- (:afterCreatedAt, :afterSeq). The answer is the last row of the batch, with the ids for which something is due
+-- at once (an escalation that they have reached) and those that rules are about; no row at the end. The relay
+-- publishes the changes when it looks at the outbox again.
 with batch as materialized (
   select i.kind, i.id, i.created_at, i.seq from item i
-   where i.kind = $1 and i.queue = $2 and (i.created_at, i.seq) > ($3::timestamptz, $4::bigint)
-   order by i.created_at, i.seq limit $5
+   where i.kind = :kind and i.queue = :name and (i.created_at, i.seq) > (:afterCreatedAt::timestamptz, :afterSeq::bigint)
+   order by i.created_at, i.seq limit :limit
 ), locked as materialized (
   -- without the queue: before the first ANALYZE the planner would read a queue's whole index per row
   select i.kind, i.id, i.queue, i.state, i.priority, i.front, i.created_at, i.available_at, i.first_available_at,
          i.expires_at, i.deadline_at, i.own_deadline, i.ruled
     from batch b join item i on i.kind = b.kind and i.id = b.id and i.ended_at is null
    order by i.id for update of i
-), reckoned as materialized (
+), recomputed as materialized (
   select i.kind, i.id, d.deadline_at, q.rules <> '[]' or i.ruled is not null as ruled,
          item_rank(i.kind, i.priority, i.first_available_at, q.level_seconds, i.front) as rank,
          item_wake(i.state, i.available_at, i.expires_at, d.deadline_at,
@@ -76,20 +81,21 @@ with batch as materialized (
   update item i
      set rank = r.rank, deadline_at = r.deadline_at, wake_at = r.wake_at, escalated_seconds = -1,
          version = case when r.wake_at is distinct from i.wake_at then nextval('item_version') else i.version end
-    from reckoned r
+    from recomputed r
    where i.kind = r.kind and i.id = r.id
      and (i.rank, i.deadline_at, i.wake_at, i.escalated_seconds) is distinct from (r.rank, r.deadline_at, r.wake_at, -1)
 )
 select created_at::text as created_at, seq,
-       array(select id from reckoned where wake_at <= (select clock_timestamp())) as due,
-       array(select id from reckoned where ruled) as ruled
+       array(select id from recomputed where wake_at <= (select clock_timestamp())) as due,
+       array(select id from recomputed where ruled) as ruled
   from batch order by batch.created_at desc, batch.seq desc limit 1;
 
 -- name: refresh_done
 -- Only if the settings are still those that were applied, and old enough for every add that was
 -- under way when they changed to have been seen by this walk.
 update queue set refresh_pending = false, refresh_taken_at = null
- where kind = $1 and name = $2 and settings_version = $3 and updated_at < clock_timestamp() - interval '5 seconds'
+ where kind = :kind and name = :name and settings_version = :settingsVersion
+   and updated_at < clock_timestamp() - interval '5 seconds'
 returning name;
 
 -- name: queue_stats
@@ -97,29 +103,29 @@ returning name;
 -- Exact as of one snapshot: sums of the tally, not counts over the items.
 select
   (select coalesce(json_object_agg(what, n), '{}') from (
-     select what, sum(n) as n from tally where kind = $1 and queue = $2 group by what) t) as counts,
+     select what, sum(n) as n from tally where kind = :kind and queue = :name group by what) t) as counts,
   (select extract(epoch from clock_timestamp() - min(first_available_at))::double precision
-     from item where kind = $1 and queue = $2 and state = 'ready') as oldest_waiting_seconds,
+     from item where kind = :kind and queue = :name and state = 'ready') as oldest_waiting_seconds,
   (select count(*)::integer from lease
-    where kind = $1 and queue = $2 and granted_at > (select clock_timestamp()) - interval '1 minute') as claims_per_minute;
+    where kind = :kind and queue = :name and granted_at > (select clock_timestamp()) - interval '1 minute') as claims_per_minute;
 
 -- name: claim_reasons
 -- not null: delayed, held, excluded, skills, skipped, paused, max_held
-select * from claim_reasons($1, $2, $3, $4);
+select * from claim_reasons(:kind, :queue, :person, :skills);
 
 -- name: claim
 -- moves
-select * from claim_items($1, $2, $3, $4, $5, $6, $7, null);
+select * from claim_items(:kind, :queue, :persons, :tokens, :count, :skills, :resume, null);
 
 -- name: claim_next
 -- moves
-select * from claim_next($1, $2, $3, $4, $5, $6);
+select * from claim_next(:kind, :queue, :person, :token, :skills, :follows);
 
 -- name: items_ahead
 -- not null: n
 -- How many would be handed to this person before the item, counted up to 1,000.
 select count(*)::integer as n from (
-  select 1 from item i, (select rank, seq from item where kind = $1 and id = $3) mine
-   where i.kind = $1 and i.queue = $2 and i.state = 'ready' and (i.rank, i.seq) < (mine.rank, mine.seq)
-     and i.requires <@ $5::text[] and not ($4 = any (i.exclude) or $4 = any (i.skipped))
+  select 1 from item i, (select rank, seq from item where kind = :kind and id = :id) mine
+   where i.kind = :kind and i.queue = :queue and i.state = 'ready' and (i.rank, i.seq) < (mine.rank, mine.seq)
+     and i.requires <@ :skills::text[] and not (:person = any (i.exclude) or :person = any (i.skipped))
    limit 1000) s;

@@ -2,17 +2,17 @@
 
 -- name: apply_rules
 -- moves
--- What rules come to for tickets of queue $1, evaluated under its settings version $2. $3: JSON array of
--- {id, version, priority, requires, rules}; a ticket that changed in between is left out of the answer and
--- evaluated again. What was set by hand stays; an escalation that was reached is never undone.
+-- Applies the outcome of rules to tickets of a queue, evaluated under its settings version :settingsVersion.
+-- :tickets: JSON array of {id, version, priority, requires, rules}; a ticket that changed in between is left out of
+-- the answer and evaluated again. What was set by hand stays; an escalation that was reached is never undone.
 with ruled as materialized (
   select i.kind, i.id, q.level_seconds, x.rules,
          case when i.manual_priority then i.priority else greatest(x.priority, step.priority) end as priority,
          case when i.manual_requires then i.requires
               else array(select json_array_elements_text(x.requires)) end as requires
-    from json_to_recordset($3::json) as x (id text, version bigint, priority bigint, requires json, rules jsonb)
-    join item i on i.kind = 'ticket' and i.id = x.id and i.version = x.version and i.queue = $1 and i.ended_at is null
-    join queue q on q.kind = 'ticket' and q.name = $1 and q.settings_version = $2
+    from json_to_recordset(:tickets::json) as x (id text, version bigint, priority bigint, requires json, rules jsonb)
+    join item i on i.kind = 'ticket' and i.id = x.id and i.version = x.version and i.queue = :queue and i.ended_at is null
+    join queue q on q.kind = 'ticket' and q.name = :queue and q.settings_version = :settingsVersion
    cross join lateral (
      select max(s.priority) as priority from jsonb_to_recordset(q.escalations) as s ("afterSeconds" double precision, priority bigint)
       where s."afterSeconds" <= i.escalated_seconds) step
@@ -40,14 +40,16 @@ update item i
 returning i.*;
 
 -- name: rules_due
--- Tickets whose evaluation was cut off: whoever moved them has had its time.
+-- Tickets whose evaluation was cut off: the process that moved them had two seconds for it.
 select * from item
  where rules_due_at < clock_timestamp() - interval '2 seconds' and ended_at is null
- order by rules_due_at limit $1;
+ order by rules_due_at limit :limit;
 
 -- name: open_tickets
 -- not null: waited
--- One batch of a queue's open tickets in the order of creation from ($2, $3), with how long each has waited.
+-- One batch of a queue's open tickets in the order of creation from (:afterCreatedAt, :afterSeq), with how long each
+-- has waited.
 select *, extract(epoch from clock_timestamp() - first_available_at)::double precision as waited from item
- where kind = 'ticket' and queue = $1 and ended_at is null and (created_at, seq) > ($2::timestamptz, $3::bigint)
- order by created_at, seq limit $4;
+ where kind = 'ticket' and queue = :queue and ended_at is null
+   and (created_at, seq) > (:afterCreatedAt::timestamptz, :afterSeq::bigint)
+ order by created_at, seq limit :limit;

@@ -2,15 +2,15 @@
 
 -- name: tick
 -- moves
-select * from tick($1);
+select * from tick(:limit);
 
 -- name: tick_item
 -- moves
-select * from tick_item($1, $2);
+select * from tick_item(:kind, :id);
 
 -- name: tick_items
 -- moves
-select * from tick_items($1, $2);
+select * from tick_items(:kind, :ids);
 
 -- name: refresh_statistics
 select * from refresh_statistics();
@@ -126,11 +126,11 @@ insert into tally (kind, queue, what, n)
 select kind, queue, what, sum(n) from gone group by kind, queue, what having sum(n) <> 0;
 
 -- name: command_once
-insert into operator_command (key, kind, item_id) values ($1, $2, $3) on conflict do nothing returning key;
+insert into operator_command (key, kind, item_id) values (:key, :kind, :id) on conflict do nothing returning key;
 
 -- name: read_item
 -- not null: now
-select i.*, clock_timestamp() as now from item i where kind = $1 and id = $2;
+select i.*, clock_timestamp() as now from item i where kind = :kind and id = :id;
 
 -- name: notify
 -- Outside of any transaction of ours: inside one, NOTIFY takes a lock of the whole server at commit.

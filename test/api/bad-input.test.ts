@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type AnyEndpoint, LARGE_BODY, SMALL_BODY } from '../../api/endpoint.ts';
+import { type AnyEndpoint, LARGE_BODY } from '../../api/endpoint.ts';
+import { SMALL_BODY } from '../../contract/common.ts';
 import { claimOne, type Reply } from '../support/client.ts';
 import { digestOf, type Expected, expectProblem } from '../support/problems.ts';
 import { bodyOf, nameOf, pathOf, sampleOf, withBody } from '../support/samples.ts';

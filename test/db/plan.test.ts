@@ -1,9 +1,8 @@
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ItemFilter, listItems, settleItems } from '../../db/items.ts';
-import { openDb } from '../../db/pool.ts';
-import { type Claim, claimItems } from '../../db/queues.ts';
-import { tick, tickItem } from '../../db/runtime.ts';
+import { openDb, type ParamsOf } from '../../db/pool.ts';
+import { tick } from '../../db/runtime.ts';
 import { testStores } from '../support/system.ts';
 
 const WAITING = 1_000_000;
@@ -109,11 +108,11 @@ beforeAll(async () => {
 afterAll(() => db.end());
 
 let tokens = 0;
-const claim = async (more: Partial<Claim> & Pick<Claim, 'queue'>) => {
+const claim = async (more: Partial<ParamsOf<'claim'>> & { queue: string }) => {
   const count = more.count ?? 1;
   const own = Array.from({ length: count * (more.persons?.length ?? 1) }, () => `plan-${++tokens}`);
-  const rest = { kind: 'ticket' as const, persons: [`p-${tokens}`], count, skills: [], resume: true, follows: null };
-  return claimItems(db, { ...rest, ...more, tokens: own });
+  const rest = { kind: 'ticket', persons: [`p-${tokens}`], count, skills: [], resume: true };
+  return db.move('claim', { ...rest, ...more, tokens: own });
 };
 
 /** As often as it takes until the session has settled for plans that fit all arguments alike. */
@@ -167,7 +166,7 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
     const nodes = await nodesOf(async () => expect(await tick(db, 1000)).toHaveLength(1000));
     expectFew(nodes, 1000);
     expect(indexesOn(nodes)).toContain('item_wake');
-    const one = await nodesOf(() => often(() => tickItem(db, 'ticket', 'w-900000')));
+    const one = await nodesOf(() => often(() => db.move('tick_item', { kind: 'ticket', id: 'w-900000' })));
     expectFew(one, 5);
   });
 

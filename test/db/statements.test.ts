@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadStatements, readStatements, valuesOf } from '../../db/load.ts';
+import { loadStatements, readStatements } from '../../db/load.ts';
 import { bounded } from '../../db/pages.ts';
-import { openDb } from '../../db/pool.ts';
+import { openDb, valuesOf } from '../../db/pool.ts';
 import { statementsText } from '../../scripts/statements.ts';
 import { testStores } from '../support/system.ts';
 

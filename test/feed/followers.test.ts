@@ -3,7 +3,6 @@ import { afterAll, expect, test } from 'vitest';
 import type { FeedEvent } from '../../contract/feed.ts';
 import { settleItems } from '../../db/items.ts';
 import { type Mover, openDb } from '../../db/pool.ts';
-import { claimItems, putQueue } from '../../db/queues.ts';
 import type { Client } from '../support/client.ts';
 import { addTickets, arrived, expectWhole, follow, note, pending } from '../support/feed.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -24,8 +23,12 @@ afterAll(() => db.end());
 await sql(`insert into node (id, role, seen_at) values ('writers', 'api', clock_timestamp() + interval '1 hour')`);
 
 const settings = {
-  ...{ lease_seconds: 3600, level_seconds: null, escalations: [], reclaimed_first: false, max_held: TICKETS },
-  ...{ max_attempts: null, deadline_seconds: null, callback: null, form: null, rules: [] },
+  kind: 'ticket',
+  leaseSeconds: 3600,
+  escalations: [],
+  reclaimedFirst: false,
+  maxHeld: TICKETS,
+  rules: [],
 };
 
 /** A hundred tickets from their creation to their decision: three events each. */
@@ -33,8 +36,8 @@ async function lives(tx: Mover, queue: string, name: string): Promise<number> {
   const ids = Array.from({ length: TICKETS }, (_, n) => `${name}-${n}`);
   await addTickets(tx, queue, ids);
   const tokens = ids.map((id) => `lt_${id}`);
-  const claim = { kind: 'ticket' as const, queue, count: TICKETS, skills: [], resume: false };
-  const held = await claimItems(tx, { ...claim, persons: [name], tokens });
+  const claim = { kind: 'ticket', queue, count: TICKETS, skills: [], resume: false };
+  const held = await tx.move('claim', { ...claim, persons: [name], tokens });
   const one = { result: '1', hash: '00', subject: null, formVersion: null, nextWanted: false };
   const settled = await settleItems(
     tx,
@@ -51,7 +54,7 @@ let written = 0;
 async function write(writer: number): Promise<void> {
   const roll = dice(writer + 1);
   const queue = `q-${writer}`;
-  await putQueue(db, 'ticket', queue, settings);
+  await db.run('put_queue', { name: queue, ...settings });
   for (let n = 0; written < EVENTS; n++) {
     const [slow, lost] = [roll(12) === 0, roll(10) === 0];
     const work = async (tx: Mover) => {
@@ -89,7 +92,7 @@ async function forgetful(client: Client, all: FeedEvent[], done: () => boolean):
 }
 
 test('S4.8 100,000 events of 16 connections: two followers, one cut off again and again, see the same feed', async () => {
-  await putQueue(db, 'ticket', 'shared', settings);
+  await db.run('put_queue', { name: 'shared', ...settings });
   const shared = Array.from({ length: SHARED }, (_, n) => `shared-${String(n).padStart(2, '0')}`);
   await addTickets(db, 'shared', shared);
   // open from before the first event of the others until after most of them

@@ -1,0 +1,69 @@
+import type { Command, Kind } from '../contract/snapshot.ts';
+import { closeCases } from '../db/cases.ts';
+import { closeItems } from '../db/items.ts';
+import { kickJob } from '../db/jobs.ts';
+import type { Db, Mover } from '../db/pool.ts';
+import { cancelOccurrence, deleteTask } from '../db/tasks.ts';
+import { isFinal } from '../domain/items.ts';
+
+/**
+ * Carries out an operator's command once, however often it is asked for. A command that changes nothing (the item is
+ * final or not held, the command is not known) is recorded as refused in the item's events.
+ * @param key the command's own
+ */
+export const operate = (db: Db, kind: Kind, id: string, key: string, command: Command): Promise<void> =>
+  db.transaction(
+    async (tx) => {
+      const first = await tx.run('command_once', { key, kind, id });
+      if (first.length > 0) await carryOut(tx, kind, id, command);
+    },
+    { receivedBy: id },
+  );
+
+async function carryOut(tx: Mover, kind: Kind, id: string, command: Command): Promise<void> {
+  const refuse = (data: object) => tx.move('note_item', { kind, id, type: 'refused', actor: command.by, data });
+  if (command.type === 'refuse') {
+    const { signal, reason, detail } = command;
+    await refuse({ command: signal, reason, detail });
+  } else if (!(await change(tx, kind, id, command))) {
+    const [item] = await tx.run('get_items', { kind, ids: [id] });
+    await refuse({ command: command.type, reason: item && isFinal(item.state) ? 'not_open' : 'not_held' });
+  }
+}
+
+/** @returns whether anything changed */
+async function change(
+  tx: Mover,
+  kind: Kind,
+  id: string,
+  command: Exclude<Command, { type: 'refuse' }>,
+): Promise<boolean> {
+  const actor = command.by;
+  switch (command.type) {
+    case 'invalidate':
+      return INVALIDATE[kind](tx, id, command.reason, actor);
+    case 'reprioritize':
+      return (await tx.move('change_item', { kind, id, change: { priority: command.priority }, actor })).length > 0;
+    case 'kick':
+      return (await kickJob(tx, id, actor)).length > 0;
+    case 'release': {
+      const release = { kind, id, delaySeconds: 0, skip: false, undelivered: false, actor };
+      return (await tx.move('release_item', release)).length > 0;
+    }
+  }
+}
+
+type Invalidate = (tx: Mover, id: string, reason: string, actor: string) => Promise<boolean>;
+
+const close =
+  (kind: Kind): Invalidate =>
+  async (tx, id, reason, actor) =>
+    (await closeItems(tx, kind, { state: 'invalidated', items: [{ id }], reason, actor })).length > 0;
+
+const INVALIDATE: Record<Kind, Invalidate> = {
+  ticket: close('ticket'),
+  job: close('job'),
+  case: async (tx, id, reason, by) => (await closeCases(tx, [id], reason, by)).length > 0,
+  task: async (tx, id, reason, by) => (await cancelOccurrence(tx, id, reason, by)).length > 0,
+  rotation: async (tx, id, reason, by) => (await deleteTask(tx, id, reason, by)) === 'deleted',
+};

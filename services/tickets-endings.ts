@@ -1,0 +1,217 @@
+import type { Item } from '../contract/items.ts';
+import { type Closing, closeItems } from '../db/items.ts';
+import type { QueueRow } from '../db/statements.ts';
+import { coreState } from '../domain/items.ts';
+import { refusalOf } from '../domain/refusals.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { checkDecision, checkStatus } from './forms.ts';
+import { checkEntry, Problem } from './problems.ts';
+import type { Needs, TicketLeases, Verdict } from './tickets-leases.ts';
+import { contentHash, newToken } from './tokens.ts';
+
+/** A ticket that a claim or a decision hands to its caller. */
+export interface Handed {
+  item: Item;
+  /** Of the lease, if it is the caller's. */
+  token: string | null;
+  /** Not handed out before. */
+  isNew: boolean;
+}
+
+export interface Decision {
+  id: string;
+  token: string;
+  decision: unknown;
+  /** Only this holder may decide; null: anybody with the token. */
+  subject: string | null;
+  /** The decider's next ticket is asked for, with these skills. */
+  next: boolean;
+  skills: string[];
+}
+
+/** What became of one ticket of a call that ends several. */
+export type Ending = { id: string; item: Item } | { id: string; problem: Problem };
+
+/** Open tickets of a queue. */
+export interface OpenFilter {
+  state?: 'delayed' | 'waiting' | 'held';
+  createdBefore?: string;
+  priorityBelow?: number;
+}
+
+interface Invalidation {
+  queue: string;
+  reason: string;
+  actor: string;
+}
+
+interface Invalidated {
+  invalidated: number;
+  skipped: number;
+}
+
+/** What ends tickets. The same ending by the same caller again is the same answer. */
+export interface TicketEndings {
+  /** @throws Problem `not_found`, `not_open`, `lease_lost`, 422 where the decision doesn't fit the queue's form */
+  decide(decision: Decision): Promise<{ item: Item; next: Handed | null }>;
+  /** Ends tickets from outside, in whatever open state they are; holders are notified (S0.4). */
+  end(wanted: Closing): Promise<Ending[]>;
+  /** Ends one. @throws Problem `not_found`, `not_open`, 422 where the decision doesn't fit the queue's form */
+  endOne(wanted: Omit<Closing, 'items'> & { id: string; result?: unknown }): Promise<Item>;
+  /** @param dryRun changes nothing, and answers as if it had */
+  invalidateByIds(of: Invalidation, ids: string[], dryRun: boolean): Promise<Invalidated>;
+  invalidateByFilter(of: Invalidation, filter: OpenFilter, dryRun: boolean): Promise<Invalidated>;
+}
+
+/** How often the form may change while a decision is checked against it. */
+const MAX_TRIES = 5;
+/** Tickets that one statement ends. */
+const BATCH = 1000;
+
+export function ticketEndings(runtime: Runtime, needs: Needs, leases: TicketLeases): TicketEndings {
+  const { db } = runtime;
+  const end = (wanted: Closing) => endTickets(runtime, needs, wanted);
+  const invalidate = async ({ queue, ...why }: Invalidation, ids: string[]) => {
+    const endings = await end({ state: 'invalidated', items: ids.map((id) => ({ id })), queue, ...why });
+    return endings.filter((e) => 'item' in e && e.item.queue === queue).length;
+  };
+  return {
+    decide: (decision) => decide(runtime, needs, leases, decision),
+    end,
+    async endOne({ id, result, ...wanted }) {
+      const [ending] = await end({ ...wanted, items: [{ id, result }] });
+      if (ending === undefined) throw new Error('no ending');
+      if ('problem' in ending) throw ending.problem;
+      return ending.item;
+    },
+    async invalidateByIds(of, ids, dryRun) {
+      const unique = [...new Set(ids)].sort();
+      let invalidated = 0;
+      for (let at = 0; at < unique.length; at += BATCH) {
+        const some = unique.slice(at, at + BATCH);
+        invalidated += dryRun
+          ? (await db.run('open_among', { kind: 'ticket', queue: of.queue, ids: some })).length
+          : await invalidate(of, some);
+      }
+      return { invalidated, skipped: unique.length - invalidated };
+    },
+    async invalidateByFilter(of, filter, dryRun) {
+      const state = filter.state && coreState('ticket', filter.state);
+      const wanted = { ...filter, kind: 'ticket', queue: of.queue, state };
+      if (dryRun) {
+        const [counted] = await db.lists.run('count_filtered', wanted);
+        return { invalidated: counted?.n ?? 0, skipped: 0 };
+      }
+      let [invalidated, skipped] = [0, 0];
+      for (let after = ''; ; ) {
+        const ids = (await db.run('filter_items', { ...wanted, after, limit: BATCH })).map((row) => row.id);
+        const done = ids.length === 0 ? 0 : await invalidate(of, ids);
+        invalidated += done;
+        skipped += ids.length - done;
+        if (ids.length < BATCH) return { invalidated, skipped };
+        after = ids.at(-1) ?? '';
+      }
+    },
+  };
+}
+
+async function decide(
+  { db, schemas }: Runtime,
+  { items, queues }: Needs,
+  leases: TicketLeases,
+  { id, token, decision, subject, next: nextWanted, skills }: Decision,
+) {
+  const hash = contentHash(decision);
+  const settlement = { id, token, result: JSON.stringify(decision), hash, subject, nextWanted };
+  /** The decider's next new ticket; asked for again, the same (S0.8). */
+  const nextOf = async (decided: Item): Promise<Handed | null> => {
+    if (decided.ended_by === null) return null;
+    const { queue, ended_by: person } = decided;
+    const claim = { kind: 'ticket', queue, person, token: newToken(), skills, follows: token };
+    const isNew = (row: Item) => row.lease_id === claim.token;
+    const [item] = await db.move('claim_next', claim, { moved: (rows) => rows.filter(isNew) });
+    // asked for again later, the ticket may have another holder by now, whose token is not for this caller
+    return item ? { item, token: item.holder === person ? item.lease_id : null, isNew: isNew(item) } : null;
+  };
+  /** @returns the version of the settings whose form the decision fits; null without a form */
+  const fitForm = async (item: Item): Promise<number | null> => {
+    checkStatus(item, decision);
+    const queue = await queues.get('ticket', item.queue);
+    if (!queue?.form) return null;
+    await checkDecision(schemas, queue.form, decision);
+    return queue.settings_version;
+  };
+  let formVersion: number | null = null;
+  for (let tries = 1; ; tries++) {
+    const item = await items.settle({ kind: 'ticket', settlement: { ...settlement, formVersion } });
+    if (item) return { item, next: nextWanted ? await nextOf(item) : null };
+    const found = await leases.lookInto(id, token, subject);
+    // the same answer as the first time, the next ticket included; also when the first call is still under way
+    if (isRepeat(found, token, hash)) return { item: found, next: found.next_wanted ? await nextOf(found) : null };
+    // with a live lease, only the queue's form is in the way; it may change while it is checked
+    const live = found.state === 'held' && found.lease_id === token;
+    if (!live || tries > MAX_TRIES) throw await leases.rejection(found, token, 'decide');
+    formVersion = await fitForm(found);
+  }
+}
+
+const isRepeat = (item: Verdict, token: string, hash: string) =>
+  item.settled_token === token &&
+  item.result_hash !== null &&
+  Buffer.compare(item.result_hash, Buffer.from(hash, 'hex')) === 0;
+
+async function endTickets(runtime: Runtime, needs: Needs, wanted: Closing): Promise<Ending[]> {
+  const { db } = runtime;
+  const problems =
+    wanted.state === 'settled' ? await misfits(runtime, needs, wanted.items) : new Map<string, Problem>();
+  const fit = uniqueById(wanted.items.filter((i) => !problems.has(i.id)));
+  const ended = await closeItems(db, 'ticket', { ...wanted, items: fit });
+  const done = new Map(ended.map((i) => [i.id, i]));
+  const missed = fit.filter((i) => !done.has(i.id)).map((i) => i.id);
+  const rows = missed.length > 0 ? await db.run('get_items', { kind: 'ticket', ids: missed }) : [];
+  const left = new Map(rows.map((i) => [i.id, i]));
+  return wanted.items.map(({ id, result }) => {
+    const item = done.get(id);
+    if (item) return { id, item };
+    const problem = problems.get(id);
+    if (problem) return { id, problem };
+    const found = left.get(id);
+    if (!found) return { id, problem: new Problem('not_found', `there is no ticket ${id}`) };
+    if (isSameEnding(found, wanted, result)) return { id, item: found };
+    const named = { named_holder: null, named_ended_at: null, named_why: null };
+    const { code, detail, ...fields } = refusalOf({ ...found, ...named });
+    return { id, problem: new Problem(code, detail, fields) };
+  });
+}
+
+function isSameEnding(found: Item, { state, actor, reason }: Closing, result: unknown): boolean {
+  if (found.state !== state || found.ended_by !== actor || found.end_reason !== reason) return false;
+  return state === 'invalidated' || contentHash(found.result) === contentHash(result);
+}
+
+/** Decisions that don't fit the form of their ticket's queue, or the review they go into. */
+async function misfits(
+  { db, schemas }: Runtime,
+  { queues }: Needs,
+  items: Closing['items'],
+): Promise<Map<string, Problem>> {
+  const found = new Map<string, Problem>();
+  const known = new Map<string, QueueRow | undefined>();
+  const decisions = new Map(items.map((i) => [i.id, i.result]));
+  for (const item of await db.run('get_items', { kind: 'ticket', ids: [...decisions.keys()] })) {
+    if (!known.has(item.queue)) known.set(item.queue, await queues.get('ticket', item.queue));
+    const form = known.get(item.queue)?.form;
+    const decision = decisions.get(item.id);
+    try {
+      checkEntry('decision', decision);
+      checkStatus(item, decision);
+      if (form) await checkDecision(schemas, form, decision);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      found.set(item.id, error);
+    }
+  }
+  return found;
+}
+
+const uniqueById = <T extends { id: string }>(all: T[]): T[] => [...new Map(all.map((one) => [one.id, one])).values()];
