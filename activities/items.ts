@@ -10,7 +10,7 @@ export interface ItemActivities {
   wakeItem(kind: Kind, id: string): Promise<Read | null>;
   /** Invites jurors whom the case lacks (S2.1), and returns the fresh row. */
   inviteJurors(id: string): Promise<Read | null>;
-  /** Carries out an operator's command once; on a finished item, and if it makes no sense, it is logged as refused. */
+  /** Carries out an operator's command once; one that changes nothing is recorded as refused. */
   operate(kind: Kind, id: string, key: string, command: Command): Promise<Read | null>;
 }
 

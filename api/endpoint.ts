@@ -132,7 +132,7 @@ async function answerOf(api: Api, e: AnyEndpoint, c: Context): Promise<Answer<An
   }
   const answered = await e.handle({
     ...{ api, caller, params, query, body, raw, header, cut },
-    // made when somebody asks for it: most calls never wait
+    // made on demand: most calls never wait
     get signal() {
       return c.req.raw.signal;
     },

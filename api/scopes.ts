@@ -16,7 +16,7 @@ export interface Named {
   body: Record<string, unknown>;
 }
 
-/** Lists over all, and by what each line belongs to a queue, topic, court or executor. */
+/** Lists over all, and the field by which each entry belongs to a queue, topic, court or executor. */
 const LISTS: Record<string, string> = {
   '/v1/tickets': 'queue',
   '/v1/queues': 'name',
@@ -48,7 +48,7 @@ export function checkNames(caller: Caller, names: Iterable<string>): void {
     if (!inScope(caller, name)) throw new Problem('forbidden', `this key is for other queues than ${name}`);
 }
 
-/** Unknown items are left to whoever looks for them. @throws Problem `forbidden` */
+/** Unknown items are left to the endpoint. @throws Problem `forbidden` */
 export async function checkItems(api: Api, caller: Caller, kind: Kind, ids: string[]): Promise<void> {
   if (caller.queues === null || ids.length === 0) return;
   const rows = await api.runtime.db.run('get_items', { kind, ids });
@@ -89,12 +89,12 @@ export async function checkScope(api: Api, caller: Caller, named: Named): Promis
     throw new Problem('forbidden', 'this key is for some queues only, and this call is about all');
 }
 
-/** Of a list over all, only what is the key's: a page may have fewer lines than asked for, and goes on by its cursor. */
+/** Of a list over all, only what is the key's: a page may have fewer entries than asked for. Its cursor goes on. */
 export function scoped(caller: Caller, path: string, answer: unknown): unknown {
   const field = LISTS[path];
   const { items } = answer as { items?: Record<string, unknown>[] };
   if (field === undefined || !items) return answer;
-  return { ...(answer as object), items: items.filter((line) => inScope(caller, String(line[field]))) };
+  return { ...(answer as object), items: items.filter((entry) => inScope(caller, String(entry[field]))) };
 }
 
 async function checkTask(api: Api, caller: Caller, id: string): Promise<void> {

@@ -36,7 +36,7 @@ export interface Settlement {
   result: string;
   /** SHA-256 of the canonical result, hex. */
   hash: string;
-  /** Only if this is the holder; null: anybody with the token. */
+  /** Only if this is the holder; null: any caller with the token. */
   subject: string | null;
   /** Settings version whose form the result was checked against. */
   formVersion: number | null;

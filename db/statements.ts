@@ -342,8 +342,7 @@ export interface Statements {
   find_verdict: { params: { token?: string | null; kind: string; id: string }; row: ItemRow & { named_holder: string | null; named_ended_at: Date | null; named_why: string | null; overdue: boolean | null } };
   list_events: { params: { kind: string; id: string; after: number; limit: number }; row: { seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null } };
   filter_items: { params: { kind: string; queue: string; after: string; state?: string | null; createdBefore?: Date | string | null; priorityBelow?: number | null; limit: number }; row: { id: string } };
-  count_filtered: { params: { kind: string; queue: string; state?: string | null; createdBefore?: Date | string | null; priorityBelow?: number | null }; row: { n: number } };
-  open_among: { params: { kind: string; queue: string; ids: (string | null)[] }; row: { id: string } };
+  count_filtered: { params: { kind: string; queue: string; state?: string | null; createdBefore?: Date | string | null; priorityBelow?: number | null; ids?: (string | null)[] | null }; row: { n: number } };
   pop_jobs: { params: unknown[]; row: ItemRow; moves: true };
   reserve_job: { params: unknown[]; row: ItemRow; moves: true };
   finish_jobs: { params: unknown[]; row: ItemRow; moves: true };

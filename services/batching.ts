@@ -8,16 +8,15 @@ interface Caller<In, Out> {
 }
 
 export interface SharingOptions<In> {
-  /** What must not stand twice in one statement: items, tokens, persons. */
+  /** What must be in one statement once only: items, tokens, persons. */
   keys(input: In): string[];
   max?: number;
 }
 
 /**
- * Lets concurrent calls share a statement: those that come at once, and while one is under way those that
- * come meanwhile. With one caller nothing changes; with 64 it saves 63 round trips and commits.
- * A statement that fails is repeated in halves down to the one culprit, so that nobody pays for
- * another's bad input; a lost server fails all at once.
+ * Lets concurrent calls share a statement: those that come together, and those that come while a statement is
+ * running. With one caller nothing changes; with 64 it saves 63 round trips and commits. A statement that fails is
+ * repeated in halves until only the bad input fails; a lost server fails all calls.
  * @param run answers as many outputs as it gets inputs, in their order
  */
 export function share<In, Out>(
@@ -69,14 +68,14 @@ export function share<In, Out>(
       waiting.push({ input, resolve, reject });
       if (busy) return;
       busy = true;
-      // not at once: what comes with it, a batch or other connections' calls, goes along
+      // not at once: calls that come with it, of a batch or of other connections, share its first statement
       setImmediate(() => void work());
     });
 }
 
 /**
- * Shared statements of which each serves one group, such as a queue. A group is known for as long as somebody waits in
- * it: callers choose the names, and may choose as many as they like.
+ * Shared statements of which each serves one group, such as a queue. A group is remembered only while it has callers,
+ * who choose its name and may choose as many names as they like.
  */
 export function sharePerGroup<In, Out, Group extends string = string>(
   make: (group: Group) => (input: In) => Promise<Out>,

@@ -21,7 +21,7 @@ async function checkSchemas(schemas: Schemas, all: object[], pathOf: (index?: nu
   }
 }
 
-/** @throws Problem 422 naming each place where the decision doesn't fit the queue's form */
+/** @throws Problem 422 with each path at which the decision doesn't fit the queue's form */
 export async function checkDecision(schemas: Schemas, form: object, decision: unknown): Promise<void> {
   const misfits = await misfitsOf(schemas, form, decision);
   if (misfits.length === 0) return;

@@ -50,7 +50,7 @@ export class Invitations {
     runtime.maintenance.add(() => this.look());
   }
 
-  /** Invites jurors whom a case lacks; a court may want more of them, which the next round invites. @returns how many */
+  /** Invites jurors whom a case lacks, at most a hundred. @returns how many */
   invite(id: string, how?: Receipt): Promise<number> {
     return inviteJurors(this.#o.db, id, Array.from({ length: MOST_INVITED }, newToken), how);
   }

@@ -19,7 +19,7 @@ export interface QueueService {
   get(kind: Kind, name: string): Promise<QueueRow | undefined>;
   /** @throws Problem `not_found` */
   find(kind: Kind, name: string): Promise<QueueRow>;
-  /** Newest first, behind the place `before`. */
+  /** Newest first, those whose number in the list is below `before`. */
   list(kind: Kind, before: number | undefined, limit: number): Promise<QueueRow[]>;
   /**
    * Replaces a ticket queue's settings, and applies them at once to what is open in it.

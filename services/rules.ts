@@ -42,8 +42,8 @@ const seen = ({ id, body, base_priority, priority, base_requires, requires, atte
 /**
  * Priority and skills by a queue's rules (S0.2). The database marks each ticket that has to be evaluated
  * (`rules_due_at`) in the transaction that makes it so: added, body changed, given back, reclaimed, transferred. It
- * is handed out to nobody until the mark is off, so no claim sees a stale priority. Whoever made the change
- * evaluates at once; what a crash left marked, the maintenance of any process does within seconds.
+ * is not handed out until the mark is off, so no claim sees a stale priority. The process that made the change
+ * evaluates at once; what a crash left marked, the maintenance of any process evaluates within seconds.
  */
 export class Rules {
   readonly #db: Db;
@@ -75,7 +75,7 @@ export class Rules {
       for (const row of rows) this.#running.delete(row.version);
     });
     for (const row of rows) this.#running.set(row.version, evaluation);
-    // it stays marked, and the next maintenance evaluates it; a caller who waits for it has the error
+    // it stays marked, and the next maintenance evaluates it; a caller that waits for it gets the error
     evaluation.catch((error: Error) =>
       this.#log.warn({ err: error.message }, 'rules could not be evaluated, trying again'),
     );

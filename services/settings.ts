@@ -5,8 +5,8 @@ import { refreshCourt } from './courts.ts';
 import type { QueueService } from './queues.ts';
 
 /**
- * Applies changed settings of queues and courts to what is open in them, where the call that changed them could not: every
- * few seconds, beside the rest of maintenance, which must go on while a million items are walked through.
+ * Applies changed settings of queues and courts to what is open in them, where the call that changed them could not:
+ * every few seconds, beside the rest of maintenance, which must go on while a million items are walked through.
  */
 export class Settings {
   readonly #work: Repeating;

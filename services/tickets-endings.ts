@@ -1,5 +1,6 @@
 import type { Item } from '../contract/items.ts';
 import { type Closing, closeItems } from '../db/items.ts';
+import type { ParamsOf } from '../db/pool.ts';
 import type { QueueRow } from '../db/statements.ts';
 import { coreState } from '../domain/items.ts';
 import { refusalOf } from '../domain/refusals.ts';
@@ -22,7 +23,7 @@ export interface Decision {
   id: string;
   token: string;
   decision: unknown;
-  /** Only this holder may decide; null: anybody with the token. */
+  /** Only this holder may decide; null: any caller with the token. */
   subject: string | null;
   /** The decider's next ticket is asked for, with these skills. */
   next: boolean;
@@ -75,6 +76,8 @@ export function ticketEndings(runtime: Runtime, needs: Needs, leases: TicketLeas
     const endings = await end({ state: 'invalidated', items: ids.map((id) => ({ id })), queue, ...why });
     return endings.filter((e) => 'item' in e && e.item.queue === queue).length;
   };
+  const countOpen = async (of: Omit<ParamsOf<'count_filtered'>, 'kind'>) =>
+    (await db.lists.run('count_filtered', { ...of, kind: 'ticket' }))[0]?.n ?? 0;
   return {
     decide: (decision) => decide(runtime, needs, leases, decision),
     end,
@@ -89,19 +92,14 @@ export function ticketEndings(runtime: Runtime, needs: Needs, leases: TicketLeas
       let invalidated = 0;
       for (let at = 0; at < unique.length; at += BATCH) {
         const some = unique.slice(at, at + BATCH);
-        invalidated += dryRun
-          ? (await db.run('open_among', { kind: 'ticket', queue: of.queue, ids: some })).length
-          : await invalidate(of, some);
+        invalidated += dryRun ? await countOpen({ queue: of.queue, ids: some }) : await invalidate(of, some);
       }
       return { invalidated, skipped: unique.length - invalidated };
     },
     async invalidateByFilter(of, filter, dryRun) {
       const state = filter.state && coreState('ticket', filter.state);
       const wanted = { ...filter, kind: 'ticket', queue: of.queue, state };
-      if (dryRun) {
-        const [counted] = await db.lists.run('count_filtered', wanted);
-        return { invalidated: counted?.n ?? 0, skipped: 0 };
-      }
+      if (dryRun) return { invalidated: await countOpen(wanted), skipped: 0 };
       let [invalidated, skipped] = [0, 0];
       for (let after = ''; ; ) {
         const ids = (await db.run('filter_items', { ...wanted, after, limit: BATCH })).map((row) => row.id);

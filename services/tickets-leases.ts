@@ -44,7 +44,7 @@ export interface TicketLeases {
    * @throws Problem `not_found` for an unknown ticket, `forbidden` for another person's token
    */
   lookInto(id: string, token: string | null, subject: string | null): Promise<Verdict>;
-  /** The problem to answer with. A late answer of a former holder is also recorded in the ticket's events, once (S0.7). */
+  /** The problem to answer with. A former holder's late attempt is also recorded in the ticket's events, once (S0.7). */
   rejection(found: Verdict, token: string | null, attempt: string): Promise<Problem>;
 }
 

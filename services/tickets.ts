@@ -41,7 +41,10 @@ export interface TicketService extends TicketLeases, TicketEndings {
   add(queue: string, ticket: NewTicket, actor: string, id?: string): Promise<{ item: Item; created: boolean }>;
   /** @throws Problem `not_found` */
   find(id: string): Promise<Item>;
-  /** Hands out what the reviewer holds in the queue, then the best new tickets; waits for one if asked to (S0.3, S0.6, S0.8). */
+  /**
+   * Hands out what the reviewer holds in the queue, then the best new tickets; waits for one if asked to (S0.3, S0.6,
+   * S0.8).
+   */
   claim(request: ClaimRequest): Promise<Claimed>;
   /** Why a person gets nothing from a queue, or whether a ticket of it is offered to them. */
   explain(queue: string, person: string, skills: string[], ticket: string | undefined): Promise<Explanation>;

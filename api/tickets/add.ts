@@ -40,7 +40,7 @@ export const addTicketBatch = endpoint({
     const addOne = (sent: unknown) =>
       entryOfBatch(NewTicket, 'ticket', sent, (ticket) => add(api, caller, queue, ticket));
     const results = [];
-    // one by one until the queue exists, so that then none overtakes another on the way to the database
+    // one by one until the queue exists: from then on all share a statement, in their order
     while (results.length < body.tickets.length && !api.services.queues.isKnown('ticket', queue))
       results.push(await addOne(body.tickets[results.length]));
     const rest = body.tickets.slice(results.length).map(addOne);

@@ -8,15 +8,16 @@
 -- a repeat changes nothing. json, not jsonb: bodies keep their text. An item without an id is named
 -- after its queue and number, which are drawn in the order of the array; a number whose name is taken is
 -- passed over.
-insert into item (seq, kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires, base_requires,
-                  rules_due_at, exclude, callback,
+insert into item (seq, kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires,
+                  base_requires, rules_due_at, exclude, callback,
                   own_deadline, version, created_at, available_at, first_available_at, deadline_at, wake_at,
                   lease_seconds, delay_seconds, body_bytes,
                   event_seq, last_event, last_actor, last_data, updated_at)
 select x.seq, :kind, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.priority, x.priority,
        item_rank(:kind, x.priority, t.available_at, q.level_seconds, false),
        coalesce(x.body, 'null'), decode(x.hash, 'hex'),
-       r.requires, r.requires, case when q.rules <> '[]' then t.now end, array(select json_array_elements_text(x.exclude)),
+       r.requires, r.requires, case when q.rules <> '[]' then t.now end,
+       array(select json_array_elements_text(x.exclude)),
        x.callback, x."deadlineSeconds" is not null, nextval('item_version'),
        t.created_at, t.available_at, t.available_at, t.deadline_at,
        item_wake(s.state, t.available_at, null, t.deadline_at, next_escalation(q.escalations, t.available_at, -1)),
@@ -26,8 +27,8 @@ select x.seq, :kind, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.
                case when id is null then free_number(:kind, queue) else nextval('item_seq_seq') end as seq from (
           select * from json_to_recordset(:items::json) as x (
             no integer, id text, queue text, priority bigint, body json, hash text, requires json, exclude json,
-            callback jsonb, "delaySeconds" double precision, "deadlineSeconds" double precision, "createdAt" timestamptz,
-            "leaseSeconds" double precision, "bodyBytes" integer, actor text)
+            callback jsonb, "delaySeconds" double precision, "deadlineSeconds" double precision,
+            "createdAt" timestamptz, "leaseSeconds" double precision, "bodyBytes" integer, actor text)
            order by no) numbered) x
   join queue q on q.kind = :kind and q.name = x.queue
  cross join (select clock_timestamp() as now) c
@@ -75,7 +76,8 @@ returning i.*;
 -- signal limit in a day, and the durable timer looks at the row anyway when it fires.
 update item i
    set expires_at = t.now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)),
-       wake_at = item_wake('held', null, t.now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)), i.deadline_at,
+       wake_at = item_wake(
+         'held', null, t.now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)), i.deadline_at,
          next_escalation(q.escalations, i.first_available_at, i.escalated_seconds)),
        updated_at = t.now
   from unnest(:ids::text[], :tokens::text[], :subjects::text[]) as s (id, token, subject),
@@ -91,11 +93,13 @@ returning i.*;
 -- Gives an item back. With a token by its holder; :token null: an operator takes it away ('revoked').
 -- :skip: never offered to this person again. :undelivered: the answer could not be written to the caller, so it
 -- doesn't count as its last attempt.
--- The item keeps its place: rank comes from when it first became available.
+-- The item keeps its rank, which comes from when it first became available.
 with now as materialized (select clock_timestamp() as now),
 held as (
-  select i.kind, i.id, n.now, coalesce(i.callback, q.callback) is not null as tell, q.escalations, q.rules, n.now + make_interval(secs => :delaySeconds) as back_at,
-         case when i.attempts >= q.max_attempts and not :undelivered then 'dead' when :delaySeconds > 0 then 'delayed' else 'ready' end as state
+  select i.kind, i.id, n.now, coalesce(i.callback, q.callback) is not null as deliver, q.escalations, q.rules,
+         n.now + make_interval(secs => :delaySeconds) as back_at,
+         case when i.attempts >= q.max_attempts and not :undelivered then 'dead'
+              when :delaySeconds > 0 then 'delayed' else 'ready' end as state
     from item i join queue q on q.kind = i.kind and q.name = i.queue cross join now n
    where i.kind = :kind and i.id = :id and i.state = 'held' and i.expires_at > n.now
      and (:token?::text is null or i.lease_id = :token) and (:subject?::text is null or i.holder = :subject)
@@ -111,7 +115,7 @@ update item i
        wake_at = case when h.state = 'dead' then null else item_wake(h.state, h.back_at, null, i.deadline_at,
          next_escalation(h.escalations, i.first_available_at, i.escalated_seconds)) end,
        ended_at = case when h.state = 'dead' then h.now end, ended_by = case when h.state = 'dead' then :actor end,
-       telling = h.state = 'dead' and h.tell,
+       telling = h.state = 'dead' and h.deliver,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = case when h.state = 'dead' then 'dead' when :skip then 'skipped' else 'released' end,
        last_actor = :actor, updated_at = h.now,
@@ -123,7 +127,7 @@ returning i.*;
 
 -- name: transfer_item
 -- moves
--- To another queue of the same kind, from any open state; a live lease ends. Its place is computed by the new
+-- To another queue of the same kind, from any open state; a live lease ends. Its rank is computed by the new
 -- queue's ageing, from when it first became available; a deadline of its own stays, one of the old queue is replaced.
 with now as materialized (select clock_timestamp() as now),
 open as (
@@ -133,7 +137,8 @@ open as (
          case when i.state = 'held' then 'ready' else i.state end as state
     from item i join queue q on q.kind = i.kind and q.name = :queue cross join now n
    where i.kind = :kind and i.id = :id and i.ended_at is null
-     and (:token?::text is null or (i.lease_id = :token and i.expires_at > n.now)) and (:subject?::text is null or i.holder = :subject)
+     and (:token?::text is null or (i.lease_id = :token and i.expires_at > n.now))
+     and (:subject?::text is null or i.holder = :subject)
      for update of i
 )
 update item i
@@ -146,7 +151,8 @@ update item i
          next_escalation(o.escalations, i.first_available_at, -1)),
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'transferred', last_actor = :actor, updated_at = o.now,
-       last_data = json_strip_nulls(json_build_object('from', i.queue, 'to', :queue::text, 'reviewer', i.holder, 'reason', :reason?::text))
+       last_data = json_strip_nulls(json_build_object(
+         'from', i.queue, 'to', :queue::text, 'reviewer', i.holder, 'reason', :reason?::text))
   from open o
  where i.kind = o.kind and i.id = o.id
 returning i.*;
@@ -158,7 +164,8 @@ returning i.*;
 -- The inner lock is taken in the order of ids, as everywhere, so that two bulk calls cannot deadlock.
 with wanted as materialized (
   select i.kind, i.id from item i
-   where i.kind = :kind and i.id = any (:ids::text[]) and i.ended_at is null and (:queue?::text is null or i.queue = :queue)
+   where i.kind = :kind and i.id = any (:ids::text[]) and i.ended_at is null
+     and (:queue?::text is null or i.queue = :queue)
    order by i.id for update
 )
 update item i
@@ -169,7 +176,8 @@ update item i
        telling = coalesce(i.callback, q.callback) is not null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = end_event(i.kind, :state), last_actor = :actor, updated_at = t.now,
-       last_data = json_strip_nulls(json_build_object('reason', :reason::text, 'decision', s.result::json, 'reviewer', i.holder))
+       last_data = json_strip_nulls(json_build_object(
+         'reason', :reason::text, 'decision', s.result::json, 'reviewer', i.holder))
   from wanted w
   join unnest(:ids::text[], :results::text[]) as s (id, result) on s.id = w.id,
        queue q, (select clock_timestamp() as now) t
@@ -183,19 +191,24 @@ returning i.*;
 with changed as (
   select i.kind, i.id, q.level_seconds, q.escalations, q.rules, coalesce(p.priority, i.priority) as priority,
          case when :change::jsonb ? 'body' then :change::json -> 'body' else i.body end as body,
-         case when p.requires is null then i.requires else array(select jsonb_array_elements_text(p.requires)) end as requires,
-         case when p.exclude is null then i.exclude else array(select jsonb_array_elements_text(p.exclude)) end as exclude,
+         case when p.requires is null then i.requires
+              else array(select jsonb_array_elements_text(p.requires)) end as requires,
+         case when p.exclude is null then i.exclude
+              else array(select jsonb_array_elements_text(p.exclude)) end as exclude,
          case when :change::jsonb ? 'deadlineAt' then p."deadlineAt" else i.deadline_at end as deadline_at
     from item i
     join queue q on q.kind = i.kind and q.name = i.queue
-   cross join jsonb_to_record(:change::jsonb) as p (priority bigint, requires jsonb, exclude jsonb, "deadlineAt" timestamptz)
+   cross join jsonb_to_record(:change::jsonb)
+           as p (priority bigint, requires jsonb, exclude jsonb, "deadlineAt" timestamptz)
    where i.kind = :kind and i.id = :id and i.ended_at is null
      for update of i
 )
 update item i
    set priority = n.priority, body = n.body, requires = n.requires, exclude = n.exclude,
-       manual_priority = i.manual_priority or :change::jsonb ? 'priority', manual_requires = i.manual_requires or :change::jsonb ? 'requires',
-       rules_due_at = case when :change::jsonb ? 'body' and n.rules <> '[]' then clock_timestamp() else i.rules_due_at end,
+       manual_priority = i.manual_priority or :change::jsonb ? 'priority',
+       manual_requires = i.manual_requires or :change::jsonb ? 'requires',
+       rules_due_at = case when :change::jsonb ? 'body' and n.rules <> '[]' then clock_timestamp()
+                           else i.rules_due_at end,
        deadline_at = n.deadline_at, own_deadline = i.own_deadline or :change::jsonb ? 'deadlineAt',
        rank = item_rank(i.kind, n.priority, i.first_available_at, n.level_seconds, i.front),
        wake_at = item_wake(i.state, i.available_at, i.expires_at, n.deadline_at,
@@ -209,9 +222,10 @@ returning i.*;
 
 -- name: note_item
 -- moves: unseen
--- A line in an item's log that changes nothing else of it: no version, so nobody is told.
+-- An event that changes nothing else of the item: no version, so nothing is published.
 update item
-   set event_seq = event_seq + 1, last_event = :type, last_actor = :actor, last_data = :data::json, updated_at = clock_timestamp()
+   set event_seq = event_seq + 1, last_event = :type, last_actor = :actor, last_data = :data::json,
+       updated_at = clock_timestamp()
  where kind = :kind and id = :id
 returning *;
 
@@ -222,7 +236,7 @@ update lease set refused_at = clock_timestamp()
 returning holder, why;
 
 -- name: find_verdict
--- What an attempt that changed nothing has to be told: the item as it is, and the lease it named.
+-- Data to explain a rejected attempt: the item as it is, and the lease that the attempt named.
 select i.*, l.holder as named_holder, l.ended_at as named_ended_at, l.why as named_why,
        i.ended_at is null and least(i.expires_at, i.deadline_at) <= clock_timestamp() as overdue
   from item i left join lease l on l.token = :token? and l.kind = i.kind and l.item_id = i.id
@@ -237,16 +251,17 @@ select seq, type, actor, at, data from event
 -- One batch of the ids that a bulk invalidation means, behind the id :after.
 select id from item
  where kind = :kind and queue = :queue and ended_at is null and id > :after
-   and (:state?::text is null or state = :state) and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
+   and (:state?::text is null or state = :state)
+   and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
    and (:priorityBelow?::bigint is null or priority < :priorityBelow)
  order by id limit :limit;
 
 -- name: count_filtered
 -- not null: n
+-- How many that would be, or how many open ones of :ids there are.
 select count(*)::bigint as n from item
  where kind = :kind and queue = :queue and ended_at is null
-   and (:state?::text is null or state = :state) and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
-   and (:priorityBelow?::bigint is null or priority < :priorityBelow);
-
--- name: open_among
-select id from item where kind = :kind and queue = :queue and id = any (:ids::text[]) and ended_at is null;
+   and (:state?::text is null or state = :state)
+   and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
+   and (:priorityBelow?::bigint is null or priority < :priorityBelow)
+   and (:ids?::text[] is null or id = any (:ids));

@@ -59,7 +59,8 @@ returning kind, name;
 -- publishes the changes when it looks at the outbox again.
 with batch as materialized (
   select i.kind, i.id, i.created_at, i.seq from item i
-   where i.kind = :kind and i.queue = :name and (i.created_at, i.seq) > (:afterCreatedAt::timestamptz, :afterSeq::bigint)
+   where i.kind = :kind and i.queue = :name
+     and (i.created_at, i.seq) > (:afterCreatedAt::timestamptz, :afterSeq::bigint)
    order by i.created_at, i.seq limit :limit
 ), locked as materialized (
   -- without the queue: before the first ANALYZE the planner would read a queue's whole index per row
@@ -107,7 +108,8 @@ select
   (select extract(epoch from clock_timestamp() - min(first_available_at))::double precision
      from item where kind = :kind and queue = :name and state = 'ready') as oldest_waiting_seconds,
   (select count(*)::integer from lease
-    where kind = :kind and queue = :name and granted_at > (select clock_timestamp()) - interval '1 minute') as claims_per_minute;
+    where kind = :kind and queue = :name
+      and granted_at > (select clock_timestamp()) - interval '1 minute') as claims_per_minute;
 
 -- name: claim_reasons
 -- not null: delayed, held, excluded, skills, skipped, paused, max_held

@@ -11,10 +11,12 @@ with ruled as materialized (
          case when i.manual_requires then i.requires
               else array(select json_array_elements_text(x.requires)) end as requires
     from json_to_recordset(:tickets::json) as x (id text, version bigint, priority bigint, requires json, rules jsonb)
-    join item i on i.kind = 'ticket' and i.id = x.id and i.version = x.version and i.queue = :queue and i.ended_at is null
+    join item i
+      on i.kind = 'ticket' and i.id = x.id and i.version = x.version and i.queue = :queue and i.ended_at is null
     join queue q on q.kind = 'ticket' and q.name = :queue and q.settings_version = :settingsVersion
    cross join lateral (
-     select max(s.priority) as priority from jsonb_to_recordset(q.escalations) as s ("afterSeconds" double precision, priority bigint)
+     select max(s.priority) as priority
+       from jsonb_to_recordset(q.escalations) as s ("afterSeconds" double precision, priority bigint)
       where s."afterSeconds" <= i.escalated_seconds) step
    order by i.id for update of i
 ), changed as (
