@@ -86,7 +86,7 @@ const SQL = new RegExp(
   ].join('|'),
   'i',
 );
-const SQL_FOLDERS = new Set(['db', 'test', 'bench']);
+const SQL_FOLDERS = new Set(['db', 'scripts', 'test', 'bench']);
 /** It makes the database in which db/ can work. */
 const SQL_FILES = new Set(['cli/servers/postgres.ts']);
 
