@@ -139,5 +139,3 @@ export function cpuSeconds(pid: number): number {
     .split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
-
-;

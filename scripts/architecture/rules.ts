@@ -28,12 +28,12 @@ const SQL = new RegExp(
   'i',
 );
 const SQL_FOLDERS = new Set(['db', 'test', 'bench']);
-/** It makes the database in which db/ can work. */
-const SQL_FILES = new Set(['cli/servers/postgres.ts']);
+/** What makes the database in which db/ can work, and what describes its statements. */
+const SQL_FILES = /^(cli\/servers\/postgres\.ts$|scripts\/statements\/)/;
 
 /** Statements outside of db/. */
 export function checkSql({ path, strings }: Source): string[] {
-  if (SQL_FOLDERS.has(folderOf(path)) || SQL_FILES.has(path)) return [];
+  if (SQL_FOLDERS.has(folderOf(path)) || SQL_FILES.test(path)) return [];
   const statements = strings.filter((s) => SQL.test(s.value));
   return statements.map((s) => `${path}:${s.line} SQL belongs into db/: ${s.value.trim().slice(0, 60)}`);
 }
