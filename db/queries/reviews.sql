@@ -1,12 +1,14 @@
 -- Reviews: what is kept of them, and what audits said (db/functions/reviews.sql).
 
 -- name: receive_callbacks
+-- moves
 select * from receive_callbacks(:reviews, :ids, :kinds, :targets, :statuses, :auditTimes, :skewSeconds, :actors, :wait);
 
 -- name: apply_review
 select * from apply_review(:id, :limit);
 
 -- name: put_review
+-- moves
 -- not null: created, now
 select * from put_review(:id, :targets::jsonb, :body::json, :callback?::jsonb, :actor);
 
