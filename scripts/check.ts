@@ -7,6 +7,7 @@ import { workflowBundle } from '../worker/worker.ts';
 import { checkBundle, checkImports, checkLength, checkSizes, checkSql, checkWords } from './architecture/rules.ts';
 import { readSource, type Source } from './architecture/source.ts';
 import { checkClientTypes } from './client-types.ts';
+import { checkLifecycle } from './lifecycle.ts';
 import { checkLockfile } from './lockfile.ts';
 import { checkOpenApi } from './openapi.ts';
 import { checkSchema } from './schema.ts';
@@ -47,6 +48,7 @@ const checks: Check[] = [
   { name: 'types of the client', mend: '`npm run client-types`', run: checkClientTypes },
   { name: 'schema', mend: '`npm run schema`', run: checkSchema },
   { name: 'types of statements', mend: '`npm run statements`', run: checkStatements },
+  { name: 'lifecycle diagrams', mend: '`npm run lifecycle`', run: checkLifecycle },
 ];
 
 let failed = 0;
