@@ -28,7 +28,7 @@ import { add, configure, decide, withToken } from '../support/tickets.ts';
 const { api, sql, databaseUrl } = await startTestSystem({ DOCKET_PACEMAKER: 'off' });
 const db = openDb({ url: databaseUrl, node: 'lifecycle', max: 2 });
 afterAll(() => db.end());
-const { operate } = itemActivities({ db, after: () => {}, pacemaker: false });
+const { operate } = itemActivities({ db, pacemaker: false });
 
 let commands = 0;
 const command = (kind: Kind, id: string, sent: Command) => operate(kind, id, `lifecycle-${++commands}`, sent);
