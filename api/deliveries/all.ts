@@ -35,9 +35,10 @@ export const listDeliveriesEndpoint = endpoint({
   },
 });
 
-/** Jobs are pushed, not delivered. */
 const senders = {
   ticket: ticketDeliveries,
+  /** Jobs are pushed, not delivered. */
+  job: null,
   case: caseDeliveries,
   task: occurrenceDeliveries,
   review: reviewDeliveries,
@@ -53,7 +54,8 @@ export const redeliverEndpoint = endpoint({
   answers: { 202: Delivery },
   problems: ['not_found'],
   async handle({ api, params: { kind, itemId, n } }) {
-    if (kind === 'job') throw new Problem('not_found', `job ${itemId} has no delivery ${n}`);
-    return answer(202, deliveryView(await senders[kind].redeliver(api, itemId, n)));
+    const sender = senders[kind];
+    if (!sender) throw new Problem('not_found', `${kind} ${itemId} has no delivery ${n}`);
+    return answer(202, deliveryView(await sender.redeliver(api, itemId, n)));
   },
 });
