@@ -158,9 +158,4 @@ export const reviewDeliveries = deliveryEndpoints({
   tag: 'Reviews',
   base: '/v1/reviews/{id}',
   ...byId,
-  async isDelivering(api, id) {
-    await api.services.reviews.get(id);
-    // a second sender of the same message does no harm, and the workflow may have been ended by an operator
-    return false;
-  },
 });
