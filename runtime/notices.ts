@@ -1,9 +1,13 @@
-import type { Db } from '../db/pool.ts';
-import { lastNotice, type Notice, type NoticeFilter, noticesAfter, recentNotices } from '../db/runtime.ts';
+import type { Db, RowOf } from '../db/pool.ts';
 import type { Log } from './log.ts';
 
+export type Notice = RowOf<'notices'>;
+
+/** Whose notices: of a person, or of a ticket queue. */
+export type NoticeFilter = { person: string } | { queue: string };
+
 const POLL_MS = 500;
-/** As many as `noticesAfter` gives at once. */
+/** As many as `notices_after` gives at once. */
 const PAGE = 1_000;
 
 /**
@@ -25,7 +29,7 @@ export class Notices {
 
   /** @returns a function that ends the subscription */
   async listen(listener: (notice: Notice) => void): Promise<() => void> {
-    if (this.#listeners.size === 0) for (const old of await recentNotices(this.#db)) this.#seen.add(old.seq);
+    if (this.#listeners.size === 0) for (const old of await this.#db.run('notices')) this.#seen.add(old.seq);
     this.#listeners.add(listener);
     if (!this.#timer) this.#schedule();
     return () => {
@@ -36,7 +40,7 @@ export class Notices {
   /** What a reader missed since the notice it saw last. Of two written at once it may have seen the other. */
   async *missed(seq: number, of: NoticeFilter): AsyncGenerator<Notice> {
     for (let last = seq; ; ) {
-      const page = await noticesAfter(this.#db, last, of);
+      const page = await this.#db.run('notices_after', { seq: last, ...of });
       yield* page;
       const end = page.at(-1);
       if (!end || page.length < PAGE) return;
@@ -45,8 +49,8 @@ export class Notices {
   }
 
   /** Number of the newest notice: where a new reader begins. */
-  newest(): Promise<number> {
-    return lastNotice(this.#db);
+  async newest(): Promise<number> {
+    return (await this.#db.run('last_notice'))[0]?.seq ?? 0;
   }
 
   /** There is something new. */
@@ -73,7 +77,7 @@ export class Notices {
     if (this.#looking) return;
     this.#looking = true;
     try {
-      const recent = await recentNotices(this.#db);
+      const recent = await this.#db.run('notices');
       for (const notice of recent) {
         if (this.#seen.has(notice.seq)) continue;
         for (const listener of this.#listeners) listener(notice);

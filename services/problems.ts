@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg';
 import { SMALL_BODY } from '../contract/common.ts';
 import { PROBLEMS, type ProblemCode } from '../contract/problems.ts';
+import type { Log } from '../runtime/log.ts';
 
 /** An answer that is an error: RFC 9457, with a stable code. Thrown by handlers, written by the app. */
 export class Problem extends Error {
@@ -55,6 +56,12 @@ export function sameContent<T extends { content_hash: Uint8Array }>(
 export function checkEntry(name: string, sent: unknown): void {
   if (Buffer.byteLength(JSON.stringify(sent) ?? '') > SMALL_BODY)
     throw new Problem('payload_too_large', `${name}: an entry of a batch may have ${SMALL_BODY} bytes at most`);
+}
+
+/** Temporal or its worker did not answer. */
+export function unreachable(log: Log, error: unknown): Problem {
+  log.warn({ err: (error as Error).message }, 'Temporal cannot be asked');
+  return new Problem('unavailable', 'Temporal or its worker cannot be reached, try again');
 }
 
 const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH']);

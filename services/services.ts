@@ -1,8 +1,12 @@
 import type { Runtime } from '../runtime/runtime.ts';
 import { type CaseService, caseService } from './cases.ts';
+import { type DeliveryService, deliveryService } from './deliveries.ts';
+import { type FigureService, figureService } from './figures.ts';
 import { Invitations } from './invitations.ts';
 import { type ItemService, itemService } from './items.ts';
 import { type JobService, jobService } from './jobs.ts';
+import { type KeyService, keyService } from './keys.ts';
+import { type OutcomeService, outcomeService } from './outcomes.ts';
 import { type QueueService, queueService } from './queues.ts';
 import { Reconciler } from './reconciler.ts';
 import { type ReviewService, reviewService } from './reviews.ts';
@@ -27,9 +31,13 @@ export interface Services {
   tickets: TicketService;
   jobs: JobService;
   reviews: ReviewService;
+  deliveries: DeliveryService;
+  outcomes: OutcomeService;
   cases: CaseService;
   tasks: TaskService;
   queues: QueueService;
+  keys: KeyService;
+  figures: FigureService;
   rules: Rules;
   invitations: Invitations;
   start(): void;
@@ -50,6 +58,10 @@ export function createServices(runtime: Runtime, config: ServiceConfig): Service
     reviews: reviewService(runtime, config.auditSkewSeconds),
     cases: caseService(runtime),
     tasks: taskService(runtime),
+    keys: keyService(runtime.db),
+    figures: figureService(runtime.db),
+    deliveries: deliveryService(runtime),
+    outcomes: outcomeService(runtime.db),
     start: () => reconciler.start(),
     stop: async () => void (await Promise.all([reconciler.stop(), invitations.stop(), settings.stop()])),
   };

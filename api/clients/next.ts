@@ -2,11 +2,11 @@ import { ClientParam, NextTask, NextTaskAnswer } from '../../contract/tasks.ts';
 import type { Pull, Pulled } from '../../db/dispatches.ts';
 import { occurrenceOf, personOfUid, taskOf } from '../../domain/tasks.ts';
 import { Problem } from '../../services/problems.ts';
+import { whileBusy } from '../../services/retry.ts';
 import { newToken } from '../../services/tokens.ts';
 import type { Api } from '../api.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { whileBusy } from '../patience.ts';
 
 type Found = Exclude<Pulled, { outcome: 'busy' }>;
 

@@ -1,15 +1,11 @@
 import { pageOf } from '../../contract/common.ts';
 import { Delivery, DeliveryFilter, DeliveryParam, ListedDelivery } from '../../contract/deliveries.ts';
-import { listAllDeliveries, type ListedDelivery as Row } from '../../db/deliveries.ts';
 import { withoutQuery } from '../../domain/callbacks.ts';
+import type { ListedDelivery as Row } from '../../services/deliveries.ts';
 import { Problem } from '../../services/problems.ts';
-import { caseDeliveries } from '../cases/get.ts';
 import { deliveryView, NEWEST } from '../deliveries.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
-import { reviewDeliveries } from '../reviews/get.ts';
-import { occurrenceDeliveries } from '../tasks/occurrences.ts';
-import { ticketDeliveries } from '../tickets/get.ts';
 
 const listed = (row: Row) => ({
   ...deliveryView(row),
@@ -29,20 +25,11 @@ export const listDeliveriesEndpoint = endpoint({
   query: DeliveryFilter,
   answers: { 200: pageOf(ListedDelivery) },
   async handle({ api, query: { limit, cursor, host, ...filter } }) {
-    const before = cursor ?? NEWEST;
     const wanted = { ...filter, host: host?.toLowerCase() };
-    const rows = await listAllDeliveries(api.runtime.db.lists, wanted, before, limit + 1);
+    const rows = await api.services.deliveries.listAll(wanted, cursor ?? NEWEST, limit + 1);
     return ok(page(rows, limit, listed, (d) => d.seq));
   },
 });
-
-/** Jobs are pushed, not delivered. */
-const senders = {
-  ticket: ticketDeliveries,
-  case: caseDeliveries,
-  task: occurrenceDeliveries,
-  review: reviewDeliveries,
-};
 
 export const redeliverEndpoint = endpoint({
   method: 'post',
@@ -54,7 +41,8 @@ export const redeliverEndpoint = endpoint({
   answers: { 202: Delivery },
   problems: ['not_found'],
   async handle({ api, params: { kind, itemId, n } }) {
+    // jobs are pushed, not delivered
     if (kind === 'job') throw new Problem('not_found', `job ${itemId} has no delivery ${n}`);
-    return answer(202, deliveryView(await senders[kind].redeliver(api, itemId, n)));
+    return answer(202, deliveryView(await api.services.deliveries.redeliver(kind, itemId, n)));
   },
 });

@@ -1,5 +1,4 @@
-import type { Notice, NoticeFilter } from '../../db/runtime.ts';
-import type { Notices } from '../../runtime/notices.ts';
+import type { Notice, NoticeFilter, Notices } from '../../runtime/notices.ts';
 import type { EventStream } from './sse.ts';
 
 export interface Following {

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Name } from '../../contract/common.ts';
-import type { Notice } from '../../db/runtime.ts';
+import type { Notice } from '../../runtime/notices.ts';
 import { invalid, Problem } from '../../services/problems.ts';
 import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';
@@ -28,7 +28,8 @@ export const streamEndpoint = endpoint({
     ticket: z.string().max(200).optional(),
     lastEventId: EventId.optional().openapi({ description: 'Instead of the header Last-Event-ID' }),
   }),
-  answers: { 200: z.string().openapi({ description: 'text/event-stream' }) },
+  answers: { 200: z.string() },
+  media: 'text/event-stream',
   async handle({ api, caller, query, header, signal }) {
     const named = [query.reviewer, query.juror, query.queue].filter((name) => name !== undefined);
     if (named.length > 1 || (named.length === 0 && caller.role !== 'reviewer'))
@@ -96,7 +97,8 @@ export const streamTicketEndpoint = endpoint({
   answers: { 201: z.object({ ticket: z.string(), expiresAt: z.string() }) },
   async handle({ api, caller }) {
     if (caller.id === 'open') throw new Problem('forbidden', 'this server asks for no key');
-    const { ticket, expiresAt } = await api.auth.streamTicket(caller);
+    const { id, actor, role, subject } = caller;
+    const { ticket, expiresAt } = await api.services.keys.streamTicket({ id, actor, role, subject });
     return answer(201, { ticket, expiresAt: expiresAt.toISOString() });
   },
 });

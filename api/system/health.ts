@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { Registry } from 'prom-client';
-import { type SchemaState, schemaState } from '../../db/migrate.ts';
-import { liveNodes } from '../../db/runtime.ts';
+import { type SchemaState, schemaState } from '../../runtime/database.ts';
 import type { Api } from '../api.ts';
-import { endpoint, ok } from '../endpoint.ts';
+import { answer, endpoint, ok } from '../endpoint.ts';
 
-const PATIENCE_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 const Word = z.enum(['ok', 'unreachable', 'outdated', 'too_new', 'unknown']);
+const words = { postgres: Word, schema: Word, temporal: Word };
 
 export const livez = endpoint({
   method: 'get',
@@ -25,20 +25,17 @@ export const readyz = endpoint({
   summary: 'Whether calls can be sent here: not before both stores were reached once; later without Temporal too',
   roles: null,
   answers: {
-    200: z.object({ status: z.enum(['ok', 'degraded']), postgres: Word, schema: Word, temporal: Word }),
+    200: z.object({ status: z.enum(['ok', 'degraded']), ...words }),
+    503: z.object({ status: z.literal('unavailable'), ...words }),
   },
-  problems: ['unavailable'],
   async handle({ api }) {
     const [schema, temporal] = await Promise.all([checkSchema(api), checkTemporal(api)]);
     const postgres = schema === 'unreachable' ? 'unreachable' : 'ok';
     api.reached.temporal ||= temporal === 'ok';
-    const words = { postgres, schema: postgres === 'ok' ? schema : 'unknown', temporal };
+    const found = { postgres, schema: postgres === 'ok' ? schema : 'unknown', temporal } as const;
     const ready = postgres === 'ok' && schema === 'ok' && api.reached.temporal;
-    const status = !ready ? 'unavailable' : temporal === 'ok' ? 'ok' : 'degraded';
-    return Response.json(
-      { status, ...words },
-      { status: ready ? 200 : 503, headers: ready ? {} : { 'retry-after': '1' } },
-    );
+    if (!ready) return answer(503, { status: 'unavailable' as const, ...found });
+    return ok({ status: temporal === 'ok' ? ('ok' as const) : ('degraded' as const), ...found });
   },
 });
 
@@ -55,11 +52,11 @@ export function reachStores(api: Api): void {
 
 async function checkSchema(api: Api): Promise<SchemaState | 'unreachable'> {
   const check = schemaState(api.runtime.db.pool).catch(() => 'unreachable' as const);
-  return Promise.race([check, after(PATIENCE_MS, 'unreachable' as const)]);
+  return Promise.race([check, after(TIMEOUT_MS, 'unreachable' as const)]);
 }
 
 async function checkTemporal({ runtime: { client } }: Api): Promise<'ok' | 'unreachable'> {
-  const ask = client.withDeadline(Date.now() + PATIENCE_MS, () => client.workflowService.getSystemInfo({}));
+  const ask = client.withDeadline(Date.now() + TIMEOUT_MS, () => client.workflowService.getSystemInfo({}));
   return ask.then(
     () => 'ok' as const,
     () => 'unreachable' as const,
@@ -96,7 +93,7 @@ export const nodesEndpoint = endpoint({
     200: z.object({ items: z.array(z.object({ id: z.string(), url: z.string().nullable(), seenAt: z.string() })) }),
   },
   async handle({ api }) {
-    const rows = await liveNodes(api.runtime.db);
+    const rows = await api.services.figures.nodes();
     return ok({ items: rows.map((n) => ({ id: n.id, url: n.url, seenAt: n.seen_at.toISOString() })) });
   },
 });

@@ -59,7 +59,6 @@ export const occurrenceDeliveries = deliveryEndpoints({
   base: BASE,
   params: OccurrenceParam,
   idOf: itemId,
-  telling: async (api, id) => (await findOccurrence(api, id)).telling,
 });
 
 /** A line's time in microseconds, number and item, as its cursor is written. */

@@ -13,12 +13,12 @@ import {
 } from '../../db/tasks.ts';
 import { groupOfGid, mismatches, queueOfExecutor } from '../../domain/tasks.ts';
 import { invalid, Problem } from '../../services/problems.ts';
+import { whileBusy } from '../../services/retry.ts';
 import { contentHash, newId } from '../../services/tokens.ts';
 import { keyedId, sameOrConflict } from '../adding.ts';
 import type { Api } from '../api.ts';
 import { checkUrl } from '../deliveries.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
-import { whileBusy } from '../patience.ts';
 import { findTask, taskView } from './get.ts';
 
 type Fields = Omit<NewTask, 'id'>;

@@ -84,7 +84,6 @@ export const ticketDeliveries = deliveryEndpoints({
   tag: 'Tickets',
   base: '/v1/tickets/{id}',
   ...byId,
-  telling: async (api, id) => (await api.services.tickets.find(id)).telling,
 });
 
 export const ticketWorkflow = endpoint({

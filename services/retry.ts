@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface Patience {
+export interface Retry {
   tries: number;
   /** The n-th pause is a random part of n times this, in milliseconds, … */
   stepMs: number;
@@ -9,13 +9,13 @@ export interface Patience {
 }
 
 /**
- * Asks again a moment later while others are just at what is asked for, so that nobody has to wait under a lock.
- * @returns the last answer, which may still be that they are
+ * Asks again shortly while what is asked for is locked by others, so that no caller waits under a lock.
+ * @returns the last answer, which may still be that it is locked
  */
 export async function whileBusy<T>(
   ask: () => Promise<T>,
   isBusy: (answer: T) => boolean,
-  { tries, stepMs, mostMs }: Patience,
+  { tries, stepMs, mostMs }: Retry,
 ): Promise<T> {
   for (let n = 1; ; n++) {
     const answer = await ask();
