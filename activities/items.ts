@@ -21,7 +21,7 @@ export interface Read {
 }
 
 /** @param pacemaker whether one does the prompt work somewhere */
-export function itemActivities({ items, invitations }: Services, pacemaker: boolean): ItemActivities {
+export function itemActivities({ items, commands, invitations }: Services, pacemaker: boolean): ItemActivities {
   const read = async (kind: Kind, id: string): Promise<Read | null> => {
     const row = await items.read(kind, id);
     return row ? { snapshot: snapshotOf(row, row.now), graced: pacemaker } : null;
@@ -37,7 +37,7 @@ export function itemActivities({ items, invitations }: Services, pacemaker: bool
       return read('case', id);
     },
     async operate(kind, id, key, command) {
-      await items.operate(kind, id, key, command);
+      await commands.carryOut(kind, id, key, command);
       return read(kind, id);
     },
   };

@@ -1,10 +1,9 @@
 import type { Item } from '../contract/items.ts';
-import type { Command, Kind } from '../contract/snapshot.ts';
+import type { Kind } from '../contract/snapshot.ts';
 import { addItems, type ItemFilter, listItems, type NewItem, type Settlement, settleItems } from '../db/items.ts';
 import type { Mover, Receipt, RowOf } from '../db/pool.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { share, sharePerGroup } from './batching.ts';
-import { operate } from './items-commands.ts';
 import type { Rules } from './rules.ts';
 
 export interface Hold {
@@ -30,8 +29,6 @@ export interface ItemService {
   read(kind: Kind, id: string): Promise<(Item & { now: Date }) | undefined>;
   /** Does what is due for an item by the database's clock, asked by its own workflow. */
   wake(kind: Kind, id: string): Promise<void>;
-  /** Carries out an operator's command once, asked by the item's own workflow. */
-  operate(kind: Kind, id: string, key: string, command: Command): Promise<void>;
 }
 
 export function itemService({ db }: Runtime, rules: Rules): ItemService {
@@ -84,7 +81,6 @@ export function itemService({ db }: Runtime, rules: Rules): ItemService {
         if (moved.length === 0) return;
       }
     },
-    operate: (kind, id, key, command) => operate(db, kind, id, key, command),
   };
 }
 

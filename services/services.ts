@@ -1,5 +1,6 @@
 import type { Runtime } from '../runtime/runtime.ts';
 import { type CaseService, caseService } from './cases.ts';
+import { type CommandService, commandService } from './commands.ts';
 import { type DeliveryService, deliveryService } from './deliveries.ts';
 import { type FigureService, figureService } from './figures.ts';
 import { Invitations } from './invitations.ts';
@@ -28,6 +29,7 @@ export interface ServiceConfig {
 /** What Docket does, a service for each noun. Transports check, authorise, call one of their functions and show. */
 export interface Services {
   items: ItemService;
+  commands: CommandService;
   tickets: TicketService;
   jobs: JobService;
   reviews: ReviewService;
@@ -53,6 +55,7 @@ export function createServices(runtime: Runtime, config: ServiceConfig): Service
   const settings = new Settings(runtime, queues);
   return {
     ...{ items, queues, rules, invitations },
+    commands: commandService(runtime.db),
     tickets: ticketService(runtime, { items, queues, rules }),
     jobs: jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes }),
     reviews: reviewService(runtime, config.auditSkewSeconds),

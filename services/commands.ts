@@ -6,19 +6,26 @@ import type { Db, Mover } from '../db/pool.ts';
 import { cancelOccurrence, deleteTask } from '../db/tasks.ts';
 import { isFinal } from '../domain/items.ts';
 
-/**
- * Carries out an operator's command once, however often it is asked for. A command that changes nothing (the item is
- * final or not held, the command is not known) is recorded as refused in the item's events.
- * @param key the command's own
- */
-export const operate = (db: Db, kind: Kind, id: string, key: string, command: Command): Promise<void> =>
-  db.transaction(
-    async (tx) => {
-      const first = await tx.run('command_once', { key, kind, id });
-      if (first.length > 0) await carryOut(tx, kind, id, command);
-    },
-    { receivedBy: id },
-  );
+/** What operators ask an item's workflow for, in Temporal's UI or CLI. */
+export interface CommandService {
+  /**
+   * Carries out a command once, however often the item's workflow asks for it. A command that changes nothing (the item
+   * is final or not held, the command is not known) is recorded as refused in the item's events.
+   * @param key the command's own
+   */
+  carryOut(kind: Kind, id: string, key: string, command: Command): Promise<void>;
+}
+
+export const commandService = (db: Db): CommandService => ({
+  carryOut: (kind, id, key, command) =>
+    db.transaction(
+      async (tx) => {
+        const first = await tx.run('command_once', { key, kind, id });
+        if (first.length > 0) await carryOut(tx, kind, id, command);
+      },
+      { receivedBy: id },
+    ),
+});
 
 async function carryOut(tx: Mover, kind: Kind, id: string, command: Command): Promise<void> {
   const refuse = (data: object) => tx.move('note_item', { kind, id, type: 'refused', actor: command.by, data });
