@@ -1,8 +1,8 @@
 import { IdParam, pageOf } from '../../contract/common.ts';
 import { Task, TaskFilter } from '../../contract/tasks.ts';
-import { PAGE_BYTES } from '../../db/pages.ts';
 import { getTask, listTasks, type OccurrenceRow, type TaskRow, taskOccurrences } from '../../db/tasks.ts';
 import { stateWord } from '../../domain/items.ts';
+import { PAGE_BYTES } from '../../domain/pages.ts';
 import { personOfUid, queueOfExecutor } from '../../domain/tasks.ts';
 import { invalid, Problem } from '../../services/problems.ts';
 import type { Api } from '../api.ts';
