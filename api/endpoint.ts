@@ -128,8 +128,7 @@ async function answerOf(api: Api, e: AnyEndpoint, c: Context): Promise<Answer<An
   const cut = () => (c.env as { outgoing?: ServerResponse } | undefined)?.outgoing?.destroy();
   const isBound = caller.queues !== null;
   if (isBound) {
-    const record = (value: unknown) => (value ?? {}) as Record<string, unknown>;
-    const named = { params: record(params), query: record(query), body: record(body) };
+    const named = { params: params ?? {}, query: query ?? {}, body: body ?? {} };
     await checkScope(api, caller, { endpoint: `${e.method} ${e.path}`, path: e.path, ...named });
   }
   const answered = await e.handle({

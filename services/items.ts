@@ -6,7 +6,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { share, sharePerGroup } from './batching.ts';
 import type { Rules } from './rules.ts';
 
-export interface Hold {
+interface Hold {
   id: string;
   token: string;
   subject: string | null;

@@ -7,7 +7,7 @@ import { refusalOf } from '../domain/refusals.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { checkDecision, checkStatus } from './forms.ts';
 import { checkEntry, Problem } from './problems.ts';
-import type { Needs, TicketLeases, Verdict } from './tickets-leases.ts';
+import { lookInto, type Needs, rejection, type Verdict } from './tickets-leases.ts';
 import { contentHash, newToken } from './tokens.ts';
 
 /** A ticket that a claim or a decision hands to its caller. */
@@ -19,7 +19,7 @@ export interface Handed {
   isNew: boolean;
 }
 
-export interface Decision {
+interface Decision {
   id: string;
   token: string;
   decision: unknown;
@@ -31,10 +31,10 @@ export interface Decision {
 }
 
 /** What became of one ticket of a call that ends several. */
-export type Ending = { id: string; item: Item } | { id: string; problem: Problem };
+type Ending = { id: string; item: Item } | { id: string; problem: Problem };
 
 /** Open tickets of a queue. */
-export interface OpenFilter {
+interface OpenFilter {
   state?: 'delayed' | 'waiting' | 'held';
   createdBefore?: string;
   priorityBelow?: number;
@@ -69,7 +69,7 @@ const MAX_TRIES = 5;
 /** Tickets that one statement ends. */
 const BATCH = 1000;
 
-export function ticketEndings(runtime: Runtime, needs: Needs, leases: TicketLeases): TicketEndings {
+export function ticketEndings(runtime: Runtime, needs: Needs): TicketEndings {
   const { db } = runtime;
   const end = (wanted: Closing) => endTickets(runtime, needs, wanted);
   const invalidate = async ({ queue, ...why }: Invalidation, ids: string[]) => {
@@ -79,7 +79,7 @@ export function ticketEndings(runtime: Runtime, needs: Needs, leases: TicketLeas
   const countOpen = async (of: Omit<ParamsOf<'count_filtered'>, 'kind'>) =>
     (await db.lists.run('count_filtered', { ...of, kind: 'ticket' }))[0]?.n ?? 0;
   return {
-    decide: (decision) => decide(runtime, needs, leases, decision),
+    decide: (decision) => decide(runtime, needs, decision),
     end,
     async endOne({ id, result, ...wanted }) {
       const [ending] = await end({ ...wanted, items: [{ id, result }] });
@@ -116,7 +116,6 @@ export function ticketEndings(runtime: Runtime, needs: Needs, leases: TicketLeas
 async function decide(
   { db, schemas }: Runtime,
   { items, queues }: Needs,
-  leases: TicketLeases,
   { id, token, decision, subject, next: nextWanted, skills }: Decision,
 ) {
   const hash = contentHash(decision);
@@ -143,12 +142,12 @@ async function decide(
   for (let tries = 1; ; tries++) {
     const item = await items.settle({ kind: 'ticket', settlement: { ...settlement, formVersion } });
     if (item) return { item, next: nextWanted ? await nextOf(item) : null };
-    const found = await leases.lookInto(id, token, subject);
+    const found = await lookInto(db, id, token, subject);
     // the same answer as the first time, the next ticket included; also when the first call is still under way
     if (isRepeat(found, token, hash)) return { item: found, next: found.next_wanted ? await nextOf(found) : null };
     // with a live lease, only the queue's form is in the way; it may change while it is checked
     const live = found.state === 'held' && found.lease_id === token;
-    if (!live || tries > MAX_TRIES) throw await leases.rejection(found, token, 'decide');
+    if (!live || tries > MAX_TRIES) throw await rejection(db, found, token, 'decide');
     formVersion = await fitForm(found);
   }
 }

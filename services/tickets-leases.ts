@@ -1,5 +1,5 @@
 import type { Item } from '../contract/items.ts';
-import type { RowOf } from '../db/pool.ts';
+import type { Db, RowOf } from '../db/pool.ts';
 import { refusalOf } from '../domain/refusals.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { type ItemService, settleDue } from './items.ts';
@@ -18,7 +18,7 @@ export interface Needs {
 export type Verdict = RowOf<'find_verdict'>;
 
 /** An attempt at a ticket. */
-export interface Attempt {
+interface Attempt {
   id: string;
   /** The caller's lease; null: an operator acts, and takes the ticket from its holder. */
   token: string | null;
@@ -38,41 +38,9 @@ export interface TicketLeases {
   transfer(attempt: Attempt, queue: string, reason?: string): Promise<Item>;
   /** @throws Problem `not_found`, `not_open` */
   change(id: string, change: { deadlineAt?: string | null }, actor: string): Promise<Item>;
-  /**
-   * Looks into an attempt that changed nothing.
-   * @param token the lease that was named; null: none was needed
-   * @throws Problem `not_found` for an unknown ticket, `forbidden` for another person's token
-   */
-  lookInto(id: string, token: string | null, subject: string | null): Promise<Verdict>;
-  /** The problem to answer with. A former holder's late attempt is also recorded in the ticket's events, once (S0.7). */
-  rejection(found: Verdict, token: string | null, attempt: string): Promise<Problem>;
 }
 
 export function ticketLeases({ db }: Runtime, { items, queues, rules }: Needs): TicketLeases {
-  const lookInto: TicketLeases['lookInto'] = async (id, token, subject) => {
-    const find = () => db.run('find_verdict', { kind: 'ticket', id, token });
-    let [found] = await find();
-    if (found?.overdue) {
-      // its lease has run out and no clock has come by yet: do it now, so that the answer can say so
-      await db.move('tick_item', { kind: 'ticket', id });
-      [found] = await find();
-    }
-    if (!found) throw new Problem('not_found', `there is no ticket ${id}`);
-    if (subject !== null && found.named_holder !== null && found.named_holder !== subject)
-      throw new Problem('forbidden', 'this token was given to somebody else');
-    return found;
-  };
-  const rejection: TicketLeases['rejection'] = async (found, token, attempt) => {
-    const { code, detail, ...fields } = refusalOf(found);
-    if (token !== null) {
-      const ticket = { kind: 'ticket', id: found.id };
-      const [late] = await db.run('refuse_lease', { ...ticket, token });
-      const data = { attempt, reason: late?.why };
-      if (late && late.why !== 'settled')
-        await db.move('note_item', { ...ticket, type: 'refused', actor: late.holder, data });
-    }
-    return new Problem(code, detail, fields);
-  };
   /** The outcome of an attempt with a lease that did `rows`, or nothing: it may be a repeated one. */
   const outcome = async (
     name: string,
@@ -82,28 +50,27 @@ export function ticketLeases({ db }: Runtime, { items, queues, rules }: Needs): 
   ) => {
     const [item] = await rules.settled(rows);
     if (item) return item;
-    const found = await lookInto(id, token, subject);
+    const found = await lookInto(db, id, token, subject);
     if (token !== null && isRepeat(found) && found.ended_at === null) return found;
-    throw await rejection(found, token, name);
+    throw await rejection(db, found, token, name);
   };
   const actorOf = ({ token, actor }: Attempt, held: Item) => (token === null ? actor : (held.holder ?? actor));
   return {
-    ...{ lookInto, rejection },
     async renew(id, token, subject) {
       const item = await items.renew({ kind: 'ticket', hold: { id, token, subject } });
       if (item) return item;
-      throw await rejection(await lookInto(id, token, subject), token, 'renew');
+      throw await rejection(db, await lookInto(db, id, token, subject), token, 'renew');
     },
     async release(attempt, how) {
       const { id, token, subject } = attempt;
-      const actor = actorOf(attempt, await lookInto(id, token, subject));
+      const actor = actorOf(attempt, await lookInto(db, id, token, subject));
       const release = { kind: 'ticket', id, token, subject, actor, undelivered: false, ...how };
       const rows = await db.move('release_item', release);
       return outcome('release', attempt, rows, (found) => found.named_why === 'released');
     },
     async transfer(attempt, queue, reason) {
       const { id, token, subject } = attempt;
-      const held = await lookInto(id, token, subject);
+      const held = await lookInto(db, id, token, subject);
       let rows: Item[] = [];
       if (held.ended_at === null && (token === null || held.lease_id === token)) {
         await queues.ensure('ticket', queue);
@@ -120,7 +87,39 @@ export function ticketLeases({ db }: Runtime, { items, queues, rules }: Needs): 
         : { ...fields, deadlineAt };
       const [item] = await rules.settled(await db.move('change_item', { kind: 'ticket', id, change, actor }));
       if (item) return item;
-      throw await rejection(await lookInto(id, null, null), null, 'change');
+      throw await rejection(db, await lookInto(db, id, null, null), null, 'change');
     },
   };
+}
+
+/**
+ * Looks into an attempt that changed nothing.
+ * @param token the lease that was named; null: none was needed
+ * @throws Problem `not_found` for an unknown ticket, `forbidden` for another person's token
+ */
+export async function lookInto(db: Db, id: string, token: string | null, subject: string | null): Promise<Verdict> {
+  const find = () => db.run('find_verdict', { kind: 'ticket', id, token });
+  let [found] = await find();
+  if (found?.overdue) {
+    // its lease has run out and no clock has come by yet: do it now, so that the answer can say so
+    await db.move('tick_item', { kind: 'ticket', id });
+    [found] = await find();
+  }
+  if (!found) throw new Problem('not_found', `there is no ticket ${id}`);
+  if (subject !== null && found.named_holder !== null && found.named_holder !== subject)
+    throw new Problem('forbidden', 'this token was given to somebody else');
+  return found;
+}
+
+/** The problem to answer with. A former holder's late attempt is also recorded in the ticket's events, once (S0.7). */
+export async function rejection(db: Db, found: Verdict, token: string | null, attempt: string): Promise<Problem> {
+  const { code, detail, ...fields } = refusalOf(found);
+  if (token !== null) {
+    const ticket = { kind: 'ticket', id: found.id };
+    const [late] = await db.run('refuse_lease', { ...ticket, token });
+    const data = { attempt, reason: late?.why };
+    if (late && late.why !== 'settled')
+      await db.move('note_item', { ...ticket, type: 'refused', actor: late.holder, data });
+  }
+  return new Problem(code, detail, fields);
 }

@@ -9,7 +9,7 @@ import { type Handed, type TicketEndings, ticketEndings } from './tickets-ending
 import { type Needs, type TicketLeases, ticketLeases } from './tickets-leases.ts';
 import { contentHash, newId, newToken } from './tokens.ts';
 
-export interface ClaimRequest {
+interface ClaimRequest {
   queue: string;
   reviewer: string;
   skills: string[];
@@ -57,15 +57,14 @@ const DEFAULT_RETRY_SECONDS = 5;
 export function ticketService(runtime: Runtime, needs: Needs): TicketService {
   const { items, queues } = needs;
   const take = taking(runtime);
-  const leases = ticketLeases(runtime, needs);
   const find = async (id: string) => {
     const item = await items.get('ticket', id);
     if (!item) throw new Problem('not_found', `there is no ticket ${id}`);
     return item;
   };
   return {
-    ...leases,
-    ...ticketEndings(runtime, needs, leases),
+    ...ticketLeases(runtime, needs),
+    ...ticketEndings(runtime, needs),
     find,
     async add(queue, ticket, actor, id = ticket.id ?? newId()) {
       if (ticket.createdAt !== undefined && Date.parse(ticket.createdAt) > Date.now() + MAX_AHEAD_MS)
