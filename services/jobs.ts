@@ -17,14 +17,14 @@ const KICKED_TOGETHER = 1_000;
 const MOST_TOGETHER = 512;
 
 /** A job by its id, or by the number that it has over beanstalkd's protocol. */
-export type JobRef = string | number;
+type JobRef = string | number;
 
 export interface Reservation {
   id: string;
   token: string;
 }
 
-export interface PopRequest {
+interface PopRequest {
   topics: string[];
   count: number;
   waitSeconds: number;

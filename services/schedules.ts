@@ -30,7 +30,7 @@ export interface ScheduleService {
   put(topic: string, name: string, settings: ScheduleSettings): Promise<ScheduleRow>;
   /** @throws Problem `not_found` */
   get(topic: string, name: string): Promise<ScheduleRow>;
-  /** Newest first. @param before the place in the list to continue after */
+  /** Newest first. @param before the position in the list to continue after */
   list(topic: string, before: number | null, limit: number): Promise<ScheduleRow[]>;
   /**
    * Ends one.

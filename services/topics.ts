@@ -13,7 +13,7 @@ export type TopicCounts = Record<string, number>;
 export interface TopicService {
   /** Replaces a topic's settings. */
   put(topic: string, settings: TopicSettings): Promise<QueueRow>;
-  /** Newest first. @param before the place in the list to continue after */
+  /** Newest first. @param before the position in the list to continue after */
   list(before: number | null, limit: number): Promise<Queue[]>;
   /** @throws Problem `not_found`, or `id_conflict` for one that has jobs or schedules */
   remove(topic: string): Promise<void>;
