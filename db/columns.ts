@@ -1,5 +1,6 @@
 import type { FeedEvent } from '../contract/feed.ts';
 import type { Callback, Change, ReviewTarget } from '../contract/items.ts';
+import type { PushTarget } from '../contract/jobs.ts';
 import type { Role } from '../contract/keys.ts';
 import type { DELIVERED_KINDS } from '../contract/kinds.ts';
 import type { QueueSettings, Rule } from '../contract/queues.ts';
@@ -9,7 +10,6 @@ import type { NewTask, TemplateParams } from '../contract/tasks.ts';
 import type { Change as ReviewChange } from '../domain/reviews.ts';
 import type { Claimed, Refused } from './cases.ts';
 import type { Advanced, Completed, DispatchLogRow, Pulled } from './dispatches.ts';
-import type { PushTarget } from './jobs.ts';
 
 type Outcome = 'pending' | 'applied' | 'expired' | 'duplicate';
 

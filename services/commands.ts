@@ -1,7 +1,6 @@
 import type { Command, Kind } from '../contract/snapshot.ts';
 import { closeCases } from '../db/cases.ts';
 import { closeItems } from '../db/items.ts';
-import { kickJob } from '../db/jobs.ts';
 import type { Db, Mover } from '../db/pool.ts';
 import { cancelOccurrence, deleteTask } from '../db/tasks.ts';
 import { isFinal } from '../domain/items.ts';
@@ -52,7 +51,7 @@ async function change(
     case 'reprioritize':
       return (await tx.move('change_item', { kind, id, change: { priority: command.priority }, actor })).length > 0;
     case 'kick':
-      return (await kickJob(tx, id, actor)).length > 0;
+      return (await tx.move('kick_job', { id, actor })).length > 0;
     case 'release': {
       const release = { kind, id, delaySeconds: 0, skip: false, undelivered: false, actor };
       return (await tx.move('release_item', release)).length > 0;

@@ -8,17 +8,26 @@ import { tickThrough } from './items.ts';
 import { Problem } from './problems.ts';
 import type { PriorityChanges, Rules } from './rules.ts';
 
+/** The kinds whose queues have no more than this, and what callers know them by. */
+const NOUNS = {
+  ticket: { queue: 'queue', content: 'tickets' },
+  job: { queue: 'topic', content: 'jobs or schedules' },
+};
+type Named = keyof typeof NOUNS;
+
+const unknown = (kind: Named, name: string) => new Problem('not_found', `there is no ${NOUNS[kind].queue} ${name}`);
+
 /** Queues of tickets and jobs; courts and executors have settings of their own. */
 export interface QueueService {
   /** Whether this process has made sure of it already. */
   isKnown(kind: Kind, name: string): boolean;
   /** Makes sure that a queue exists; known ones cost nothing. */
   ensure(kind: Kind, name: string): Promise<void>;
-  /** Deletes a queue that has no items. */
-  remove(kind: Kind, name: string): Promise<'deleted' | 'used' | 'not_found'>;
+  /** @throws Problem `not_found`, or `id_conflict` for a queue that has items or schedules */
+  remove(kind: Named, name: string): Promise<void>;
   get(kind: Kind, name: string): Promise<QueueRow | undefined>;
   /** @throws Problem `not_found` */
-  find(kind: Kind, name: string): Promise<QueueRow>;
+  find(kind: Named, name: string): Promise<QueueRow>;
   /** Newest first, those whose number in the list is below `before`. */
   list(kind: Kind, before: number | undefined, limit: number): Promise<QueueRow[]>;
   /**
@@ -56,7 +65,7 @@ export function queueService(runtime: Runtime, rules: Rules): QueueService {
     ...{ get, refresh },
     async find(kind, name) {
       const queue = await get(kind, name);
-      if (!queue) throw new Problem('not_found', `there is no queue ${name}`);
+      if (!queue) throw unknown(kind, name);
       return queue;
     },
     list: (kind, before, limit) => db.lists.run('list_queues', { kind, before, limit }),
@@ -88,7 +97,11 @@ function knownQueues({ db }: Runtime): Pick<QueueService, 'isKnown' | 'ensure' |
     isKnown: (kind, name) => known.has(`${kind}/${name}`),
     async remove(kind, name) {
       const removed = db.run('delete_queue', { kind, name }).finally(() => known.delete(`${kind}/${name}`));
-      return one(await removed).outcome;
+      const { outcome } = one(await removed);
+      if (outcome === 'not_found') throw unknown(kind, name);
+      const { queue, content } = NOUNS[kind];
+      if (outcome === 'used')
+        throw new Problem('id_conflict', `${queue} ${name} has ${content}, so it cannot be deleted`);
     },
     ensure(kind, name) {
       const key = `${kind}/${name}`;

@@ -12,9 +12,11 @@ import { type QueueService, queueService } from './queues.ts';
 import { Reconciler } from './reconciler.ts';
 import { type ReviewService, reviewService } from './reviews.ts';
 import { Rules } from './rules.ts';
+import { type ScheduleService, scheduleService } from './schedules.ts';
 import { Settings } from './settings.ts';
 import { type TaskService, taskService } from './tasks.ts';
 import { type TicketService, ticketService } from './tickets.ts';
+import { type TopicService, topicService } from './topics.ts';
 
 export interface ServiceConfig {
   allowPrivateCallbacks: boolean;
@@ -32,6 +34,8 @@ export interface Services {
   commands: CommandService;
   tickets: TicketService;
   jobs: JobService;
+  schedules: ScheduleService;
+  topics: TopicService;
   reviews: ReviewService;
   deliveries: DeliveryService;
   outcomes: OutcomeService;
@@ -53,11 +57,14 @@ export function createServices(runtime: Runtime, config: ServiceConfig): Service
   const items = itemService(runtime, rules);
   const queues = queueService(runtime, rules);
   const settings = new Settings(runtime, queues);
+  const jobs = jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes });
   return {
     ...{ items, queues, rules, invitations },
     commands: commandService(runtime.db),
     tickets: ticketService(runtime, { items, queues, rules }),
-    jobs: jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes }),
+    jobs,
+    schedules: scheduleService(runtime, jobs),
+    topics: topicService(runtime, queues),
     reviews: reviewService(runtime, config.auditSkewSeconds),
     cases: caseService(runtime),
     tasks: taskService(runtime),

@@ -1,7 +1,6 @@
 import { Deleted, Page, pageOf, QueueParam } from '../../contract/common.ts';
 import { PutQueue, Queue, QueueDryRun } from '../../contract/queues.ts';
 import type { QueueRow } from '../../db/statements.ts';
-import { Problem } from '../../services/problems.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
@@ -92,9 +91,7 @@ export const deleteQueueEndpoint = endpoint({
   answers: { 200: Deleted },
   problems: ['not_found', 'id_conflict'],
   async handle({ api, params: { queue: name } }) {
-    const outcome = await api.services.queues.remove('ticket', name);
-    if (outcome === 'not_found') throw new Problem('not_found', `there is no queue ${name}`);
-    if (outcome === 'used') throw new Problem('id_conflict', `queue ${name} has tickets, so it cannot be deleted`);
+    await api.services.queues.remove('ticket', name);
     return ok({ deleted: true });
   },
 });
