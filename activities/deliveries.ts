@@ -4,7 +4,6 @@ import type { Driven, Kind } from '../contract/snapshot.ts';
 import { getCase } from '../db/cases.ts';
 import { getCourt } from '../db/courts.ts';
 import * as deliveries from '../db/deliveries.ts';
-import { completionsOf } from '../db/dispatches.ts';
 import { getItem } from '../db/items.ts';
 import type { Db } from '../db/pool.ts';
 import { getQueue } from '../db/queues.ts';
@@ -85,7 +84,7 @@ async function outcomeOf(db: Db, kind: Kind, id: string, n: number): Promise<Mes
 }
 
 async function messageOf(db: Db, item: Item | CaseItem, callback: { url: string; secret: string }, n: number) {
-  const completions = item.kind === 'task' ? await completionsOf(db, item.id) : [];
+  const completions = item.kind === 'task' ? await db.run('completions_of', { id: item.id }) : [];
   const outcome = outcomeMessage(item, completions);
   return { ...callback, type: outcome.type, id: messageId(item, n), body: JSON.stringify(outcome) };
 }

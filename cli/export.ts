@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import type { Config } from '../runtime/config.ts';
 import { openElasticsearch } from './exporting/elasticsearch.ts';
 import { openFile } from './exporting/file.ts';
-import { Patience } from './exporting/patience.ts';
 import { openPostgres } from './exporting/postgres.ts';
+import { Retries } from './exporting/retries.ts';
 import { runExport } from './exporting/run.ts';
 import { Source } from './exporting/source.ts';
 import type { Target } from './exporting/target.ts';
@@ -48,7 +48,7 @@ const TAKES: Record<string, string[]> = {
   postgres: ['url', 'table'],
   elasticsearch: ['url', 'index'],
 };
-/** How often something that fails is tried in a row, where nobody said to go on for ever: about 15 s. */
+/** Tries in a row without `--follow`: about 15 s. */
 const TRIES = 8;
 const HTTP = ['http:', 'https:'];
 
@@ -82,18 +82,18 @@ async function run(config: Config, values: Values): Promise<void> {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
   const { signal } = stop;
-  const patience = new Patience(values.follow ? Number.POSITIVE_INFINITY : TRIES, signal, (line) =>
+  const retries = new Retries(values.follow ? Number.POSITIVE_INFINITY : TRIES, signal, (line) =>
     console.error(`docket export: ${line}`),
   );
-  const open = targetOf(values, signal, patience);
+  const open = targetOf(values, signal, retries);
   const url = address('--from', values.from ?? `http://127.0.0.1:${config.port}`, HTTP);
   const source = new Source({ url, key: values.key ?? config.key, signal });
   console.log(`docket export: ${url} to ${values.to}${values.follow ? ', following' : ''}`);
-  const { events, position } = await runExport({ source, open, follow: values.follow, signal, patience });
+  const { events, position } = await runExport({ source, open, follow: values.follow, signal, retries });
   console.log(`docket export: ${events} events, up to position ${position}`);
 }
 
-function targetOf(values: Values, signal: AbortSignal, patience: Patience): () => Promise<Target> {
+function targetOf(values: Values, signal: AbortSignal, retries: Retries): () => Promise<Target> {
   const takes = TAKES[values.to ?? ''];
   if (!takes) throw new Misused(`--to must be one of ${Object.keys(TAKES).join(', ')}`);
   const foreign = ['file', 'url', 'table', 'index'].find((o) => o in values && !takes.includes(o));
@@ -110,7 +110,7 @@ function targetOf(values: Values, signal: AbortSignal, patience: Patience): () =
   }
   const url = address('--url', values.url, HTTP);
   const index = name('--index', values.index ?? 'docket-events', /^[a-z0-9][a-z0-9._-]*$/);
-  return () => openElasticsearch({ url, index, signal, patience });
+  return () => openElasticsearch({ url, index, signal, retries });
 }
 
 /** @throws Misused without the value, which may hold a password */

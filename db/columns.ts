@@ -6,12 +6,12 @@ import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
 import type { NewTask, TemplateParams } from '../contract/tasks.ts';
 import type { Change as ReviewChange } from '../domain/reviews.ts';
 import type { Claimed, Refused } from './cases.ts';
-import type { Advanced, Completed, DispatchLogRow, Pulled } from './dispatches.ts';
 import type { PushTarget } from './jobs.ts';
 import type { Role } from './keys.ts';
 import type { Escalation } from './queues.ts';
 import type { Applied, Outcome, Received } from './reviews.ts';
 import type { Notice } from './runtime.ts';
+import type { Advanced, Completed, Pulled } from './tasks.ts';
 
 /**
  * Types that the database does not know: of JSON, and of text with fixed words. The key is `table.column`, or
@@ -71,10 +71,8 @@ export interface Columns {
   'delete_task.outcome': 'deleted' | 'repeated' | 'not_found';
   'delete_template.outcome': 'deleted' | 'used' | 'not_found';
   'delivery_counts.kind': Driven;
-  'dispatch_log.type': DispatchLogRow['type'];
-  'dispatch_log.data': DispatchLogRow['data'];
-  'dispatch_log_of_user.type': DispatchLogRow['type'];
-  'dispatch_log_of_user.data': DispatchLogRow['data'];
+  'dispatch_log.type': 'dispatched' | 'completed' | 'returned';
+  'dispatch_log.data': { logId: string; uid: string; params: NewTask['params']; result?: FeedEvent['data'] };
   'kick_topic.kicked_from': 'buried' | 'delayed';
   'leave_case.outcome': 'done' | 'repeated' | Refused;
   'next_tasks.*': Pulled | Advanced;

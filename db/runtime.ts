@@ -78,7 +78,7 @@ export async function parkedCount(db: Queryable): Promise<number> {
 }
 
 /** Clears what has been over of tasks for so many days, one batch of it (S4.10). */
-export const forgetTasks = (db: Queryable, days: number) => db.run('forget_tasks', [days]);
+export const forgetTasks = (db: Mover, days: number) => db.move('forget_tasks', { days });
 
 /** Fresh statistics, and away with what has served its time: parked rows, notices, silent nodes, rows of the counts. */
 export async function tidy(db: Queryable): Promise<void> {

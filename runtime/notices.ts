@@ -6,9 +6,22 @@ const POLL_MS = 500;
 /** As many as `noticesAfter` gives at once. */
 const PAGE = 1_000;
 
+/** A reader of notices. */
+export interface Following {
+  /** Which notices, as the database selects what was missed. */
+  of: NoticeFilter;
+  /** Whether this reader gets a notice. */
+  wanted(notice: Notice): boolean;
+  /** Number of the last notice that the reader has; undefined: it begins now. */
+  lastSeen: number | undefined;
+  /** Gets the number to resume after, before any notice is sent. */
+  begin(position: number): void;
+  send(notice: Notice): void;
+}
+
 /**
  * Tails what holders must hear at once (`notice`): by hint from the process that caused it, and by a
- * look every half second. Runs only while somebody listens.
+ * look every half second. Runs only while there are readers.
  */
 export class Notices {
   readonly #db: Db;
@@ -23,30 +36,37 @@ export class Notices {
     this.#log = log;
   }
 
-  /** @returns a function that ends the subscription */
-  async listen(listener: (notice: Notice) => void): Promise<() => void> {
-    if (this.#listeners.size === 0) for (const old of await recentNotices(this.#db)) this.#seen.add(old.seq);
-    this.#listeners.add(listener);
-    if (!this.#timer) this.#schedule();
-    return () => {
-      this.#listeners.delete(listener);
+  /**
+   * Sends notices, first those that the reader missed. What comes meanwhile is sent after them, none twice.
+   * @returns how to end it, and the number of the notice sent last, after which the reader resumes without missing one
+   */
+  async follow({ of, wanted, lastSeen, begin, send }: Following): Promise<{ stop(): void; position(): number }> {
+    let position = lastSeen ?? (await lastNotice(this.#db));
+    const missed = new Set<number>();
+    const write = (notice: Notice) => {
+      if (!wanted(notice)) return;
+      position = notice.seq;
+      send(notice);
     };
-  }
-
-  /** What a reader missed since the notice it saw last. Of two written at once it may have seen the other. */
-  async *missed(seq: number, of: NoticeFilter): AsyncGenerator<Notice> {
-    for (let last = seq; ; ) {
-      const page = await noticesAfter(this.#db, last, of);
-      yield* page;
-      const end = page.at(-1);
-      if (!end || page.length < PAGE) return;
-      last = end.seq;
+    let arrived: Notice[] | undefined = [];
+    const stop = await this.#listen((notice) => {
+      if (arrived) arrived.push(notice);
+      else if (!missed.has(notice.seq)) write(notice);
+    });
+    try {
+      begin(position);
+      if (lastSeen !== undefined)
+        for await (const notice of this.#missed(lastSeen, of)) {
+          missed.add(notice.seq);
+          write(notice);
+        }
+    } catch (error) {
+      stop();
+      throw error;
     }
-  }
-
-  /** Number of the newest notice: where a new reader begins. */
-  newest(): Promise<number> {
-    return lastNotice(this.#db);
+    for (const notice of arrived) if (!missed.has(notice.seq)) write(notice);
+    arrived = undefined;
+    return { stop, position: () => position };
   }
 
   /** There is something new. */
@@ -58,6 +78,27 @@ export class Notices {
     this.#listeners.clear();
     clearTimeout(this.#timer);
     this.#timer = undefined;
+  }
+
+  /** @returns a function that ends the subscription */
+  async #listen(listener: (notice: Notice) => void): Promise<() => void> {
+    if (this.#listeners.size === 0) for (const old of await recentNotices(this.#db)) this.#seen.add(old.seq);
+    this.#listeners.add(listener);
+    if (!this.#timer) this.#schedule();
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  /** What a reader missed since the notice it saw last. Of two written at once it may have seen the other. */
+  async *#missed(seq: number, of: NoticeFilter): AsyncGenerator<Notice> {
+    for (let last = seq; ; ) {
+      const page = await noticesAfter(this.#db, last, of);
+      yield* page;
+      const end = page.at(-1);
+      if (!end || page.length < PAGE) return;
+      last = end.seq;
+    }
   }
 
   #schedule(): void {

@@ -1,5 +1,8 @@
 import type { Runtime } from '../runtime/runtime.ts';
 import { type CaseService, caseService } from './cases.ts';
+import { type DispatchService, dispatchService } from './dispatches.ts';
+import { type FeedService, feedService } from './feed.ts';
+import { type GroupService, groupService } from './groups.ts';
 import { Invitations } from './invitations.ts';
 import { type ItemService, itemService } from './items.ts';
 import { type JobService, jobService } from './jobs.ts';
@@ -8,15 +11,13 @@ import { Reconciler } from './reconciler.ts';
 import { type ReviewService, reviewService } from './reviews.ts';
 import { Rules } from './rules.ts';
 import { Settings } from './settings.ts';
-import { type TaskService, taskService } from './tasks.ts';
+import { type TaskConfig, type TaskService, taskService } from './tasks.ts';
+import { type TemplateService, templateService } from './templates.ts';
 import { type TicketService, ticketService } from './tickets.ts';
 
-export interface ServiceConfig {
-  allowPrivateCallbacks: boolean;
+export interface ServiceConfig extends TaskConfig {
   /** How long Temporal lets a workflow's id be, in bytes. */
   temporalMaxIdBytes: number;
-  /** Rotating tasks that an executor may have (S4.9). */
-  maxRotations: number;
   /** How far ahead of the database's clock an audit time may be (S1.4). */
   auditSkewSeconds: number;
 }
@@ -29,6 +30,10 @@ export interface Services {
   reviews: ReviewService;
   cases: CaseService;
   tasks: TaskService;
+  templates: TemplateService;
+  groups: GroupService;
+  dispatches: DispatchService;
+  feed: FeedService;
   queues: QueueService;
   rules: Rules;
   invitations: Invitations;
@@ -49,7 +54,11 @@ export function createServices(runtime: Runtime, config: ServiceConfig): Service
     jobs: jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes }),
     reviews: reviewService(runtime, config.auditSkewSeconds),
     cases: caseService(runtime),
-    tasks: taskService(runtime),
+    tasks: taskService(runtime, config),
+    templates: templateService(runtime),
+    groups: groupService(runtime),
+    dispatches: dispatchService(runtime),
+    feed: feedService(runtime),
     start: () => reconciler.start(),
     stop: async () => void (await Promise.all([reconciler.stop(), invitations.stop(), settings.stop()])),
   };

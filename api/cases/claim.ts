@@ -1,12 +1,12 @@
 import { ClaimCase, ClaimCaseAnswer } from '../../contract/cases.ts';
 import { CourtParam } from '../../contract/courts.ts';
 import { type Claimed, caseReasons, claimCase, getCase } from '../../db/cases.ts';
+import { whileBusy } from '../../services/retrying.ts';
 import { newToken } from '../../services/tokens.ts';
 import type { Api } from '../api.ts';
 import { personOf } from '../auth.ts';
 import { findCourt } from '../courts/settings.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { whileBusy } from '../patience.ts';
 import { viewForJuror } from './view.ts';
 
 const PATIENCE = { tries: 50, stepMs: 4, mostMs: 40 };

@@ -14,11 +14,11 @@ import {
   reviewOfPicture,
 } from '../../db/reviews.ts';
 import { invalid, Problem } from '../../services/problems.ts';
+import { whileBusy } from '../../services/retrying.ts';
 import { newId } from '../../services/tokens.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
-import { whileBusy } from '../patience.ts';
 
 /** About twenty seconds: an edit may have thousands of targets. */
 const PATIENCE = { tries: 400, stepMs: 2, mostMs: 100 };

@@ -224,7 +224,7 @@ begin
            last_data = v_data, updated_at = p_now
      where kind = 'task' and id = l.item_id returning * into v_item;
   else
-    perform keep_occurrence(l.item_id, 'completed', l.holder, v_data, p_now);
+    perform recompute_occurrence(l.item_id, 'completed', l.holder, v_data, p_now);
     select * into v_item from item where kind = 'task' and id = l.item_id;
   end if;
   return v_item;

@@ -13,7 +13,7 @@ $$;
 
 -- What follows from an occurrence's dispatches and from its task as it is today: stock, next wake time, its end. It is
 -- counted anew each time, so no counter can drift. Every change but the two that callers make all day ends here.
-create or replace function keep_occurrence(p_id text, p_event text, p_actor text, p_data json, p_now timestamptz)
+create or replace function recompute_occurrence(p_id text, p_event text, p_actor text, p_data json, p_now timestamptz)
 returns void language plpgsql set enable_seqscan = off as $$
 declare
   i item;
@@ -65,7 +65,7 @@ begin
     insert into notice (kind, item_id, queue, person, type, data)
     values ('task', p_id, l.queue, l.holder, 'lease_lost',
             json_build_object('reason', case p_why when 'expired' then 'expired' else 'revoked' end, 'by', p_actor));
-    perform keep_occurrence(p_id, 'returned', p_actor,
+    perform recompute_occurrence(p_id, 'returned', p_actor,
       json_build_object('logId', l.token, 'person', l.slot, 'uid', l.holder, 'params', l.given, 'reason', p_why), p_now);
   end loop;
 end $$;
@@ -81,7 +81,7 @@ begin
     continue when i.wake_at is null or i.wake_at > v_now;
     perform return_dispatches(i.id, 'expired', true, 'system', v_now);
     if i.deadline_at <= v_now and i.room > 0 then
-      perform keep_occurrence(i.id, 'expired', 'system', json_build_object('reason', 'look-back'), v_now)
+      perform recompute_occurrence(i.id, 'expired', 'system', json_build_object('reason', 'look-back'), v_now)
         from item where kind = 'task' and id = i.id and ended_at is null;
     elsif i.state = 'delayed' then
       update item set state = 'ready', wake_at = i.deadline_at, stocked_by = pg_current_xact_id(), version = nextval('item_version'),
@@ -121,7 +121,7 @@ begin
      where kind = 'task' and id = any (v_unused) returning *;
   foreach v_id in array coalesce(v_used, '{}') loop
     update item set closing = true where kind = 'task' and id = v_id;
-    perform keep_occurrence(v_id, 'cancelled', p_actor, json_build_object('reason', p_reason), p_now);
+    perform recompute_occurrence(v_id, 'cancelled', p_actor, json_build_object('reason', p_reason), p_now);
     return query select * from item where kind = 'task' and id = v_id;
   end loop;
 end $$;
@@ -136,7 +136,7 @@ begin
   v_now := clock_timestamp();
   perform return_dispatches(p_id, 'revoked', false, p_actor, v_now);
   update item set closing = true where kind = 'task' and id = p_id;
-  perform keep_occurrence(p_id, 'cancelled', p_actor, json_build_object('reason', p_reason), v_now)
+  perform recompute_occurrence(p_id, 'cancelled', p_actor, json_build_object('reason', p_reason), v_now)
     from item where kind = 'task' and id = p_id and ended_at is null;
   return query select * from item where kind = 'task' and id = p_id;
 end $$;

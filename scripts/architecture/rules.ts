@@ -87,8 +87,8 @@ const SQL = new RegExp(
   'i',
 );
 const SQL_FOLDERS = new Set(['db', 'test', 'bench']);
-/** It makes the database in which db/ can work. */
-const SQL_FILES = new Set(['cli/servers/postgres.ts']);
+/** The first makes the database in which db/ can work; the second writes to a database that is not Docket's. */
+const SQL_FILES = new Set(['cli/servers/postgres.ts', 'cli/exporting/postgres.ts']);
 
 /** Statements outside of db/. */
 export function checkSql({ path, strings }: Source): string[] {

@@ -120,7 +120,7 @@ begin
      order by i.id for update
   loop
     update item set deadline_at = occurrence_deadline(t, available_at) where kind = 'task' and id = v_id;
-    perform keep_occurrence(v_id, 'changed', p_actor, json_build_object('changed', v_changed), v_now);
+    perform recompute_occurrence(v_id, 'changed', p_actor, json_build_object('changed', v_changed), v_now);
     insert into taken_task select distinct l.slot, l.item_id from lease l join item i on i.kind = 'task' and i.id = l.item_id
      where l.kind = 'task' and l.item_id = v_id and t.dispatch = 'blocking' and i.ended_at is null
         on conflict do nothing;

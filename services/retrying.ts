@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface Patience {
+export interface RetryPolicy {
   tries: number;
   /** The n-th pause is a random part of n times this, in milliseconds, … */
   stepMs: number;
@@ -9,13 +9,13 @@ export interface Patience {
 }
 
 /**
- * Asks again a moment later while others are just at what is asked for, so that nobody has to wait under a lock.
- * @returns the last answer, which may still be that they are
+ * Asks again while what is asked for is locked by other calls, so that no call waits under a lock.
+ * @returns the last answer, which may still be a busy one
  */
 export async function whileBusy<T>(
   ask: () => Promise<T>,
   isBusy: (answer: T) => boolean,
-  { tries, stepMs, mostMs }: Patience,
+  { tries, stepMs, mostMs }: RetryPolicy,
 ): Promise<T> {
   for (let n = 1; ; n++) {
     const answer = await ask();
