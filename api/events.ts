@@ -6,7 +6,7 @@ import { page } from './paging.ts';
 
 /** A page of an item's history, oldest first. */
 export async function eventPage(api: Api, kind: Kind, id: string, { limit, cursor }: z.output<typeof Page>) {
-  const rows = await api.services.feed.history(kind, id, cursor ?? 0, limit + 1);
+  const rows = await api.runtime.db.lists.run('list_events', { kind, id, after: cursor ?? 0, limit: limit + 1 });
   const view = (e: (typeof rows)[number]) => ({
     seq: e.seq,
     type: e.type,

@@ -454,7 +454,7 @@ export interface Statements {
   cancel_occurrence: { params: { id: string; reason: string; actor: string }; row: ItemRow; moves: true };
   get_task: { params: { id: string }; row: TaskRow };
   list_tasks: { params: { queue?: string | null; state: string; to?: Date | string | null; from: Date | string; afterStart?: Date | string | null; afterSeq?: number | null; limit: number }; row: TaskRow };
-  list_tasks_of: { params: { queue: string; person: string; state: string; to?: Date | string | null; from: Date | string; afterStart?: Date | string | null; afterSeq?: number | null; limit: number }; row: TaskRow };
+  list_tasks_of: { params: { person: string; state: string; to?: Date | string | null; from: Date | string; afterStart?: Date | string | null; afterSeq?: number | null; limit: number }; row: TaskRow };
   has_group: { params: { id: string }; row: { known: boolean } };
   task_occurrences: { params: { from: Date | string; to: Date | string; limit: number; id: string }; row: { at: Date; state: Columns['item.state'] | null; room: number | null; dispatch_times: number; live: number; completed: number } };
   next_tasks: { params: { pulls: unknown }; row: Narrowed<Nullable<ItemRow> & { person: string | null; outcome: string | null; log_id: string | null; given: unknown }, Columns['next_tasks.*']>; moves: true };

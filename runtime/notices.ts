@@ -20,8 +20,8 @@ export interface Following {
 }
 
 /**
- * Tails what holders must hear at once (`notice`): by hint from the process that caused it, and by a
- * look every half second. Runs only while there are readers.
+ * Reads what holders must be notified of at once (`notice`): on a hint from the process that caused it, and every
+ * half second. Runs only while there are readers.
  */
 export class Notices {
   readonly #db: Db;

@@ -4,10 +4,10 @@ import { personOfUid } from '../domain/tasks.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { share } from './batching.ts';
 import { Problem } from './problems.ts';
-import { whileBusy } from './retrying.ts';
+import { whileBusy } from './retry.ts';
 import { contentHash, newToken } from './tokens.ts';
 
-/** Few, because pulls and completions of a group are at the same occurrences, and each waits for the other's statement. */
+/** Few, because pulls and completions of a group lock the same occurrences, and each waits for the other's statement. */
 const MOST_TOGETHER = 32;
 const PULL_RETRIES = { tries: 200, stepMs: 1, mostMs: 20 };
 

@@ -1,5 +1,3 @@
-import type { Driven } from '../contract/snapshot.ts';
-import type { RowOf } from '../db/pool.ts';
 import type { FeedRow } from '../runtime/feed.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
@@ -14,10 +12,7 @@ export interface FeedRange {
   follow: boolean;
 }
 
-/** Events: of one item, and of all kinds in one order. */
 export interface FeedService {
-  /** An item's history, oldest first. */
-  history(kind: Driven, id: string, after: number, limit: number): Promise<RowOf<'list_events'>[]>;
   /**
    * The feed from a position on (S4.8), page by page as they are asked for. An empty page says that nothing has come for
    * 10 s. The first page is read at once, so that a database that cannot be reached is seen here.
@@ -25,9 +20,8 @@ export interface FeedService {
   read(range: FeedRange): Promise<(ended: AbortSignal) => AsyncGenerator<FeedRow[]>>;
 }
 
-export function feedService({ db, feed }: Runtime): FeedService {
+export function feedService({ feed }: Runtime): FeedService {
   return {
-    history: (kind, id, after, limit) => db.lists.run('list_events', { kind, id, after, limit }),
     async read({ after, limit, follow }) {
       const first = await feed.read(after, Math.min(PAGE, limit));
       return async function* pages(ended) {

@@ -7,7 +7,7 @@ import { refuseUrl } from '../domain/callbacks.ts';
 import { groupOfGid, mismatches, personOfUid, queueOfExecutor } from '../domain/tasks.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { invalid, Problem, sameContent } from './problems.ts';
-import { whileBusy } from './retrying.ts';
+import { whileBusy } from './retry.ts';
 import { contentHash, newId } from './tokens.ts';
 
 const CHANGE_RETRIES = { tries: 300, stepMs: 2, mostMs: 50 };

@@ -1,7 +1,7 @@
 import { ClaimCase, ClaimCaseAnswer } from '../../contract/cases.ts';
 import { CourtParam } from '../../contract/courts.ts';
 import { type Claimed, caseReasons, claimCase, getCase } from '../../db/cases.ts';
-import { whileBusy } from '../../services/retrying.ts';
+import { whileBusy } from '../../services/retry.ts';
 import { newToken } from '../../services/tokens.ts';
 import type { Api } from '../api.ts';
 import { personOf } from '../auth.ts';

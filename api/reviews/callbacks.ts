@@ -14,7 +14,7 @@ import {
   reviewOfPicture,
 } from '../../db/reviews.ts';
 import { invalid, Problem } from '../../services/problems.ts';
-import { whileBusy } from '../../services/retrying.ts';
+import { whileBusy } from '../../services/retry.ts';
 import { newId } from '../../services/tokens.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';

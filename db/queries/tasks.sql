@@ -42,7 +42,7 @@ select g.*, array(select m.given_as from member m where m.group_id = g.id order 
 update task_group g set size = (select count(*) from member m where m.group_id = g.id) where g.id = :id;
 
 -- name: list_groups
--- Without their members, of whom each may have 100,000.
+-- Without their members: a group may have 100,000.
 select * from task_group where :before?::bigint is null or seq < :before order by seq desc limit :limit;
 
 -- name: is_zone
@@ -83,9 +83,9 @@ select * from task
  order by start_time, seq limit :limit;
 
 -- name: list_tasks_of
--- The same of a user and its groups, each one's oldest from its own index.
+-- The same of a user and its groups, the oldest of each from its own index.
 -- bytes: params
-select t.* from (select :queue::text as queue union select 'gid_' || group_id from member where person = :person) e
+select t.* from executors_of(:person) as e (queue)
  cross join lateral (
    select * from task
     where queue = e.queue and state = :state

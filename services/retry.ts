@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface RetryPolicy {
+export interface Retry {
   tries: number;
   /** The n-th pause is a random part of n times this, in milliseconds, … */
   stepMs: number;
@@ -9,13 +9,13 @@ export interface RetryPolicy {
 }
 
 /**
- * Asks again while what is asked for is locked by other calls, so that no call waits under a lock.
- * @returns the last answer, which may still be a busy one
+ * Asks again shortly while what is asked for is locked by others, so that no caller waits under a lock.
+ * @returns the last answer, which may still be that it is locked
  */
 export async function whileBusy<T>(
   ask: () => Promise<T>,
   isBusy: (answer: T) => boolean,
-  { tries, stepMs, mostMs }: RetryPolicy,
+  { tries, stepMs, mostMs }: Retry,
 ): Promise<T> {
   for (let n = 1; ; n++) {
     const answer = await ask();
