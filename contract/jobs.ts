@@ -30,7 +30,7 @@ const chosenName = (most: number, example: string) => {
 export const Topic = chosenName(200, 'orderclose');
 const NewJobId = chosenName(200, 'order/2024#1');
 /** Also what a job put over TCP is called: its tube of up to 200 characters, a colon and its number. */
-export const JobId = chosenName(221, 'order/2024#1');
+const JobId = chosenName(221, 'order/2024#1');
 
 /** beanstalkd's: 0 to 2³²−1, smaller first. */
 const JobPriority = z.number().int().min(0).max(4_294_967_295);
@@ -138,7 +138,7 @@ export const Job = z
   .openapi('Job');
 
 // not by `extend`: the document would make it both of two closed objects
-export const Push = z
+const Push = z
   .strictObject({ ...Callback.shape, concurrency: z.number().int().min(1).max(1000).default(10) })
   .openapi('Push');
 export const TopicSettings = z

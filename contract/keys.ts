@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { Name, Time } from './common.ts';
 
-export const Role = z.enum(['producer', 'reviewer', 'agent', 'consumer', 'admin']).openapi('Role');
+const Role = z.enum(['producer', 'reviewer', 'agent', 'consumer', 'admin']).openapi('Role');
 
 /** A name, or a beginning of names with a `*` at its end. */
 export const QueuePattern = z

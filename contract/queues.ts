@@ -33,7 +33,7 @@ const Rules = z
   );
 
 /** Settings of a ticket queue; PUT replaces all of them. */
-export const QueueSettings = z
+const QueueSettings = z
   .strictObject({
     leaseSeconds: PositiveSeconds.default(300),
     ageing: z.strictObject({ secondsPerLevel: PositiveSeconds }).nullable().default(null).openapi({

@@ -7,9 +7,9 @@ export interface Statement {
   /** With `$1`, `$2`, … for the named parameters, in the order of `parameters`. */
   text: string;
   parameters: Parameter[];
-  /** Marked `-- moves`: it inserts, updates or deletes rows of `item`. */
+  /** Marked `-- moves`: it changes rows of `item`, or puts a review into the outbox. */
   moves: boolean;
-  /** Marked `-- moves: unseen`: no version changes by it, or the item's own workflow does it, so nothing is published. */
+  /** Marked `-- moves: unseen`: there is nothing to publish at its commit. */
   unseen: boolean;
   /** Columns that `-- not null: a, b` names: never null, though the database cannot know. */
   notNull: string[];

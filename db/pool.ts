@@ -16,8 +16,10 @@ const types = {
 const statements = new Map<string, Statement>();
 for (const [name, statement] of loadStatements()) statements.set(name, { ...statement, text: bounded(statement.text) });
 
-/** Statements that change rows of `item`. */
-export type MoveName = { [N in keyof Statements]: Statements[N] extends { moves: true } ? N : never }[keyof Statements];
+/** Statements that move items or reviews. */
+export type MoveName = {
+  [N in keyof Statements]: Statements[N] extends { moves: unknown } ? N : never;
+}[keyof Statements];
 /** The others. */
 export type ReadName = Exclude<keyof Statements, MoveName>;
 /** Statements whose parameters have no names yet, or that have none. */
@@ -28,10 +30,17 @@ export type ParamsOf<N extends keyof Statements> = Statements[N]['params'];
 /** What follows the name: nothing is needed where every parameter may be left out. */
 type Given<N extends keyof Statements> = object extends ParamsOf<N> ? [params?: ParamsOf<N>] : [params: ParamsOf<N>];
 
+/** What moved must be said where the rows do not. */
+type How<N extends MoveName> = [RowOf<N>] extends [Change]
+  ? [how?: Move<RowOf<N>>]
+  : Statements[N]['moves'] extends 'unseen'
+    ? [how?: Receipt]
+    : [how: Move<RowOf<N>> & Required<Pick<Move<RowOf<N>>, 'moved'>>];
+
 type Row = Record<string, unknown>;
 
 export interface Queryable {
-  /** Runs a statement of db/queries that changes no row of `item`; prepared once per connection. */
+  /** Runs a statement of db/queries that moves nothing; prepared once per connection. */
   run<N extends ReadName>(name: N, ...given: Given<N>): Promise<RowOf<N>[]>;
   run<T extends object = Row>(name: Positional, values?: unknown[]): Promise<T[]>;
 }
@@ -41,7 +50,7 @@ export interface Mover extends Queryable {
    * Runs a statement that moves items or reviews. What it moved is published as soon as it is committed: it has no
    * other way to run, so none can be forgotten.
    */
-  move<N extends MoveName>(name: N, params: ParamsOf<N>, how?: Move<RowOf<N>>): Promise<RowOf<N>[]>;
+  move<N extends MoveName>(name: N, params: ParamsOf<N>, ...how: How<N>): Promise<RowOf<N>[]>;
   move<T extends object = Item>(name: Positional, values: unknown[], how?: Move<T>): Promise<T[]>;
 }
 
@@ -123,12 +132,10 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
       if (changes.length > 0) for (const listener of listeners) listener({ ...receipt, changes });
     }
   };
+  const onLists = (name: string, given?: Params) => onceMore(() => run(lists, name, given));
   return {
     pool,
-    lists: {
-      pool: lists,
-      run: ((name: string, given?: Params) => onceMore(() => run(lists, name, given))) as Db['run'],
-    },
+    lists: { pool: lists, run: onLists as Db['run'] },
     ...mover(
       (name, given) => onceMore(() => run(pool, name, given)),
       (commit) => published([commit]),

@@ -332,12 +332,12 @@ export interface Statements {
   add_items: { params: { kind: string; items: unknown }; row: ItemRow; moves: true };
   get_items: { params: { kind: string; ids: (string | null)[] }; row: ItemRow };
   settle_items: { params: { ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; nextWanted: (boolean | null)[]; kind: string }; row: ItemRow; moves: true };
-  renew_items: { params: { ids: (string | null)[]; tokens: (string | null)[]; subjects: (string | null)[]; kind: string }; row: ItemRow; moves: true };
+  renew_items: { params: { ids: (string | null)[]; tokens: (string | null)[]; subjects: (string | null)[]; kind: string }; row: ItemRow; moves: 'unseen' };
   release_item: { params: { delaySeconds: number; undelivered: boolean; kind: string; id: string; token?: string | null; subject?: string | null; skip: boolean; actor: string; reason?: string | null }; row: ItemRow; moves: true };
   transfer_item: { params: { queue: string; kind: string; id: string; token?: string | null; subject?: string | null; actor: string; reason?: string | null }; row: ItemRow; moves: true };
   close_items: { params: { kind: string; ids: (string | null)[]; queue?: string | null; state: string; actor: string; reason: string; results: (string | null)[] }; row: ItemRow; moves: true };
   change_item: { params: { change: unknown; kind: string; id: string; actor: string }; row: ItemRow; moves: true };
-  note_item: { params: { type: string; actor: string; data: unknown; kind: string; id: string }; row: ItemRow; moves: true };
+  note_item: { params: { type: string; actor: string; data: unknown; kind: string; id: string }; row: ItemRow; moves: 'unseen' };
   refuse_lease: { params: { token: string; kind: string; id: string }; row: { holder: string; why: string | null } };
   find_verdict: { params: { token?: string | null; kind: string; id: string }; row: ItemRow & { named_holder: string | null; named_ended_at: Date | null; named_why: string | null; overdue: boolean | null } };
   list_events: { params: { kind: string; id: string; after: number; limit: number }; row: { seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null } };
@@ -390,7 +390,7 @@ export interface Statements {
   items_ahead: { params: unknown[]; row: { n: number } };
   notice_store: { params: unknown[]; row: { first: boolean } };
   restart_reconciliation: { params: {}; row: never };
-  put_back: { params: unknown[]; row: { stage: string; put: number | null } };
+  put_back: { params: unknown[]; row: { stage: string; put: number | null }; moves: 'unseen' };
   is_reconciled: { params: {}; row: { done: boolean } };
   mark_resync: { params: unknown[]; row: { id: number } };
   unmark_resync: { params: unknown[]; row: never };
@@ -398,9 +398,9 @@ export interface Statements {
   lock_schedule: { params: unknown[]; row: { pg_advisory_xact_lock: unknown } };
   schedule_to_sync: { params: unknown[]; row: ScheduleRow & { missed_from: Date; missed_to: Date } };
   resync_count: { params: {}; row: { n: number } };
-  receive_callbacks: { params: unknown[]; row: Narrowed<{ no: number | null; problem: string | null; arrival: number | null; told_version: number | null; received_at: Date | null }, Columns['receive_callbacks.*']> };
+  receive_callbacks: { params: unknown[]; row: Narrowed<{ no: number | null; problem: string | null; arrival: number | null; told_version: number | null; received_at: Date | null }, Columns['receive_callbacks.*']>; moves: true };
   apply_review: { params: unknown[]; row: Narrowed<{ resolved: number | null; more: boolean | null; version: number | null; telling: number | null }, Columns['apply_review.*']> };
-  put_review: { params: unknown[]; row: { created: boolean; told_version: number | null; now: Date } };
+  put_review: { params: unknown[]; row: { created: boolean; told_version: number | null; now: Date }; moves: true };
   get_review: { params: unknown[]; row: ReviewRow };
   list_reviews: { params: unknown[]; row: ReviewRow };
   review_stores: { params: unknown[]; row: { record: Columns['review.record']; version: number; base: Columns['review_stores.base']; index: Columns['review_stores.index']; in_step: boolean } };

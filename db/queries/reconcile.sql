@@ -16,6 +16,7 @@ on conflict (one) do update
    set stage = 'schedules', after_kind = '', after_id = '', after_n = 0, started_at = clock_timestamp(), finished_at = null;
 
 -- name: put_back
+-- moves: unseen
 -- not null: stage
 select * from put_back($1, $2);
 

@@ -1,12 +1,14 @@
 -- Reviews: what is kept of them, and what audits said (db/functions/reviews.sql).
 
 -- name: receive_callbacks
+-- moves
 select * from receive_callbacks($1, $2, $3, $4, $5, $6, $7, $8, $9);
 
 -- name: apply_review
 select * from apply_review($1, $2);
 
 -- name: put_review
+-- moves
 -- not null: created, now
 select * from put_review($1, $2, $3, $4, $5);
 

@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import type { Statement } from '../../db/load.ts';
 
-const WRITES = /\b(?:insert\s+into|update|delete\s+from|merge\s+into)\s+(?:only\s+)?(?:public\.)?item\b/i;
+const WRITES =
+  /\b(?:insert\s+into|update|delete\s+from|merge\s+into)\s+(?:only\s+)?(?:public\.)?item\b|\binsert\s+into\s+outbox\b/i;
 
 /** The functions of schema "public" and their texts; those of one name are one. */
 export async function functionTexts(client: pg.Client): Promise<Map<string, string>> {
@@ -12,7 +13,10 @@ export async function functionTexts(client: pg.Client): Promise<Map<string, stri
   return new Map(rows.map((r) => [r.name, r.text]));
 }
 
-/** Statements that change rows of `item`, themselves or through functions, and are not marked so, or the reverse. */
+/**
+ * Statements that change rows of `item` or write to the outbox, themselves or through functions, and are not marked so,
+ * or the reverse.
+ */
 export function wrongMarks(statements: Iterable<Statement>, functions: Map<string, string>): string[] {
   const moving = new Set<string>();
   const moves = (text: string) => {
@@ -26,7 +30,7 @@ export function wrongMarks(statements: Iterable<Statement>, functions: Map<strin
   return [...statements].flatMap((s) => {
     if (moves(s.text) === s.moves) return [];
     return s.moves
-      ? [`${s.name} changes no row of item: take its "-- moves" away`]
-      : [`${s.name} changes rows of item: add the line "-- moves"`];
+      ? [`${s.name} changes no item or review: take its "-- moves" away`]
+      : [`${s.name} changes items or reviews: add the line "-- moves"`];
   });
 }

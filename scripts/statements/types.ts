@@ -59,7 +59,7 @@ export class Types {
     const missing = s.notNull.filter((name) => !columns.some((c) => c.name === name));
     if (missing.length > 0) throw new Error(`${s.name} has no column ${missing.join(', ')}, named by "-- not null"`);
     const params = this.#params(s, parameters);
-    return `{ params: ${params}; row: ${this.#row(s, columns)}${s.moves ? '; moves: true' : ''} }`;
+    return `{ params: ${params}; row: ${this.#row(s, columns)}${s.moves ? `; moves: ${s.unseen ? "'unseen'" : 'true'}` : ''} }`;
   }
 
   table({ name, columns }: Table): string {

@@ -96,17 +96,18 @@ describe('Against a fresh database', () => {
     // @ts-expect-error: ids are missing
     await expect(db.run('get_items', { kind: 'job' })).rejects.toThrow('statement get_items needs the parameter ids');
     expect(await db.run('get_items', { kind: 'job', ids: ['none'] })).toEqual([]);
-    // @ts-expect-error: it changes rows of item
+    // @ts-expect-error: it moves items
     expect(await db.run('renew_items', { kind: 'job', ids: [], tokens: [], subjects: [] })).toEqual([]);
     expect(await db.move('renew_items', { kind: 'job', ids: [], tokens: [], subjects: [] })).toEqual([]);
     await db.end();
   });
 
-  test('what changes rows of item must be marked, also through a function, and nothing else', async () => {
+  test('what changes items or reviews must be marked, also through a function, and nothing else', async () => {
     const types = (text: string) => statementsText(client, [one(text)], new Set());
-    await expect(types('delete from item where id = :id')).rejects.toThrow('it changes rows of item');
-    await expect(types('select * from tick(:limit)')).rejects.toThrow('it changes rows of item');
-    await expect(types('-- moves\nselect * from item')).rejects.toThrow('it changes no row of item');
+    await expect(types('delete from item where id = :id')).rejects.toThrow('it changes items or reviews');
+    await expect(types('select * from tick(:limit)')).rejects.toThrow('it changes items or reviews');
+    await expect(types('select * from put_review(:a, :b, :c, :d, :e)')).rejects.toThrow('it changes items or reviews');
+    await expect(types('-- moves\nselect * from item')).rejects.toThrow('it changes no item or review');
   });
 
   test('types are those of the database', async () => {

@@ -41,7 +41,7 @@ export type Outcome = { status: 200 | 201 } | { status: 409; code: 'not_open' | 
 const DONE: Outcome = { status: 200 };
 const NOT_OPEN: Outcome = { status: 409, code: 'not_open' };
 const LEASE_LOST: Outcome = { status: 409, code: 'lease_lost' };
-export const OPERATOR = 'anonymous';
+const OPERATOR = 'anonymous';
 
 export class Model {
   readonly tickets: ModelTicket[] = [];
