@@ -1,8 +1,3 @@
-import type { Item, ReviewTarget } from '../contract/items.ts';
-import { itemTold, setDeliveryFailed } from '../db/deliveries.ts';
-import type { Db } from '../db/pool.ts';
-import { applyReview, nextChange } from '../db/reviews.ts';
-import { statusOf } from '../domain/reviews.ts';
 import type { ReviewService } from '../services/reviews.ts';
 import type { DeliveryActivities } from './deliveries.ts';
 
@@ -10,9 +5,9 @@ import type { DeliveryActivities } from './deliveries.ts';
 export interface ReviewActivities {
   /** Applies what has come, in order. `more`: perhaps not all of it. */
   applyReview(id: string): Promise<Applied>;
-  /** One attempt to tell change `n`; returns the next one, or null when the receiver knows everything. */
+  /** One attempt to deliver change `n`; returns the next one, or null when the receiver has all of them. */
   deliverChange(id: string, n: number): Promise<number | null>;
-  /** Puts on record that nobody could be told of change `n`; returns the next one. */
+  /** Records that change `n` could not be delivered; returns the next one. */
   giveUpChange(id: string, n: number): Promise<number | null>;
 }
 
@@ -24,59 +19,20 @@ export interface Applied {
   telling: number | null;
 }
 
-export interface ReviewContext {
-  db: Db;
-  /** Whoever waits for an outcome looks again. */
-  wakeAll(line: string): void;
-  deliver: DeliveryActivities['deliver'];
-}
-
-export interface ForwardContext {
-  db: Db;
+export interface ReviewContext extends Pick<DeliveryActivities, 'deliver' | 'giveUpDelivery'> {
   reviews: ReviewService;
 }
 
-const BATCH = 500;
-
-export function reviewActivities({ db, wakeAll, deliver }: ReviewContext): ReviewActivities {
+export function reviewActivities({ reviews, deliver, giveUpDelivery }: ReviewContext): ReviewActivities {
   return {
-    async applyReview(id) {
-      const done = await applyReview(db, id, BATCH);
-      if (done && done.resolved > 0) wakeAll(`review/${id}`);
-      return done ?? { resolved: 0, more: false, version: null, telling: null };
-    },
+    applyReview: async (id) => (await reviews.apply(id)) ?? { resolved: 0, more: false, version: null, telling: null },
     async deliverChange(id, n) {
       await deliver('review', id, n);
-      return nextChange(db, id);
+      return reviews.nextChange(id);
     },
     async giveUpChange(id, n) {
-      await setDeliveryFailed(db, 'review', id, n);
-      return nextChange(db, id);
+      await giveUpDelivery('review', id, n);
+      return reviews.nextChange(id);
     },
   };
-}
-
-/**
- * Forwards a ticket's decision to a review, as the callback of an audit with the decision's time. It is named
- * after the ticket, so that a second time is a duplicate.
- */
-export async function forwardToReview(
-  { db, reviews }: ForwardContext,
-  item: Item,
-  target: ReviewTarget,
-): Promise<void> {
-  const status = item.state === 'settled' ? statusOf(item.result) : undefined;
-  const note = (event: string, data: object) => itemTold(db, item.kind, item.id, event, { ...target, ...data });
-  if (status === undefined) {
-    await note('delivery_failed', { error: 'there is no decision' });
-    return;
-  }
-  const id = `${item.kind}:${item.id}`;
-  const auditTime = item.ended_at?.toISOString() ?? null;
-  const { review, kind, targetId = '' } = target;
-  const actor = item.ended_by ?? 'system';
-  const [received] = await reviews.receiveAll([{ review, id, kind, target: targetId, status, auditTime, actor }]);
-  if (received?.problem === 'busy') throw new Error(`review ${review} is being created`);
-  if (received?.problem) await note('delivery_failed', { error: received.problem });
-  else await note('delivered', { callbackId: id });
 }

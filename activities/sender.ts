@@ -1,14 +1,13 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { attemptDelivery, type Delivery, itemTold } from '../db/deliveries.ts';
-import type { Db } from '../db/pool.ts';
-import { isInvitation, withoutQuery } from '../domain/callbacks.ts';
-import { isItem } from '../domain/kinds.ts';
+import type { DeliveryRow as Delivery } from '../db/statements.ts';
+import { withoutQuery } from '../domain/callbacks.ts';
 import type { Log } from '../runtime/log.ts';
+import type { DeliveryService } from '../services/deliveries.ts';
 import { Hosts, type Lane, type Slot } from './hosts.ts';
 import { type Answer, type Message, post } from './webhook.ts';
 
 export interface SenderContext {
-  db: Db;
+  deliveries: DeliveryService;
   log: Log;
   allowPrivate: boolean;
 }
@@ -31,7 +30,7 @@ export interface Sender {
    */
   attempt(lane: Lane, key: string, work: (take: TakeSlot) => Promise<void>): Promise<void>;
   /**
-   * Sends a message and puts on record what came of it.
+   * Sends a message and records what came of it.
    * @throws ApplicationFailure with the delay until the next attempt, when there is to be one
    */
   send(delivery: Delivery, message: Message, take: TakeSlot): Promise<void>;
@@ -64,20 +63,14 @@ export function createSender(context: SenderContext): Sender {
 }
 
 /** 2xx is delivered, 410 is "never again", anything else is tried again. */
-async function record({ db, log }: SenderContext, delivery: Delivery, url: string, answer: Answer | Error) {
+async function record({ deliveries, log }: SenderContext, delivery: Delivery, url: string, answer: Answer | Error) {
   const { kind, item_id: id, n } = delivery;
   const status = answer instanceof Error ? null : answer.status;
   const delivered = status !== null && status >= 200 && status < 300;
   const state = delivered ? 'delivered' : status === GONE ? 'failed' : 'pending';
   const error = delivered ? null : answer instanceof Error ? answer.message : `answered ${status}`;
   const delaySeconds = state === 'pending' ? retrySeconds(delivery, answer) : null;
-  const row = await db.transaction(async (tx) => {
-    const updated = await attemptDelivery(tx, delivery, { url, status, error, state, delaySeconds });
-    const event = delivered ? 'delivered' : 'delivery_failed';
-    if (updated && state !== 'pending' && isItem(kind) && !isInvitation(delivery))
-      await itemTold(tx, kind, id, event, { n, status });
-    return updated;
-  });
+  const row = await deliveries.record(delivery, { url, status, error, state, delaySeconds });
   if (!row) return;
   const line = { kind, item: id, n, url: withoutQuery(url), status, attempt: row.attempts };
   if (delivered) log.info(line, 'delivered');

@@ -2,20 +2,12 @@ import type { z } from '@hono/zod-openapi';
 import { IdParam, Page, pageOf } from '../contract/common.ts';
 import { Delivery, DeliveryNumber } from '../contract/deliveries.ts';
 import type { Driven } from '../contract/snapshot.ts';
-import {
-  getDelivery,
-  type ListedDelivery,
-  listDeliveries,
-  type Delivery as Row,
-  reopenDelivery,
-} from '../db/deliveries.ts';
-import { isInvitation, refuseUrl } from '../domain/callbacks.ts';
-import { startDelivery } from '../services/deliveries.ts';
-import { invalid, Problem } from '../services/problems.ts';
+import { refuseUrl } from '../domain/callbacks.ts';
+import type { ListedDelivery } from '../services/deliveries.ts';
+import { invalid } from '../services/problems.ts';
 import type { Api } from './api.ts';
 import { answer, endpoint, ok } from './endpoint.ts';
 import { page } from './paging.ts';
-import { unreachable } from './workflows.ts';
 
 export const deliveryView = (row: ListedDelivery) => ({
   n: row.n,
@@ -40,46 +32,45 @@ export function checkUrl(api: Api, path: string, url: string | undefined): void 
 }
 
 /** What a path names an item by. */
-interface Place {
+interface Named {
   id: string;
   occurrence?: string;
 }
 
-interface Told {
+interface Delivered {
   kind: Driven;
   tag: string;
   /** `/v1/tickets/{id}` */
   base: string;
   params: z.ZodObject;
   /** The item that a path names. */
-  idOf(place: Place): string;
+  idOf(named: Named): string;
   /**
-   * Whether the workflow of that id is itself at its deliveries.
+   * Whether the workflow of that id is at its deliveries itself.
    * @throws Problem `not_found`
    */
-  telling(api: Api, id: string): Promise<boolean>;
+  isDelivering(api: Api, id: string): Promise<boolean>;
 }
 
 /** Of what has a path of its own. */
-export const byId = { params: IdParam, idOf: ({ id }: Place) => id };
+export const byId = { params: IdParam, idOf: ({ id }: Named) => id };
 
 /** What was sent to whom, and sending it again, for anything that has a callback (S0.10). */
-export function deliveryEndpoints({ kind, tag, base, params: place, idOf, telling }: Told) {
+export function deliveryEndpoints({ kind, tag, base, params: named, idOf, isDelivering }: Delivered) {
   const list = endpoint({
     method: 'get',
     path: `${base}/deliveries`,
     tag,
     summary: 'What was sent to the callback, and with what outcome; newest first',
     roles: ['producer', 'agent'],
-    params: place,
+    params: named,
     query: Page,
     answers: { 200: pageOf(Delivery) },
     problems: ['not_found'],
     async handle({ api, params, query: { limit, cursor } }) {
-      const id = idOf(params as unknown as Place);
-      await telling(api, id);
-      const before = cursor ?? NEWEST;
-      const rows = await listDeliveries(api.runtime.db.lists, kind, id, before, limit + 1);
+      const id = idOf(params as unknown as Named);
+      await isDelivering(api, id);
+      const rows = await api.services.deliveries.list(kind, id, cursor ?? NEWEST, limit + 1);
       return ok(page(rows, limit, deliveryView, (d) => d.n));
     },
   });
@@ -89,40 +80,16 @@ export function deliveryEndpoints({ kind, tag, base, params: place, idOf, tellin
     tag,
     summary: 'Send it again, with the same message id',
     roles: ['producer'],
-    params: place.extend({ n: DeliveryNumber }),
+    params: named.extend({ n: DeliveryNumber }),
     answers: { 202: Delivery },
     problems: ['not_found'],
     async handle({ api, params }) {
-      const row = await redeliver(api, idOf(params as unknown as Place), Number(params.n));
+      const row = await redeliver(api, idOf(params as unknown as Named), Number(params.n));
       return answer(202, deliveryView(row));
     },
   });
   /** @throws Problem `not_found` */
-  const redeliver = async (api: Api, id: string, n: number): Promise<Row> => {
-    const { db } = api.runtime;
-    const underWay = await telling(api, id);
-    const known = await getDelivery(db, kind, id, n);
-    if (!known) throw new Problem('not_found', `${kind} ${id} has no delivery ${n}`);
-    // its own workflow is still at it; any other one may have been opened by a call that failed half-way
-    if (known.state === 'pending' && underWay && !isInvitation(known)) return known;
-    const reopened = await reopenDelivery(db, kind, id, n);
-    // one that is still there after its outcome was written down has only to end, and would not look again
-    await startRedelivery(api, kind, id, n, reopened ? 'TERMINATE_EXISTING' : 'USE_EXISTING');
-    return reopened ?? known;
-  };
+  const redeliver = async (api: Api, id: string, n: number) =>
+    api.services.deliveries.redeliver(kind, id, n, await isDelivering(api, id));
   return { list, again, redeliver };
-}
-
-async function startRedelivery(
-  api: Api,
-  kind: Driven,
-  id: string,
-  n: number,
-  workflowIdConflictPolicy: 'TERMINATE_EXISTING' | 'USE_EXISTING',
-): Promise<void> {
-  try {
-    await startDelivery(api.runtime.client, kind, id, n, workflowIdConflictPolicy);
-  } catch (error) {
-    throw unreachable(api, error);
-  }
 }

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { z } from '@hono/zod-openapi';
 import type { Context, Hono } from 'hono';
+import type { Role } from '../contract/keys.ts';
 import type { ProblemCode } from '../contract/problems.ts';
-import type { Role } from '../db/keys.ts';
 import { invalid, Problem, problemFrom } from '../services/problems.ts';
 import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';

@@ -1,9 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { deliveryCounts, oldestPendingSeconds } from '../db/deliveries.ts';
-import { resyncCount } from '../db/reconcile.ts';
-import { reviewCounts } from '../db/reviews.ts';
-import { outboxLag, parkedCount } from '../db/runtime.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import type { FigureService } from '../services/figures.ts';
+import type { ReviewService } from '../services/reviews.ts';
+import type { Services } from '../services/services.ts';
 
 export interface Metrics {
   registry: Registry;
@@ -19,14 +18,15 @@ const MOST_QUEUES = 1_000;
 const OTHERS = '(others)';
 
 /** What `GET /metrics` shows, in Prometheus' words. */
-export function createMetrics(engine: Runtime): Metrics {
+export function createMetrics(runtime: Runtime, { figures, reviews }: Services): Metrics {
   const registry = new Registry();
-  registry.setDefaultLabels({ node: engine.node });
+  registry.setDefaultLabels({ node: runtime.node });
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  addGauges(engine, registers);
-  addDeliveries(engine, registers);
-  addReviewGauge(engine, registers);
+  addProcess(runtime, registers);
+  addSystem(figures, registers);
+  addDeliveries(figures, registers);
+  addReviewGauge(reviews, registers);
   return {
     registry,
     calls: new Histogram({
@@ -61,83 +61,64 @@ function countPerQueue(counter: Counter<'queue'>): Metrics['handedOut'] {
   };
 }
 
-function addReviewGauge(engine: Runtime, registers: Registry[]): void {
+function addReviewGauge(reviews: ReviewService, registers: Registry[]): void {
   new Gauge({
     name: 'docket_review_log_lines_today',
     help: "Lines of all reviews' logs of this day (UTC), by outcome: callbacks, and edits by authors",
     labelNames: ['outcome'],
     registers,
     async collect() {
-      const { day, ...counts } = await reviewCounts(engine.db.lists, null);
+      const { day, ...counts } = await reviews.counts(null);
       for (const [outcome, n] of Object.entries(counts)) this.set({ outcome }, n);
     },
   });
 }
 
-/** What is read at the moment somebody asks. */
-function addGauges(engine: Runtime, registers: Registry[]): void {
-  new Gauge({
-    name: 'docket_outbox_rows',
-    help: 'Transitions that no workflow has heard of yet; estimated from 10,000 on',
-    registers,
-    async collect() {
-      this.set((await outboxLag(engine.db.lists)).waiting);
-    },
-  });
-  new Gauge({
-    name: 'docket_outbox_oldest_seconds',
-    help: 'Age of the oldest of them',
-    registers,
-    async collect() {
-      this.set((await outboxLag(engine.db.lists)).oldest_seconds);
-    },
-  });
-  new Gauge({
-    name: 'docket_resync_rows',
-    help: 'Schedules and repeated deliveries that Temporal may have otherwise than their rows say',
-    registers,
-    async collect() {
-      this.set(await resyncCount(engine.db.lists));
-    },
-  });
-  new Gauge({
-    name: 'docket_parked_items',
-    help: 'Items whose due transition fails; must be 0',
-    registers,
-    async collect() {
-      this.set(await parkedCount(engine.db.lists));
-    },
-  });
-  new Gauge({
-    name: 'docket_relay_pending',
-    help: 'Items this process has yet to tell to their workflows',
-    registers,
-    collect() {
-      this.set(engine.relay.pending);
-    },
-  });
-  new Gauge({
-    name: 'docket_temporal_down',
-    help: '1 while this process cannot reach Temporal',
-    registers,
-    collect() {
-      this.set(engine.relay.down ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: 'docket_waiting_callers',
-    help: 'Long polls',
-    registers,
-    collect() {
-      this.set(engine.waiters.size);
-    },
-  });
+/** Of the whole system, read when it is asked for. */
+function addSystem(figures: FigureService, registers: Registry[]): void {
+  const gauge = (name: string, help: string, read: () => Promise<number>) =>
+    new Gauge({
+      ...{ name, help, registers },
+      async collect() {
+        this.set(await read());
+      },
+    });
+  gauge(
+    'docket_outbox_rows',
+    'Transitions that no workflow has heard of yet; estimated from 10,000 on',
+    async () => (await figures.outbox()).waiting,
+  );
+  gauge(
+    'docket_outbox_oldest_seconds',
+    'Age of the oldest of them',
+    async () => (await figures.outbox()).oldest_seconds,
+  );
+  gauge(
+    'docket_resync_rows',
+    'Schedules and repeated deliveries that Temporal may have otherwise than their rows say',
+    figures.resync,
+  );
+  gauge('docket_parked_items', 'Items whose due transition fails; must be 0', figures.parked);
+  gauge('docket_delivery_oldest_pending_seconds', 'Age of the oldest delivery that is pending', figures.oldestDelivery);
+}
+
+function addProcess({ relay, waiters }: Runtime, registers: Registry[]): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      ...{ name, help, registers },
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge('docket_relay_pending', 'Items this process has yet to tell to their workflows', () => relay.pending);
+  gauge('docket_temporal_down', '1 while this process cannot reach Temporal', () => (relay.down ? 1 : 0));
+  gauge('docket_waiting_callers', 'Long polls', () => waiters.size);
 }
 
 const ATTEMPT = 'attempt_';
 
 /** Of the whole system, not of this process: workers that make attempts may have no `/metrics` of their own. */
-function addDeliveries({ db: { lists: db } }: Runtime, registers: Registry[]): void {
+function addDeliveries(figures: FigureService, registers: Registry[]): void {
   new Gauge({
     name: 'docket_deliveries',
     help: 'Deliveries of all processes by kind and state: pending, failed, delivered',
@@ -145,7 +126,7 @@ function addDeliveries({ db: { lists: db } }: Runtime, registers: Registry[]): v
     registers,
     async collect() {
       this.reset();
-      for (const { kind, what, n } of await deliveryCounts(db))
+      for (const { kind, what, n } of await figures.deliveries())
         if (!what.startsWith(ATTEMPT)) this.set({ kind, state: what }, n);
     },
   });
@@ -156,16 +137,8 @@ function addDeliveries({ db: { lists: db } }: Runtime, registers: Registry[]): v
     registers,
     async collect() {
       this.reset();
-      for (const { kind, what, n } of await deliveryCounts(db))
+      for (const { kind, what, n } of await figures.deliveries())
         if (what.startsWith(ATTEMPT)) this.inc({ kind, outcome: what.slice(ATTEMPT.length) }, n);
-    },
-  });
-  new Gauge({
-    name: 'docket_delivery_oldest_pending_seconds',
-    help: 'Age of the oldest delivery that is pending',
-    registers,
-    async collect() {
-      this.set(await oldestPendingSeconds(db));
     },
   });
 }

@@ -2,7 +2,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Item } from '../contract/items.ts';
 import type { Driven, ItemView } from '../contract/snapshot.ts';
 import { workflowId } from '../domain/kinds.ts';
-import { Problem } from '../services/problems.ts';
+import { unreachable } from '../services/problems.ts';
 import type { Api } from './api.ts';
 
 const PATIENCE_MS = 5_000;
@@ -24,7 +24,7 @@ export async function askWorkflow(api: Api, item: Pick<Item, 'id' | 'ended_at'> 
       return { workflowId: id, runId, status: status.name.toLowerCase(), snapshot, uiUrl: uiUrl(api, id, runId) };
     });
   } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw unreachable(api, error);
+    if (!(error instanceof WorkflowNotFoundError)) throw unreachable(api.runtime.log, error);
     const over = item.ended_at !== null && Date.now() - item.ended_at.getTime() > (await retentionMs(api));
     return { workflowId: id, runId: null, status: over ? 'gone' : 'not_started', snapshot: null, uiUrl: null };
   }
@@ -38,13 +38,8 @@ async function retentionMs(api: Api): Promise<number> {
     const seconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
     return seconds > 0 ? seconds * 1000 : DEFAULT_RETENTION_MS;
   } catch (error) {
-    throw unreachable(api, error);
+    throw unreachable(api.runtime.log, error);
   }
-}
-
-export function unreachable(api: Api, error: unknown): Problem {
-  api.runtime.log.warn({ err: (error as Error).message }, 'Temporal cannot be asked');
-  return new Problem('unavailable', 'Temporal or its worker cannot be reached, try again');
 }
 
 function uiUrl(api: Api, workflowId: string, runId: string): string | null {

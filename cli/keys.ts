@@ -1,30 +1,26 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createKey } from '../api/auth.ts';
 import { Name, Time } from '../contract/common.ts';
-import { QueuePattern } from '../contract/keys.ts';
-import { listKeys, type Role, revokeKey } from '../db/keys.ts';
-import { type Db, openDb } from '../db/pool.ts';
+import { QueuePattern, Role } from '../contract/keys.ts';
 import type { Config } from '../runtime/config.ts';
+import { withDatabase } from '../runtime/database.ts';
+import { type KeyService, keyService } from '../services/keys.ts';
 
 const MAX_LISTED = 100_000;
-const ROLES: Role[] = ['producer', 'reviewer', 'agent', 'consumer', 'admin'];
 
 /** `docket key create|list|revoke`, on DATABASE_URL or on the data folder of a running `docket start`. */
 export async function keyCommand(config: Config, args: string[]): Promise<void> {
   const text = { type: 'string' } as const;
   const options = { role: text, subject: text, name: text, queues: text, expires: text } as const;
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
-  const db = openDb({ url: databaseOf(config), node: 'cli', max: 1 });
-  try {
-    if (positionals[0] === 'create') await create(db, values);
-    else if (positionals[0] === 'list') await list(db);
-    else if (positionals[0] === 'revoke') await revoke(db, positionals[1]);
+  await withDatabase(databaseOf(config), async (db) => {
+    const keys = keyService(db);
+    if (positionals[0] === 'create') await create(keys, values);
+    else if (positionals[0] === 'list') await list(keys);
+    else if (positionals[0] === 'revoke') await revoke(keys, positionals[1]);
     else throw new Error('docket key create|list|revoke');
-  } finally {
-    await db.end();
-  }
+  });
 }
 
 interface Values {
@@ -36,9 +32,9 @@ interface Values {
   expires?: string;
 }
 
-async function create(db: Db, values: Values): Promise<void> {
-  const role = ROLES.find((r) => r === values.role);
-  if (!role) throw new Error(`--role must be one of ${ROLES.join(', ')}`);
+async function create(keys: KeyService, values: Values): Promise<void> {
+  const role = Role.options.find((r) => r === values.role);
+  if (!role) throw new Error(`--role must be one of ${Role.options.join(', ')}`);
   const subject = values.subject ?? null;
   if (role === 'reviewer' && subject === null) throw new Error('a reviewer key needs --subject: who it speaks for');
   for (const given of [subject, values.name])
@@ -50,12 +46,13 @@ async function create(db: Db, values: Values): Promise<void> {
   const expiresAt = values.expires ?? null;
   if (expiresAt !== null && !Time.safeParse(expiresAt).success)
     throw new Error(`--expires: ${expiresAt} is not a time like 2027-01-31T00:00:00Z`);
-  const { id, key } = await createKey(db, { name: values.name ?? subject ?? role, role, subject, queues, expiresAt });
-  console.log(`${key}\n\nThis is the only time the key is shown. Its id is ${id}.`);
+  const made = { name: values.name ?? subject ?? role, role, subject, queues, expiresAt };
+  const { row, key } = await keys.create(made);
+  console.log(`${key}\n\nThis is the only time the key is shown. Its id is ${row.id}.`);
 }
 
-async function list(db: Db): Promise<void> {
-  for (const k of (await listKeys(db, null, MAX_LISTED)).reverse()) {
+async function list(keys: KeyService): Promise<void> {
+  for (const k of (await keys.list(null, MAX_LISTED)).reverse()) {
     const more = [
       k.queues && `queues ${k.queues.join(',')}`,
       k.expires_at && `expires ${k.expires_at.toISOString()}`,
@@ -65,8 +62,8 @@ async function list(db: Db): Promise<void> {
   }
 }
 
-async function revoke(db: Db, id: string | undefined): Promise<void> {
-  if (!id || !(await revokeKey(db, id))) throw new Error(`there is no live key ${id ?? ''}`);
+async function revoke(keys: KeyService, id: string | undefined): Promise<void> {
+  if (!id || !(await keys.revoke(id))) throw new Error(`there is no live key ${id ?? ''}`);
   console.log(`${id} is revoked`);
 }
 

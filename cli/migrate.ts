@@ -1,7 +1,7 @@
 import { Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { migrate } from '../db/migrate.ts';
 import type { Config } from '../runtime/config.ts';
+import { migrate } from '../runtime/database.ts';
 import { QUEUE_ATTRIBUTE } from '../runtime/outbox/publisher.ts';
 
 const KEYWORD = 2;

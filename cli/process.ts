@@ -140,8 +140,8 @@ function openApi(runtime: Runtime, services: Services, config: Config, stores: S
   return {
     ...{ runtime, services },
     config: { ...config, temporalUiUrl: stores.temporalUiUrl, temporalNamespace },
-    auth: new Authenticator(runtime.db, config.open),
-    metrics: createMetrics(runtime),
+    auth: new Authenticator(services.keys, config.open),
+    metrics: createMetrics(runtime, services),
     reached: { postgres: false, temporal: false },
   };
 }

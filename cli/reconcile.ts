@@ -1,7 +1,6 @@
-import { openDb } from '../db/pool.ts';
-import { restartReconciliation } from '../db/reconcile.ts';
 import type { Config } from '../runtime/config.ts';
-import { walk } from '../services/reconciler.ts';
+import { withDatabase } from '../runtime/database.ts';
+import { restart, walk } from '../services/reconciler.ts';
 import { databaseOf } from './keys.ts';
 
 const SAY_MS = 5_000;
@@ -11,9 +10,8 @@ const SAY_MS = 5_000;
  * to break off: running processes go on with it.
  */
 export async function reconcileCommand(config: Config): Promise<void> {
-  const db = openDb({ url: databaseOf(config), node: 'reconcile', max: 1 });
-  try {
-    await restartReconciliation(db);
+  await withDatabase(databaseOf(config), async (db) => {
+    await restart(db);
     const counts = new Map<string, number>();
     let saidAt = Date.now();
     await walk(db, undefined, (stage, put) => {
@@ -28,7 +26,5 @@ export async function reconcileCommand(config: Config): Promise<void> {
     console.log(
       'Running processes publish them; docket_outbox_rows and docket_resync_rows in /metrics show how far they are.',
     );
-  } finally {
-    await db.end();
-  }
+  });
 }

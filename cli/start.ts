@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { migrate, SchemaAheadError } from '../db/migrate.ts';
 import type { Config } from '../runtime/config.ts';
+import { migrate, SchemaAheadError } from '../runtime/database.ts';
 import { type RunningProcess, startProcess } from './process.ts';
 import { commandLine, isAlive } from './servers/children.ts';
 import { lastingPort } from './servers/ports.ts';

@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { Name, Time } from './common.ts';
 
-const Role = z.enum(['producer', 'reviewer', 'agent', 'consumer', 'admin']).openapi('Role');
+export const Role = z.enum(['producer', 'reviewer', 'agent', 'consumer', 'admin']).openapi('Role');
+export type Role = z.output<typeof Role>;
 
 /** A name, or a beginning of names with a `*` at its end. */
 export const QueuePattern = z

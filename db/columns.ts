@@ -1,5 +1,7 @@
 import type { FeedEvent } from '../contract/feed.ts';
 import type { Callback, Change, ReviewTarget } from '../contract/items.ts';
+import type { Role } from '../contract/keys.ts';
+import type { DELIVERED_KINDS } from '../contract/kinds.ts';
 import type { Rule } from '../contract/queues.ts';
 import type { ReviewRecord } from '../contract/reviews.ts';
 import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
@@ -7,11 +9,10 @@ import type { NewTask, TemplateParams } from '../contract/tasks.ts';
 import type { Change as ReviewChange } from '../domain/reviews.ts';
 import type { Claimed, Refused } from './cases.ts';
 import type { PushTarget } from './jobs.ts';
-import type { Role } from './keys.ts';
 import type { Escalation } from './queues.ts';
-import type { Applied, Outcome, Received } from './reviews.ts';
-import type { Notice } from './runtime.ts';
 import type { Advanced, Completed, Pulled } from './tasks.ts';
+
+type Outcome = 'pending' | 'applied' | 'expired' | 'duplicate';
 
 /**
  * Types that the database does not know: of JSON, and of text with fixed words. The key is `table.column`, or
@@ -26,7 +27,7 @@ export interface Columns {
   'court.quality': { agreement: number; after: number };
   'court.fallback': { extendSeconds: number } | { court: string } | { queue: string };
   'court.invitation_callback': Callback;
-  'delivery.kind': Driven;
+  'delivery.kind': (typeof DELIVERED_KINDS)[number];
   'delivery.state': 'pending' | 'delivered' | 'failed';
   'delivery_start.kind': Driven;
   'event.kind': Driven;
@@ -35,8 +36,8 @@ export interface Columns {
   'item.state': CoreState;
   'item.callback': Callback | ReviewTarget;
   'notice.kind': Kind;
-  'notice.type': Notice['type'];
-  'notice.data': Notice['data'];
+  'notice.type': 'lease_lost' | 'changed' | 'invited';
+  'notice.data': Record<string, unknown>;
   'queue.kind': Kind;
   'queue.escalations': Escalation[];
   'queue.callback': Callback;
@@ -46,7 +47,9 @@ export interface Columns {
   'resync.what': 'schedule' | 'delivery';
   'review.record': ReviewRecord;
   'review.callback': Callback;
+  'review_callback.kind': 'text' | 'picture' | 'reply' | 'edit';
   'review_callback.outcome': Outcome;
+  'review_callback.reason': 'older' | 'removed' | 'repeated';
   'stream_ticket.role': Role;
   'task.type': NewTask['type'];
   'task.params': NewTask['params'];
@@ -58,7 +61,7 @@ export interface Columns {
 
   'add_task.outcome': 'created' | 'exists' | 'limit' | 'no_template' | 'too_many';
   'adopt_outbox.*': Change & { outbox_version: number };
-  'apply_review.*': Applied;
+  'apply_review.*': { resolved: number; more: boolean; version: number };
   'callback_outcome.first_outcome': Outcome;
   'case_to_judge.tally': Record<string, number>;
   'cast_vote.outcome': 'counted' | 'late' | 'repeated' | 'again' | Refused;
@@ -80,11 +83,12 @@ export interface Columns {
   'own_outbox.*': Change & { outbox_version: number };
   'push_topics.push': PushTarget;
   'queue_stats.counts': Record<string, number>;
-  'receive_callbacks.*': Received;
+  'receive_callbacks.problem': 'no_review' | 'no_target' | 'too_far' | 'busy';
+  'receive_callbacks.*': { received_at: Date };
   'renew_hold.*': { outcome: 'done'; expires_at: Date } | { outcome: Refused; expires_at: null };
   'review_change.*': ReviewChange & { callback: Callback | null };
-  'review_log.*': { seq: number; applied_at: Date };
+  'review_log.*': { seq: number; applied_at: Date; outcome: Exclude<Outcome, 'pending'> | 'edited' };
   'review_record.record': ReviewRecord;
-  'review_stores.index': object[];
+  'review_stores.index': Record<string, unknown>[];
   'review_stores.base': Record<string, unknown>;
 }

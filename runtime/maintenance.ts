@@ -1,5 +1,4 @@
 import type { Db } from '../db/pool.ts';
-import { adoptOutbox, beat, forgetTasks, leave, liveNodes, tidy } from '../db/runtime.ts';
 import type { Log } from './log.ts';
 import type { Bus } from './notify.ts';
 import type { Relay } from './outbox/relay.ts';
@@ -7,6 +6,8 @@ import type { Relay } from './outbox/relay.ts';
 const BEAT_MS = 5_000;
 const SWEEP = 1_000;
 const EACH_MINUTE = 12;
+/** Fresh statistics, and away with what has served its time: parked rows, notices, silent nodes, rows of the counts. */
+const TIDYING = ['refresh_statistics', 'unpark', 'forget_notices', 'forget_nodes', 'compact_tally'] as const;
 
 export interface MaintenanceOptions {
   db: Db;
@@ -49,7 +50,7 @@ export class Maintenance {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#running;
-    await leave(this.#o.db, this.#o.node).catch(() => {});
+    await this.#o.db.run('leave', { id: this.#o.node }).catch(() => {});
   }
 
   async #round(): Promise<void> {
@@ -64,10 +65,10 @@ export class Maintenance {
 
   async #work(): Promise<void> {
     const { db, node, url, role, relay, bus } = this.#o;
-    await beat(db, node, url, role);
-    bus.hasPeers = (await liveNodes(db)).length > 1;
+    await db.run('beat', { id: node, url, role });
+    bus.hasPeers = (await db.run('live_nodes')).length > 1;
     while (!this.#stopped) {
-      const orphans = await adoptOutbox(db, node, SWEEP);
+      const orphans = await db.run('adopt_outbox', { node, limit: SWEEP });
       relay.publish(orphans);
       if (orphans.length < SWEEP) break;
     }
@@ -75,8 +76,8 @@ export class Maintenance {
     // not at once: what a lost answer left behind is rare
     if (this.#rounds++ % EACH_MINUTE === EACH_MINUTE - 1) {
       relay.lookBack();
-      await forgetTasks(db, this.#o.retentionDays);
+      await db.move('forget_tasks', { days: this.#o.retentionDays });
     }
-    await tidy(db);
+    for (const name of TIDYING) await db.run(name);
   }
 }

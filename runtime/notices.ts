@@ -1,9 +1,13 @@
-import type { Db } from '../db/pool.ts';
-import { lastNotice, type Notice, type NoticeFilter, noticesAfter, recentNotices } from '../db/runtime.ts';
+import type { Db, RowOf } from '../db/pool.ts';
 import type { Log } from './log.ts';
 
+export type Notice = RowOf<'notices'>;
+
+/** Whose notices: of a person, or of a ticket queue. */
+export type NoticeFilter = { person: string } | { queue: string };
+
 const POLL_MS = 500;
-/** As many as `noticesAfter` gives at once. */
+/** As many as `notices_after` gives at once. */
 const PAGE = 1_000;
 
 /** A reader of notices. */
@@ -41,7 +45,7 @@ export class Notices {
    * @returns how to end it, and the number of the notice sent last, after which the reader resumes without missing one
    */
   async follow({ of, wanted, lastSeen, begin, send }: Following): Promise<{ stop(): void; position(): number }> {
-    let position = lastSeen ?? (await lastNotice(this.#db));
+    let position = lastSeen ?? (await this.#db.run('last_notice'))[0]?.seq ?? 0;
     const missed = new Set<number>();
     const write = (notice: Notice) => {
       if (!wanted(notice)) return;
@@ -82,7 +86,7 @@ export class Notices {
 
   /** @returns a function that ends the subscription */
   async #listen(listener: (notice: Notice) => void): Promise<() => void> {
-    if (this.#listeners.size === 0) for (const old of await recentNotices(this.#db)) this.#seen.add(old.seq);
+    if (this.#listeners.size === 0) for (const old of await this.#db.run('notices')) this.#seen.add(old.seq);
     this.#listeners.add(listener);
     if (!this.#timer) this.#schedule();
     return () => {
@@ -93,7 +97,7 @@ export class Notices {
   /** What a reader missed since the notice it saw last. Of two written at once it may have seen the other. */
   async *#missed(seq: number, of: NoticeFilter): AsyncGenerator<Notice> {
     for (let last = seq; ; ) {
-      const page = await noticesAfter(this.#db, last, of);
+      const page = await this.#db.run('notices_after', { seq: last, ...of });
       yield* page;
       const end = page.at(-1);
       if (!end || page.length < PAGE) return;
@@ -114,7 +118,7 @@ export class Notices {
     if (this.#looking) return;
     this.#looking = true;
     try {
-      const recent = await recentNotices(this.#db);
+      const recent = await this.#db.run('notices');
       for (const notice of recent) {
         if (this.#seen.has(notice.seq)) continue;
         for (const listener of this.#listeners) listener(notice);

@@ -1,5 +1,4 @@
 import type { Db } from '../db/pool.ts';
-import { nextDue, tick } from '../db/runtime.ts';
 import type { Log } from './log.ts';
 
 const BATCH = 1_000;
@@ -76,10 +75,10 @@ export class Pacemaker {
   /** @returns milliseconds until it has to be done again */
   async #work(): Promise<number> {
     for (;;) {
-      const due = await nextDue(this.#db);
+      const due = (await this.#db.run('next_due'))[0]?.seconds ?? null;
       if (due === null) return this.#calm(IDLE_MS);
       if (due > 0) return this.#calm(due * 1000);
-      const rows = await tick(this.#db, BATCH);
+      const rows = await this.#db.move('tick', { limit: BATCH }, { byTime: true });
       if (rows.length === 0) {
         // due, but nothing moved: another process is at it
         this.#backoffMs = Math.min(MAX_BACKOFF_MS, Math.max(MIN_BACKOFF_MS, this.#backoffMs * 2));

@@ -75,7 +75,7 @@ export function createRuntime(o: RuntimeOptions): Runtime {
     if (hint.notices) notices.look();
     feed.look();
   };
-  const publish = (payload: string) => db.run('notify', [payload]);
+  const publish = (payload: string) => db.run('notify', { payload });
   const bus = new Bus({ url: o.databaseUrl, node, log, onHint, onGap: () => waiters.poll(), publish });
   db.onCommit(publishing({ relay, waiters, bus, notices, feed, arm }));
   const maintenance = new Maintenance({ ...o, db, relay, bus });

@@ -1,6 +1,117 @@
 import type { Client } from '@temporalio/client';
-import type { Driven } from '../contract/snapshot.ts';
+import { DELIVERED_KINDS } from '../contract/kinds.ts';
+import type { Driven, Kind } from '../contract/snapshot.ts';
+import type { Mover, RowOf } from '../db/pool.ts';
+import type { DeliveryRow } from '../db/statements.ts';
+import { isInvitation } from '../domain/callbacks.ts';
+import { isItem } from '../domain/kinds.ts';
 import { TASK_QUEUE } from '../runtime/outbox/publisher.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { Problem, unreachable } from './problems.ts';
+
+/** Without what it sends: of a review's change, that is the whole review. */
+export type ListedDelivery = RowOf<'list_deliveries'>;
+
+export interface DeliveryFilter {
+  state?: DeliveryRow['state'];
+  kind?: Driven;
+  queue?: string;
+  /** With its port, unless that is the protocol's own. */
+  host?: string;
+}
+
+/** What came of one attempt. */
+export interface Attempt {
+  url: string;
+  status: number | null;
+  error: string | null;
+  state: DeliveryRow['state'];
+  /** Until the next attempt; null: there will be none. */
+  delaySeconds: number | null;
+}
+
+export interface DeliveryService {
+  get(kind: Driven, id: string, n: number): Promise<DeliveryRow | undefined>;
+  /** Of one item, newest first. */
+  list(kind: Driven, id: string, before: number, limit: number): Promise<ListedDelivery[]>;
+  /** Over all items, newest first, beginning before a place in that list. */
+  listAll(filter: DeliveryFilter, before: number, limit: number): Promise<ListedDelivery[]>;
+  /**
+   * Sends one again, with the same message id (S0.10).
+   * @param underWay whether the item's own workflow is at its delivery
+   * @throws Problem `not_found`, or `unavailable` while Temporal cannot be reached
+   */
+  redeliver(kind: Driven, id: string, n: number, underWay: boolean): Promise<DeliveryRow>;
+  /** The one delivery of an item's outcome. Undefined: its callback needs none any more. */
+  open(kind: Kind, id: string, type: string, url: string): Promise<DeliveryRow | undefined>;
+  /** Records an attempt. Undefined: another one has ended the delivery meanwhile, and this one does not count. */
+  record(delivery: DeliveryRow, attempt: Attempt): Promise<DeliveryRow | undefined>;
+  /** Records that attempts are over. Undefined: it has ended meanwhile. */
+  giveUp(kind: Driven, id: string, n: number): Promise<DeliveryRow | undefined>;
+  /** Ends a delivery whose message is not needed any more. */
+  drop(delivery: DeliveryRow): Promise<void>;
+  /** The last line of an item's log: its outcome has been delivered, or never will be. */
+  conclude(kind: Kind, id: string, event: 'delivered' | 'delivery_failed', data: object): Promise<void>;
+}
+
+const STATES: DeliveryRow['state'][] = ['pending', 'failed', 'delivered'];
+
+export function deliveryService({ db, client, log }: Runtime): DeliveryService {
+  const conclude: (on: Mover, ...of: Parameters<DeliveryService['conclude']>) => Promise<void> = async (
+    on,
+    kind,
+    id,
+    event,
+    data,
+  ) => void (await on.move('told', { kind, id, event, data }));
+  const service: DeliveryService = {
+    get: async (kind, id, n) => (await db.run('get_delivery', { kind, id, n }))[0],
+    list: (kind, id, before, limit) => db.lists.run('list_deliveries', { kind, id, before, limit }),
+    listAll({ state, kind, queue, host }, before, limit) {
+      const page = { kinds: kind ? [kind] : [...DELIVERED_KINDS], states: state ? [state] : STATES, before, limit };
+      if (queue !== undefined) return db.lists.run('list_queue_deliveries', { ...page, queue, host });
+      if (host !== undefined) return db.lists.run('list_host_deliveries', { ...page, host });
+      return db.lists.run('list_all_deliveries', page);
+    },
+    async redeliver(kind, id, n, underWay) {
+      const known = await service.get(kind, id, n);
+      if (!known) throw new Problem('not_found', `${kind} ${id} has no delivery ${n}`);
+      // its own workflow is still at it; any other one may have been opened by a call that failed half-way
+      if (known.state === 'pending' && underWay && !isInvitation(known)) return known;
+      const [reopened] = await db.run('reopen_delivery', { kind, id, n });
+      // one that is still there after its outcome was recorded has only to end, and would not look again
+      const ifRunning = reopened ? 'TERMINATE_EXISTING' : 'USE_EXISTING';
+      await startDelivery(client, kind, id, n, ifRunning).catch((error: Error) => {
+        throw unreachable(log, error);
+      });
+      return reopened ?? known;
+    },
+    open: async (kind, id, type, url) => (await db.run('open_delivery', { kind, id, type, url }))[0],
+    record: (delivery, attempt) =>
+      db.transaction(async (tx) => {
+        const { kind, item_id: id, n } = delivery;
+        const [updated] = await tx.run('attempt_delivery', { kind, id, n, ...attempt });
+        const { state, status } = attempt;
+        if (updated && state !== 'pending' && isItem(kind) && !isInvitation(delivery))
+          await conclude(tx, kind, id, state === 'delivered' ? 'delivered' : 'delivery_failed', { n, status });
+        return updated;
+      }),
+    giveUp: (kind, id, n) =>
+      db.transaction(async (tx) => {
+        const [given] = await tx.run('fail_delivery', { kind, id, n });
+        if (given && isItem(kind) && !isInvitation(given))
+          await conclude(tx, kind, id, 'delivery_failed', { n, status: given.status, error: given.error });
+        return given;
+      }),
+    async drop(delivery) {
+      const { kind, item_id: id, n } = delivery;
+      if (isInvitation(delivery)) await db.run('end_delivery', { kind, id, n, why: 'the invitation has ended' });
+      else await db.run('fail_delivery', { kind, id, n });
+    },
+    conclude: (kind, id, event, data) => conclude(db, kind, id, event, data),
+  };
+  return service;
+}
 
 /**
  * Starts the workflow that makes one delivery.

@@ -1,5 +1,4 @@
 import { inviteJurors } from '../db/cases.ts';
-import { type DeliveryStart, deliveriesToStart, deliveryStarted } from '../db/deliveries.ts';
 import {
   freedCourtDone,
   freedJurors,
@@ -8,6 +7,7 @@ import {
   invitingCases,
   takeFreedCourts,
 } from '../db/invitations.ts';
+import type { RowOf } from '../db/pool.ts';
 import { isQuiet, kindOf } from '../domain/kinds.ts';
 import { isItem } from '../runtime/commits.ts';
 import { Repeating } from '../runtime/repeating.ts';
@@ -100,17 +100,16 @@ export class Invitations {
   async #startDeliveries(): Promise<void> {
     const { db } = this.#o;
     for (;;) {
-      const batch = await deliveriesToStart(db, STARTS_AT_ONCE);
+      const batch = await db.run('deliveries_to_start', { limit: STARTS_AT_ONCE });
       if (batch.length === 0 || this.#stopped) return;
       await Promise.all(batch.map((delivery) => this.#start(delivery)));
     }
   }
 
   /** @throws when Temporal cannot be reached: the row stays for the next look */
-  async #start(delivery: DeliveryStart): Promise<void> {
+  async #start({ kind, item_id, n }: RowOf<'deliveries_to_start'>): Promise<void> {
     const { db, client } = this.#o;
-    const { kind, item_id, n } = delivery;
     await client.withDeadline(Date.now() + START_MS, () => startDelivery(client, kind, item_id, n, 'USE_EXISTING'));
-    await deliveryStarted(db, delivery);
+    await db.run('delivery_started', { kind, id: item_id, n });
   }
 }

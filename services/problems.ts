@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg';
 import { PROBLEMS, type ProblemCode } from '../contract/problems.ts';
+import type { Log } from '../runtime/log.ts';
 
 /** An answer that is an error: RFC 9457, with a stable code. Thrown by handlers, written by the app. */
 export class Problem extends Error {
@@ -45,6 +46,12 @@ export function sameContent<T extends { content_hash: Uint8Array }>(
   if (!existing || Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
     throw new Problem('id_conflict', `${what} ${id} exists with other content`);
   return existing;
+}
+
+/** Temporal or its worker did not answer. */
+export function unreachable(log: Log, error: unknown): Problem {
+  log.warn({ err: (error as Error).message }, 'Temporal cannot be asked');
+  return new Problem('unavailable', 'Temporal or its worker cannot be reached, try again');
 }
 
 const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH']);

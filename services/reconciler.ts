@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Driven } from '../contract/snapshot.ts';
-import type { Db } from '../db/pool.ts';
-import { isReconciled, noticeStore, putBack, type Resync, takeResync, unmarkResync } from '../db/reconcile.ts';
+import type { Db, RowOf } from '../db/pool.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { startDelivery } from './deliveries.ts';
 import { syncSchedule } from './schedules.ts';
@@ -56,7 +55,7 @@ export class Reconciler {
       const store = await storeOf(client);
       if (store === undefined) return;
       // only what changes under this process: two namespaces on one database must not take turns
-      const noticed = store === this.#store ? undefined : await noticeStore(db, store);
+      const noticed = store === this.#store ? undefined : (await db.run('notice_store', { store }))[0];
       if (noticed && !noticed.first)
         log.warn({ store }, 'this store of Temporal is new to the database: what needs a workflow is put back');
       this.#store = store;
@@ -83,10 +82,10 @@ export class Reconciler {
   async #resync(): Promise<void> {
     const { db } = this.#o;
     for (;;) {
-      const rows = await takeResync(db, RESYNC_BATCH);
+      const rows = await db.run('take_resync', { limit: RESYNC_BATCH });
       for (const row of rows) {
         if (this.#stopping.signal.aborted) return;
-        if (await this.#bringTo(row)) await unmarkResync(db, [row.id]);
+        if (await this.#bringTo(row)) await db.run('unmark_resync', { ids: [row.id] });
       }
       if (rows.length < RESYNC_BATCH) return;
     }
@@ -96,7 +95,7 @@ export class Reconciler {
    * @returns false: Temporal refuses this one, which must not hold up the others
    * @throws when Temporal cannot be reached
    */
-  async #bringTo({ what, parent, name, n }: Resync): Promise<boolean> {
+  async #bringTo({ what, parent, name, n }: RowOf<'take_resync'>): Promise<boolean> {
     const { db, client, log } = this.#o;
     try {
       if (what === 'schedule') await syncSchedule({ db, client }, parent, name);
@@ -123,6 +122,9 @@ async function storeOf(client: Client): Promise<string | undefined> {
   return answer?.namespaceInfo?.id || undefined;
 }
 
+/** Begins a pass over all rows, whatever is known of Temporal's store. */
+export const restart = (db: Db) => db.run('restart_reconciliation');
+
 /**
  * Takes part in the pass over all rows until it is complete, at a bounded rate.
  * @param onBatch is given the stage, and how many rows were put back; null: it waits for others to be published
@@ -133,7 +135,7 @@ export async function walk(
   onBatch: (stage: string, put: number | null) => void = () => {},
 ): Promise<void> {
   while (!signal?.aborted) {
-    const batch = await putBack(db, BATCH, MOST_UNPUBLISHED);
+    const [batch] = await db.move('put_back', { limit: BATCH, most: MOST_UNPUBLISHED });
     if (!batch) {
       if (await isReconciled(db)) return;
       await sleep(CONTENDED_MS, undefined, { signal });
@@ -144,3 +146,5 @@ export async function walk(
     if (ms > 0) await sleep(ms, undefined, { signal });
   }
 }
+
+const isReconciled = async (db: Db) => (await db.run('is_reconciled'))[0]?.done ?? true;

@@ -1,21 +1,187 @@
-import { type NewCallback, type Received, receiveCallbacks } from '../db/reviews.ts';
+import type { Callback, Change } from '../contract/items.ts';
+import type { ReviewRecord } from '../contract/reviews.ts';
+import type { RowOf } from '../db/pool.ts';
+import type { ReviewRow } from '../db/statements.ts';
+import { reviewChange } from '../domain/reviews.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { share } from './batching.ts';
+import { invalid, Problem } from './problems.ts';
+import { whileBusy } from './retry.ts';
 
-/** What is done with reviews. */
-export interface ReviewService {
-  /** Keeps an audit's callback, together with those that come at the same time; one whose review is locked is `busy`. */
-  receive(callback: NewCallback): Promise<Received>;
-  /** Keeps callbacks in the order given, also of reviews that are locked, for which it waits. */
-  receiveAll(callbacks: NewCallback[]): Promise<Received[]>;
+export interface NewCallback {
+  review: string;
+  id: string;
+  kind: 'text' | 'picture' | 'reply';
+  /** '' for the text. */
+  target: string;
+  status: number;
+  /** ISO time; null: the database's clock at arrival. */
+  auditTime: string | null;
+  /** Who sends it. */
+  actor: string;
 }
 
+export type Received = RowOf<'receive_callbacks'>;
+
+export interface Target {
+  kind: NewCallback['kind'];
+  id: string;
+  position: number;
+  status: number;
+}
+
+export interface NewReview {
+  id: string;
+  targets: Target[];
+  body: unknown;
+  callback: Callback | null;
+  actor: string;
+}
+
+/** What is done with reviews (S1). */
+export interface ReviewService {
+  /**
+   * Creates or edits a review.
+   * @throws Problem `id_conflict` when another review has one of the pictures
+   */
+  put(review: NewReview): Promise<{ row: ReviewRow; created: boolean }>;
+  /** @throws Problem `not_found` */
+  get(id: string): Promise<ReviewRow>;
+  /** Newest first, from behind `before`. */
+  list(before: number | null, limit: number): Promise<ReviewRow[]>;
+  /** The review that has a picture, or had it last. */
+  ofPicture(picture: string): Promise<string | undefined>;
+  /** The three stores as of one moment. @throws Problem `not_found` */
+  stores(id: string): Promise<RowOf<'review_stores'>>;
+  /** Lines of its log from behind `after`, and the record as it was after that line. @throws Problem `not_found` */
+  log(id: string, after: number, limit: number): Promise<{ lines: RowOf<'review_log'>[]; record: ReviewRecord }>;
+  /** How many lines the logs of all reviews have of a day in UTC, by outcome; null: today. */
+  counts(day: string | null): Promise<ReturnType<typeof countsOf>>;
+  /**
+   * Keeps an audit's callback, together with those that come at the same time, and waits up to `seconds` for what
+   * becomes of it (S1.2, S1.6).
+   * @returns undefined while that is not known
+   * @throws Problem `not_found`, 422, or `unavailable` when its review stays locked
+   */
+  receive(callback: NewCallback, seconds: number, signal: AbortSignal): Promise<RowOf<'callback_outcome'> | undefined>;
+  /** Keeps a callback, also of a review that is locked, for which it waits. */
+  forward(callback: NewCallback): Promise<Received | undefined>;
+  /** Applies what has come, in order; undefined: there is no such review. `more`: perhaps not all of it. */
+  apply(id: string): Promise<RowOf<'apply_review'> | undefined>;
+  /** The delivery number of the oldest change that is not delivered yet; null: none. */
+  nextChange(id: string): Promise<number | null>;
+}
+
+/** About twenty seconds: an edit may have thousands of targets. */
+const LOCKED = { tries: 400, stepMs: 2, mostMs: 100 };
+/** Callbacks that one statement applies. */
+const BATCH = 500;
+
 /** @param skewSeconds how far ahead of the database's clock an audit time may be (S1.4) */
-export function reviewService({ db }: Runtime, skewSeconds: number): ReviewService {
-  return {
-    receive: share<NewCallback, Received>((all) => receiveCallbacks(db, all, skewSeconds, false), {
-      keys: (c) => [`${c.review}/${c.id}`],
-    }),
-    receiveAll: (callbacks) => receiveCallbacks(db, callbacks, skewSeconds, true),
+export function reviewService({ db, waiters, wakeAll }: Runtime, skewSeconds: number): ReviewService {
+  const keep = (all: NewCallback[], wait: boolean) =>
+    db.move('receive_callbacks', columns(all, skewSeconds, wait), { moved: (rows) => received(all, rows) });
+  const keepTogether = share<NewCallback, Received>((all) => keep(all, false), {
+    keys: (c) => [`${c.review}/${c.id}`],
+  });
+  const missing = (id: string) => new Problem('not_found', `there is no review ${id}`);
+  const service: ReviewService = {
+    async put(review) {
+      const { id } = review;
+      const moved = ([row]: RowOf<'put_review'>[]) =>
+        row?.told_version ? [reviewChange(id, row.told_version, row.now)] : [];
+      const [put] = await db.move('put_review', review, { moved }).catch(pictureTaken);
+      // what had come before has been applied on the way
+      wakeAll(`review/${id}`);
+      return { row: await service.get(id), created: put?.created ?? false };
+    },
+    async get(id) {
+      const [row] = await db.run('get_review', { id });
+      if (!row) throw missing(id);
+      return row;
+    },
+    list: (before, limit) => db.lists.run('list_reviews', { before, limit }),
+    ofPicture: async (picture) => (await db.run('review_of_picture', { picture }))[0]?.review_id,
+    async stores(id) {
+      const [stores] = await db.run('review_stores', { id });
+      if (!stores) throw missing(id);
+      return stores;
+    },
+    async log(id, after, limit) {
+      await service.get(id);
+      const lines = await db.lists.run('review_log', { id, after, limit });
+      const [at] = await db.lists.run('review_record', { id, seq: after });
+      if (!at) throw new Error('review_record returned no row');
+      return { lines, record: at.record };
+    },
+    counts: async (day) => countsOf(await db.lists.run('review_counts', { day })),
+    async receive(callback, seconds, signal) {
+      // while its review is locked it holds neither a connection nor the callbacks of other reviews
+      const { problem, arrival } = await whileBusy(
+        () => keepTogether(callback),
+        (one) => one.problem === 'busy',
+        LOCKED,
+      );
+      if (problem !== null || arrival === null) throw rejection(problem, callback);
+      if (seconds === 0) return undefined;
+      const { review } = callback;
+      return waiters.waitFor({ keys: () => [`review/${review}`], seconds, signal }, async () => {
+        const [found] = await db.run('callback_outcome', { review, arrival });
+        return found?.outcome === 'pending' ? undefined : found;
+      });
+    },
+    forward: async (callback) => (await keep([callback], true))[0],
+    async apply(id) {
+      const [done] = await db.run('apply_review', { id, limit: BATCH });
+      if (done && done.resolved > 0) wakeAll(`review/${id}`);
+      return done;
+    },
+    nextChange: async (id) => (await db.run('next_change', { id }))[0]?.n ?? null,
   };
+  return service;
+}
+
+/** Callbacks as the statement takes them: a column for each of their fields. */
+const columns = (all: NewCallback[], skewSeconds: number, wait: boolean) => ({
+  reviews: all.map((c) => c.review),
+  ids: all.map((c) => c.id),
+  kinds: all.map((c) => c.kind),
+  targets: all.map((c) => c.target),
+  statuses: all.map((c) => c.status),
+  auditTimes: all.map((c) => c.auditTime),
+  actors: all.map((c) => c.actor),
+  skewSeconds,
+  wait,
+});
+
+/** Each review that has received callbacks once, with the newest of them. */
+function received(all: NewCallback[], rows: Received[]): Change[] {
+  const newest = new Map<string, Change>();
+  rows.forEach((r, n) => {
+    const id = all[n]?.review ?? '';
+    if (r.told_version !== null) newest.set(id, reviewChange(id, r.told_version, r.received_at));
+  });
+  return [...newest.values()];
+}
+
+function countsOf(rows: RowOf<'review_counts'>[]) {
+  const count = (outcome: string) => rows.find((row) => row.outcome === outcome)?.n ?? 0;
+  return {
+    day: rows[0]?.day ?? '',
+    ...{ applied: count('applied'), expired: count('expired') },
+    ...{ repeated: count('duplicate'), edited: count('edited') },
+  };
+}
+
+function rejection(problem: Received['problem'], { review, kind, target }: NewCallback): Problem {
+  if (problem === 'busy') return new Problem('unavailable', `review ${review} is being changed, try again`);
+  if (problem === 'too_far') return invalid('auditTime', 'is too far in the future');
+  if (problem === 'no_review') return new Problem('not_found', `there is no review ${review}`);
+  return new Problem('not_found', `review ${review} has never had the ${kind} ${target}`);
+}
+
+function pictureTaken(error: { constraint?: string; detail?: string }): never {
+  if (error.constraint !== 'review_picture') throw error;
+  const [, picture] = /=\((.*)\)/.exec(error.detail ?? '') ?? [];
+  throw new Problem('id_conflict', `picture ${picture} is in another review`);
 }

@@ -1,11 +1,15 @@
 import type { Runtime } from '../runtime/runtime.ts';
 import { type CaseService, caseService } from './cases.ts';
+import { type DeliveryService, deliveryService } from './deliveries.ts';
 import { type DispatchService, dispatchService } from './dispatches.ts';
 import { type FeedService, feedService } from './feed.ts';
+import { type FigureService, figureService } from './figures.ts';
 import { type GroupService, groupService } from './groups.ts';
 import { Invitations } from './invitations.ts';
 import { type ItemService, itemService } from './items.ts';
 import { type JobService, jobService } from './jobs.ts';
+import { type KeyService, keyService } from './keys.ts';
+import { type OutcomeService, outcomeService } from './outcomes.ts';
 import { type QueueService, queueService } from './queues.ts';
 import { Reconciler } from './reconciler.ts';
 import { type ReviewService, reviewService } from './reviews.ts';
@@ -28,6 +32,8 @@ export interface Services {
   tickets: TicketService;
   jobs: JobService;
   reviews: ReviewService;
+  deliveries: DeliveryService;
+  outcomes: OutcomeService;
   cases: CaseService;
   tasks: TaskService;
   templates: TemplateService;
@@ -35,6 +41,8 @@ export interface Services {
   dispatches: DispatchService;
   feed: FeedService;
   queues: QueueService;
+  keys: KeyService;
+  figures: FigureService;
   rules: Rules;
   invitations: Invitations;
   start(): void;
@@ -59,6 +67,10 @@ export function createServices(runtime: Runtime, config: ServiceConfig): Service
     groups: groupService(runtime),
     dispatches: dispatchService(runtime),
     feed: feedService(runtime),
+    keys: keyService(runtime.db),
+    figures: figureService(runtime.db),
+    deliveries: deliveryService(runtime),
+    outcomes: outcomeService(runtime.db),
     start: () => reconciler.start(),
     stop: async () => void (await Promise.all([reconciler.stop(), invitations.stop(), settings.stop()])),
   };

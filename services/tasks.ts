@@ -230,7 +230,7 @@ async function listTasks(db: Queryable, f: TaskListFilter, limit: number) {
   const filter = { state: f.state, from, to, afterStart: f.after?.start, afterSeq: f.after?.seq, limit: limit + 1 };
   const rows =
     queue?.startsWith('uid_') && !f.ownOnly
-      ? await db.run('list_tasks_of', { ...filter, queue, person: personOfUid(queue) })
+      ? await db.run('list_tasks_of', { ...filter, person: personOfUid(queue) })
       : await db.run('list_tasks', { ...filter, queue });
   if (!f.expand) return { rows };
   const until = to ?? new Date(Math.max(from.getTime(), Date.now()) + WEEK_MS);

@@ -8,11 +8,12 @@ import { escalateHung } from '../activities/cases.ts';
 import { deliveryActivities } from '../activities/deliveries.ts';
 import { DELIVERY_SLOTS } from '../activities/hosts.ts';
 import { itemActivities } from '../activities/items.ts';
-import { forwardToReview, reviewActivities } from '../activities/reviews.ts';
+import { reviewActivities } from '../activities/reviews.ts';
 import { scheduleActivities } from '../activities/schedules.ts';
 import type { Log } from '../runtime/log.ts';
 import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../runtime/outbox/publisher.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import { forwardToReview } from '../services/forwarding.ts';
 import type { Services } from '../services/services.ts';
 import { Pusher } from './pusher.ts';
 
@@ -42,13 +43,14 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   const { db, log } = runtime;
   const items = itemActivities({ db, pacemaker: o.pacemaker });
   const deliveries = deliveryActivities({
-    db,
     log,
+    deliveries: services.deliveries,
+    outcomes: services.outcomes,
     allowPrivate: o.allowPrivateCallbacks,
-    forwardToReview: (item, target) => forwardToReview({ db, reviews: services.reviews }, item, target),
+    forwardToReview: (item, target) => forwardToReview(services, item, target),
     escalateHung: (item) => escalateHung(db, item),
   });
-  const reviews = reviewActivities({ ...runtime, deliver: deliveries.deliver });
+  const reviews = reviewActivities({ ...deliveries, reviews: services.reviews });
   const bundle = await workflowBundle(o.cacheDir);
   const workflowWorkers = await Promise.all(
     [TASK_QUEUE, URGENT_TASK_QUEUE].map((taskQueue) =>

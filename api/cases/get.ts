@@ -115,5 +115,5 @@ export const caseDeliveries = deliveryEndpoints({
   tag: 'Cases',
   base: '/v1/cases/{id}',
   ...byId,
-  telling: async (api, id) => (await freshCase(api, id)).telling,
+  isDelivering: async (api, id) => (await freshCase(api, id)).telling,
 });

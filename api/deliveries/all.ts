@@ -1,7 +1,7 @@
 import { pageOf } from '../../contract/common.ts';
 import { Delivery, DeliveryFilter, DeliveryParam, ListedDelivery } from '../../contract/deliveries.ts';
-import { listAllDeliveries, type ListedDelivery as Row } from '../../db/deliveries.ts';
 import { withoutQuery } from '../../domain/callbacks.ts';
+import type { ListedDelivery as Row } from '../../services/deliveries.ts';
 import { Problem } from '../../services/problems.ts';
 import { caseDeliveries } from '../cases/get.ts';
 import { deliveryView, NEWEST } from '../deliveries.ts';
@@ -29,9 +29,8 @@ export const listDeliveriesEndpoint = endpoint({
   query: DeliveryFilter,
   answers: { 200: pageOf(ListedDelivery) },
   async handle({ api, query: { limit, cursor, host, ...filter } }) {
-    const before = cursor ?? NEWEST;
     const wanted = { ...filter, host: host?.toLowerCase() };
-    const rows = await listAllDeliveries(api.runtime.db.lists, wanted, before, limit + 1);
+    const rows = await api.services.deliveries.listAll(wanted, cursor ?? NEWEST, limit + 1);
     return ok(page(rows, limit, listed, (d) => d.seq));
   },
 });

@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import * as contract from '../../contract/jobs.ts';
-import type { Role } from '../../db/keys.ts';
+import type { Role } from '../../contract/keys.ts';
 import { invalid, Problem } from '../../services/problems.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';

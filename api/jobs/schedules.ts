@@ -3,12 +3,11 @@ import { ServiceError } from '@temporalio/client';
 import { Name, Page, pageOf } from '../../contract/common.ts';
 import { Schedule, ScheduleSettings, Topic, TopicParam } from '../../contract/jobs.ts';
 import { getSchedule, listSchedules, type Schedule as Row } from '../../db/schedules.ts';
-import { invalid, Problem } from '../../services/problems.ts';
+import { invalid, Problem, unreachable } from '../../services/problems.ts';
 import { deleteSchedule, putSchedule } from '../../services/schedules.ts';
 import type { Api } from '../api.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
-import { unreachable } from '../workflows.ts';
 
 const ScheduleParam = z.object({ topic: Topic, name: Name });
 
@@ -104,4 +103,5 @@ export const deleteScheduleEndpoint = endpoint({
 });
 
 /** What could not be done in Temporal is done in neither store. */
-const problemOf = (api: Api, error: unknown) => (error instanceof ServiceError ? unreachable(api, error) : error);
+const problemOf = (api: Api, error: unknown) =>
+  error instanceof ServiceError ? unreachable(api.runtime.log, error) : error;

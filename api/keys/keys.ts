@@ -1,8 +1,7 @@
 import { IdParam, Page, pageOf } from '../../contract/common.ts';
 import { Key, MadeKey, NewKey } from '../../contract/keys.ts';
-import { type KeyLine, listKeys, revokeKey } from '../../db/keys.ts';
+import type { KeyLine } from '../../services/keys.ts';
 import { Problem } from '../../services/problems.ts';
-import { createKey } from '../auth.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
@@ -27,7 +26,7 @@ export const addKeyEndpoint = endpoint({
   answers: { 201: MadeKey },
   async handle({ api, body: { name, role, subject = null, queues, expiresAt } }) {
     const made = { name: name ?? subject ?? role, role, subject, queues, expiresAt };
-    const { row, key } = await createKey(api.runtime.db, made);
+    const { row, key } = await api.services.keys.create(made);
     return answer(201, { ...view(row), key });
   },
 });
@@ -41,7 +40,7 @@ export const listKeysEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Key) },
   async handle({ api, query: { limit, cursor } }) {
-    const rows = await listKeys(api.runtime.db.lists, cursor ?? null, limit + 1);
+    const rows = await api.services.keys.list(cursor ?? null, limit + 1);
     return ok(page(rows, limit, view, (k) => k.seq));
   },
 });
@@ -56,7 +55,7 @@ export const revokeKeyEndpoint = endpoint({
   answers: { 200: Key },
   problems: ['not_found'],
   async handle({ api, params: { id } }) {
-    const row = await revokeKey(api.runtime.db, id);
+    const row = await api.services.keys.revoke(id);
     if (!row) throw new Problem('not_found', `there is no key ${id}`);
     return ok(view(row));
   },

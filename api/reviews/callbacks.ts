@@ -6,22 +6,11 @@ import {
   PictureParam,
   type AuditCallback as Sent,
 } from '../../contract/reviews.ts';
-import {
-  type CallbackOutcome,
-  callbackOutcome,
-  type NewCallback,
-  type Received,
-  reviewOfPicture,
-} from '../../db/reviews.ts';
 import { invalid, Problem } from '../../services/problems.ts';
-import { whileBusy } from '../../services/retry.ts';
 import { newId } from '../../services/tokens.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
-
-/** About twenty seconds: an edit may have thousands of targets. */
-const PATIENCE = { tries: 400, stepMs: 2, mostMs: 100 };
 
 export const reviewCallback = endpoint({
   method: 'post',
@@ -49,7 +38,7 @@ export const pictureCallback = endpoint({
   async handle({ api, caller, params: { pictureId }, body, signal }) {
     if ((body.targetId ?? pictureId) !== pictureId)
       throw invalid('targetId', 'is another picture than that of the path');
-    const id = await reviewOfPicture(api.runtime.db, pictureId);
+    const id = await api.services.reviews.ofPicture(pictureId);
     if (id === undefined) throw new Problem('not_found', `there is no picture ${pictureId}`);
     return receive(api, caller, id, { ...body, targetId: pictureId }, signal);
   },
@@ -57,38 +46,18 @@ export const pictureCallback = endpoint({
 
 /** Keeps a callback, and waits for what becomes of it as long as the caller wants to (S1.2, S1.6). */
 async function receive(api: Api, caller: Caller, review: string, sent: Sent, signal: AbortSignal) {
-  const callback: NewCallback = {
+  const callbackId = sent.callbackId ?? newId();
+  const callback = {
     review,
-    id: sent.callbackId ?? newId(),
+    id: callbackId,
     kind: sent.kind,
     target: sent.kind === 'text' ? '' : (sent.targetId ?? ''),
     status: sent.status,
     auditTime: sent.auditTime ?? null,
     actor: caller.actor,
   };
-  // while its review is locked it holds neither a connection nor the callbacks of other reviews
-  const { problem, arrival } = await whileBusy(
-    () => api.services.reviews.receive(callback),
-    (one) => one.problem === 'busy',
-    PATIENCE,
-  );
-  if (problem !== null || arrival === null) throw refusal(problem, callback);
-  const wait = { keys: () => [`review/${review}`], seconds: sent.waitSeconds, signal };
-  const known = await api.runtime.waiters.waitFor(wait, async () => {
-    const found = sent.waitSeconds > 0 ? await callbackOutcome(api.runtime.db, review, arrival) : undefined;
-    return found?.outcome === 'pending' ? undefined : found;
-  });
-  if (known) return ok(answerOf(callback.id, known));
-  return answer(202, { callbackId: callback.id, outcome: 'pending' as const });
-}
-
-function answerOf(callbackId: string, { outcome, first_outcome }: CallbackOutcome) {
-  return { callbackId, outcome, ...(first_outcome !== null && { first: { outcome: first_outcome } }) };
-}
-
-function refusal(problem: Received['problem'], { review, kind, target }: NewCallback): Problem {
-  if (problem === 'busy') return new Problem('unavailable', `review ${review} is being changed, try again`);
-  if (problem === 'too_far') return invalid('auditTime', 'is too far in the future');
-  if (problem === 'no_review') return new Problem('not_found', `there is no review ${review}`);
-  return new Problem('not_found', `review ${review} has never had the ${kind} ${target}`);
+  const known = await api.services.reviews.receive(callback, sent.waitSeconds, signal);
+  if (!known) return answer(202, { callbackId, outcome: 'pending' as const });
+  const { outcome, first_outcome } = known;
+  return ok({ callbackId, outcome, ...(first_outcome !== null && { first: { outcome: first_outcome } }) });
 }

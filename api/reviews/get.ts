@@ -8,36 +8,21 @@ import {
   ReviewStores,
 } from '../../contract/reviews.ts';
 import { TicketWorkflow } from '../../contract/tickets.ts';
-import { PAGE_BYTES } from '../../db/pages.ts';
-import {
-  getReview,
-  type LogLine,
-  listReviews,
-  type Review as Row,
-  recordAt,
-  reviewCounts,
-  reviewLog,
-  reviewStores,
-} from '../../db/reviews.ts';
+import type { RowOf } from '../../db/pool.ts';
+import type { ReviewRow as Row } from '../../db/statements.ts';
 import { recordAfter, reviewView } from '../../domain/reviews.ts';
-import { Problem } from '../../services/problems.ts';
-import type { Api } from '../api.ts';
 import { byId, deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 import { askWorkflow } from '../workflows.ts';
 
-const missing = (id: string) => new Problem('not_found', `there is no review ${id}`);
+type LogLine = RowOf<'review_log'>;
+
+/** As of other pages (db/pages.ts). */
+const PAGE_BYTES = 4 * 1024 * 1024;
 
 export const viewOf = (row: Row) =>
   reviewView({ ...row, createdAt: row.created_at.toISOString(), updatedAt: row.updated_at.toISOString() });
-
-/** @throws Problem `not_found` */
-async function findReview(api: Api, id: string): Promise<Row> {
-  const row = await getReview(api.runtime.db, id);
-  if (!row) throw missing(id);
-  return row;
-}
 
 type LineView = ReturnType<typeof lineOf> & { before: ReviewRecord; after: ReviewRecord };
 
@@ -86,7 +71,7 @@ export const getReviewEndpoint = endpoint({
   params: IdParam,
   answers: { 200: Review },
   problems: ['not_found'],
-  handle: async ({ api, params: { id } }) => ok(viewOf(await findReview(api, id))),
+  handle: async ({ api, params: { id } }) => ok(viewOf(await api.services.reviews.get(id))),
 });
 
 export const listReviewsEndpoint = endpoint({
@@ -98,7 +83,7 @@ export const listReviewsEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Review) },
   async handle({ api, query: { limit, cursor } }) {
-    const rows = await listReviews(api.runtime.db.lists, cursor ?? null, limit + 1);
+    const rows = await api.services.reviews.list(cursor ?? null, limit + 1);
     return ok(page(rows, limit, viewOf, (r) => r.seq));
   },
 });
@@ -114,10 +99,8 @@ export const reviewLogEndpoint = endpoint({
   answers: { 200: pageOf(ReviewLogLine) },
   problems: ['not_found'],
   async handle({ api, params: { id }, query: { limit, cursor } }) {
-    await findReview(api, id);
-    const after = cursor ?? 0;
-    const rows = await reviewLog(api.runtime.db.lists, id, after, limit + 1);
-    const lines = withRecords(rows.slice(0, limit), await recordAt(api.runtime.db.lists, id, after));
+    const { lines: rows, record } = await api.services.reviews.log(id, cursor ?? 0, limit + 1);
+    const lines = withRecords(rows.slice(0, limit), record);
     const shown = page(
       rows,
       lines.length,
@@ -136,7 +119,7 @@ export const reviewStatsEndpoint = endpoint({
   roles: ['producer', 'agent'],
   query: ReviewStatsFilter,
   answers: { 200: ReviewStats },
-  handle: async ({ api, query: { day } }) => ok(await reviewCounts(api.runtime.db.lists, day ?? null)),
+  handle: async ({ api, query: { day } }) => ok(await api.services.reviews.counts(day ?? null)),
 });
 
 export const reviewStoresEndpoint = endpoint({
@@ -149,9 +132,7 @@ export const reviewStoresEndpoint = endpoint({
   answers: { 200: ReviewStores },
   problems: ['not_found'],
   async handle({ api, params: { id } }) {
-    const stores = await reviewStores(api.runtime.db, id);
-    if (!stores) throw missing(id);
-    const { record, version, index, base, in_step } = stores;
+    const { record, version, index, base, in_step } = await api.services.reviews.stores(id);
     const { text, pictures, replies } = record;
     return ok({ record: { text, pictures, replies, version }, index, base, inStep: in_step });
   },
@@ -167,7 +148,7 @@ export const reviewWorkflow = endpoint({
   answers: { 200: TicketWorkflow },
   problems: ['not_found'],
   async handle({ api, params: { id } }) {
-    const { log_seq, updated_at } = await findReview(api, id);
+    const { log_seq, updated_at } = await api.services.reviews.get(id);
     return ok(await askWorkflow(api, { kind: 'review', id, ended_at: log_seq > 0 ? updated_at : null }));
   },
 });
@@ -177,8 +158,8 @@ export const reviewDeliveries = deliveryEndpoints({
   tag: 'Reviews',
   base: '/v1/reviews/{id}',
   ...byId,
-  async telling(api, id) {
-    await findReview(api, id);
+  async isDelivering(api, id) {
+    await api.services.reviews.get(id);
     // a second sender of the same message does no harm, and the workflow may have been ended by an operator
     return false;
   },

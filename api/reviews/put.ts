@@ -1,7 +1,6 @@
 import { IdParam } from '../../contract/common.ts';
 import { PutReview, Review } from '../../contract/reviews.ts';
-import { getReview, putReview, type Target } from '../../db/reviews.ts';
-import { Problem } from '../../services/problems.ts';
+import type { Target } from '../../services/reviews.ts';
 import { checkUrl } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY } from '../endpoint.ts';
 import { viewOf } from './get.ts';
@@ -19,13 +18,9 @@ export const putReviewEndpoint = endpoint({
   problems: ['id_conflict'],
   async handle({ api, caller, params: { id }, body }) {
     checkUrl(api, 'callback.url', body.callback?.url);
-    const { db, wakeAll } = api.runtime;
-    const put = await putReview(db, id, targetsOf(body), body.body, body.callback, caller.actor).catch(taken);
-    // what had come before has been applied on the way
-    wakeAll(`review/${id}`);
-    const row = await getReview(db, id);
-    if (!row) throw new Error(`review ${id} is gone`);
-    return answer(put.created ? 201 : 200, viewOf(row));
+    const review = { id, targets: targetsOf(body), body: body.body, callback: body.callback, actor: caller.actor };
+    const { row, created } = await api.services.reviews.put(review);
+    return answer(created ? 201 : 200, viewOf(row));
   },
 });
 
@@ -35,10 +30,4 @@ function targetsOf({ text, pictures, replies }: PutReview): Target[] {
     ...pictures.map((p, position) => ({ kind: 'picture' as const, position, ...p })),
     ...replies.map((r, position) => ({ kind: 'reply' as const, position, ...r })),
   ];
-}
-
-function taken(error: { constraint?: string; detail?: string }): never {
-  if (error.constraint !== 'review_picture') throw error;
-  const [, picture] = /=\((.*)\)/.exec(error.detail ?? '') ?? [];
-  throw new Problem('id_conflict', `picture ${picture} is in another review`);
 }

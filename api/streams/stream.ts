@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Name } from '../../contract/common.ts';
-import type { Notice } from '../../db/runtime.ts';
+import type { Notice } from '../../runtime/notices.ts';
 import { invalid, Problem } from '../../services/problems.ts';
 import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';
@@ -102,7 +102,8 @@ export const streamTicketEndpoint = endpoint({
   answers: { 201: z.object({ ticket: z.string(), expiresAt: z.string() }) },
   async handle({ api, caller }) {
     if (caller.id === 'open') throw new Problem('forbidden', 'this server asks for no key');
-    const { ticket, expiresAt } = await api.auth.streamTicket(caller);
+    const { id, actor, role, subject } = caller;
+    const { ticket, expiresAt } = await api.services.keys.streamTicket({ id, actor, role, subject });
     return answer(201, { ticket, expiresAt: expiresAt.toISOString() });
   },
 });

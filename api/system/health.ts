@@ -1,11 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { Registry } from 'prom-client';
-import { type SchemaState, schemaState } from '../../db/migrate.ts';
-import { liveNodes } from '../../db/runtime.ts';
+import { type SchemaState, schemaState } from '../../runtime/database.ts';
 import type { Api } from '../api.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
-const PATIENCE_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 const Word = z.enum(['ok', 'unreachable', 'outdated', 'too_new', 'unknown']);
 
 export const livez = endpoint({
@@ -55,11 +54,11 @@ export function reachStores(api: Api): void {
 
 async function checkSchema(api: Api): Promise<SchemaState | 'unreachable'> {
   const check = schemaState(api.runtime.db.pool).catch(() => 'unreachable' as const);
-  return Promise.race([check, after(PATIENCE_MS, 'unreachable' as const)]);
+  return Promise.race([check, after(TIMEOUT_MS, 'unreachable' as const)]);
 }
 
 async function checkTemporal({ runtime: { client } }: Api): Promise<'ok' | 'unreachable'> {
-  const ask = client.withDeadline(Date.now() + PATIENCE_MS, () => client.workflowService.getSystemInfo({}));
+  const ask = client.withDeadline(Date.now() + TIMEOUT_MS, () => client.workflowService.getSystemInfo({}));
   return ask.then(
     () => 'ok' as const,
     () => 'unreachable' as const,
@@ -96,7 +95,7 @@ export const nodesEndpoint = endpoint({
     200: z.object({ items: z.array(z.object({ id: z.string(), url: z.string().nullable(), seenAt: z.string() })) }),
   },
   async handle({ api }) {
-    const rows = await liveNodes(api.runtime.db);
+    const rows = await api.services.figures.nodes();
     return ok({ items: rows.map((n) => ({ id: n.id, url: n.url, seenAt: n.seen_at.toISOString() })) });
   },
 });

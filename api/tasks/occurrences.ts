@@ -47,5 +47,5 @@ export const occurrenceDeliveries = deliveryEndpoints({
   base: BASE,
   params: OccurrenceParam,
   idOf: itemId,
-  telling: async (api, id) => (await api.services.tasks.findOccurrence(id)).telling,
+  isDelivering: async (api, id) => (await api.services.tasks.findOccurrence(id)).telling,
 });

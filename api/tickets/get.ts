@@ -91,5 +91,5 @@ export const ticketDeliveries = deliveryEndpoints({
   tag: 'Tickets',
   base: '/v1/tickets/{id}',
   ...byId,
-  telling: async (api, id) => (await findTicket(api, id)).telling,
+  isDelivering: async (api, id) => (await findTicket(api, id)).telling,
 });

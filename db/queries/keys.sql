@@ -1,33 +1,33 @@
 -- API keys, hashed at rest.
 
 -- name: add_key
-insert into api_key (id, name, role, subject, hash, queues, expires_at) values ($1, $2, $3, $4, $5, $6, $7) returning *;
+insert into api_key (id, name, role, subject, hash, queues, expires_at) values (:id, :name, :role, :subject?, :hash, :queues?, :expiresAt?) returning *;
 
 -- name: get_key
-select * from api_key where id = $1 and revoked_at is null and (expires_at is null or expires_at > clock_timestamp());
+select * from api_key where id = :id and revoked_at is null and (expires_at is null or expires_at > clock_timestamp());
 
 -- name: list_keys
--- Newest first, without their hashes; $1: behind this one.
+-- Newest first, without their hashes; :before?: behind this one.
 select id, name, role, subject, queues, expires_at, created_at, revoked_at, seq from api_key
- where $1::bigint is null or seq < $1 order by seq desc limit $2;
+ where :before?::bigint is null or seq < :before? order by seq desc limit :limit;
 
 -- name: revoke_key
 -- Once more changes nothing.
-update api_key set revoked_at = coalesce(revoked_at, clock_timestamp()) where id = $1 returning *;
+update api_key set revoked_at = coalesce(revoked_at, clock_timestamp()) where id = :id returning *;
 
 -- name: add_stream_ticket
 insert into stream_ticket (hash, key_id, actor, role, subject, expires_at)
-values ($1, $2, $3, $4, $5, clock_timestamp() + make_interval(secs => $6)) returning expires_at;
+values (:hash, :keyId, :actor, :role, :subject?, clock_timestamp() + make_interval(secs => :seconds)) returning expires_at;
 
 -- name: get_stream_ticket
 select t.*, k.queues from stream_ticket t
   join api_key k on k.id = t.key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())
- where t.hash = $1 and t.expires_at > clock_timestamp();
+ where t.hash = :hash and t.expires_at > clock_timestamp();
 
 -- name: keep_stream_ticket
 -- Its stream is open: a browser that is cut off comes back with the same one.
-update stream_ticket set expires_at = greatest(expires_at, clock_timestamp() + make_interval(secs => $2))
- where hash = $1 and expires_at > clock_timestamp();
+update stream_ticket set expires_at = greatest(expires_at, clock_timestamp() + make_interval(secs => :seconds))
+ where hash = :hash and expires_at > clock_timestamp();
 
 -- name: forget_stream_tickets
 delete from stream_ticket where expires_at < clock_timestamp();

@@ -3,7 +3,7 @@
 -- name: notice_store
 -- not null: first
 -- Another store than the one before knows none of our workflows: a pass begins. `first`: there was none before.
-insert into reconciliation as r (store, stage) values ($1, 'schedules')
+insert into reconciliation as r (store, stage) values (:store, 'schedules')
 on conflict (one) do update
    set store = excluded.store, stage = 'schedules', after_kind = '', after_id = '', after_n = 0,
        started_at = clock_timestamp(), finished_at = null
@@ -18,35 +18,35 @@ on conflict (one) do update
 -- name: put_back
 -- moves: unseen
 -- not null: stage
-select * from put_back($1, $2);
+select * from put_back(:limit, :most);
 
 -- name: is_reconciled
 -- not null: done
 select not exists (select from reconciliation where stage is not null) as done;
 
 -- name: mark_resync
-insert into resync (what, parent, name) values ($1, $2, $3) returning id;
+insert into resync (what, parent, name) values (:what, :parent, :name) returning id;
 
 -- name: unmark_resync
-delete from resync where id = any ($1::bigint[]);
+delete from resync where id = any (:ids::bigint[]);
 
 -- name: take_resync
 -- Rows that no process has taken up for 30 s. A process that dies with them leaves them to others.
 update resync r set at = clock_timestamp()
  where r.id in (select id from resync where at < (select clock_timestamp()) - interval '30 seconds'
-                 order by at limit $1 for update skip locked)
+                 order by at limit :limit for update skip locked)
 returning r.id, r.what, r.parent, r.name, r.n;
 
 -- name: lock_schedule
 -- One at a time changes a schedule here and in Temporal, even one that has no row.
-select pg_advisory_xact_lock(7236020, hashtext($1 || '/' || $2));
+select pg_advisory_xact_lock(7236020, hashtext(:topic || '/' || :name));
 
 -- name: schedule_to_sync
 -- not null: missed_from, missed_to
 -- With the instants between which firings may have been missed: an hour, sixty of them, and none before its last change.
 select s.*, greatest(s.updated_at, clock_timestamp() - least(interval '1 hour', make_interval(secs => 60 * s.every_seconds))) as missed_from,
        clock_timestamp() as missed_to
-  from schedule s where topic = $1 and name = $2;
+  from schedule s where topic = :topic and name = :name;
 
 -- name: resync_count
 -- not null: n

@@ -2,22 +2,22 @@
 
 -- name: receive_callbacks
 -- moves
-select * from receive_callbacks($1, $2, $3, $4, $5, $6, $7, $8, $9);
+select * from receive_callbacks(:reviews, :ids, :kinds, :targets, :statuses, :auditTimes, :skewSeconds, :actors, :wait);
 
 -- name: apply_review
-select * from apply_review($1, $2);
+select * from apply_review(:id, :limit);
 
 -- name: put_review
 -- moves
 -- not null: created, now
-select * from put_review($1, $2, $3, $4, $5);
+select * from put_review(:id, :targets::jsonb, :body::json, :callback?::jsonb, :actor);
 
 -- name: get_review
-select * from review where id = $1;
+select * from review where id = :id;
 
 -- name: list_reviews
 -- bytes: record, body
-select * from review where $1::bigint is null or seq < $1 order by seq desc limit $2;
+select * from review where :before?::bigint is null or seq < :before? order by seq desc limit :limit;
 
 -- name: review_stores
 -- not null: record, version, index, base, in_step
@@ -32,45 +32,45 @@ select r.record, r.version, jsonb_build_object('id', b.review_id, 'status', b.st
          and b.pictures = jsonb_array_length(r.record -> 'pictures')
          and b.replies = jsonb_array_length(r.record -> 'replies') as in_step
   from review r left join review_base b on b.review_id = r.id
- where r.id = $1;
+ where r.id = :id;
 
 -- name: review_log
 -- bytes: before, after
-select * from review_callback where review_id = $1 and seq > $2::bigint order by seq limit $3;
+select * from review_callback where review_id = :id and seq > :after::bigint order by seq limit :limit;
 
 -- name: review_record
 -- not null: record
-select review_record($1, $2::bigint) as record;
+select review_record(:id, :seq::bigint) as record;
 
 -- name: review_change
--- A review as it was after line $2 of its log, for a message about that, and its callback of today.
+-- A review as it was after line :n of its log, for a message about that, and its callback of today.
 select r.callback, review_record(r.id, c.seq) as record, case when b.review_id is null then r.body else b.body end as body,
        iso_time(r.created_at) as "createdAt", iso_time(c.applied_at) as "updatedAt"
   from review r
-  join review_callback c on c.review_id = r.id and c.seq = $2::integer
+  join review_callback c on c.review_id = r.id and c.seq = :n::integer
   left join lateral (
     select * from review_body where review_id = r.id and until_seq >= c.seq order by until_seq limit 1) b on true
- where r.id = $1;
+ where r.id = :id;
 
 -- name: review_counts
 -- not null: day
--- Lines of all reviews' logs by outcome, of one day or, without $1, of today, in UTC.
+-- Lines of all reviews' logs by outcome, of one day or, without :day?, of today, in UTC.
 select d.day, t.what as outcome, t.n
-  from (select coalesce($1::text, to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD')) as day) d
+  from (select coalesce(:day?::text, to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD')) as day) d
   left join lateral (
     select what, sum(n)::bigint as n from tally where kind = 'review' and queue = d.day group by what) t on true;
 
 -- name: callback_outcome
 -- not null: outcome
--- $2 its arrival; the first of the same name beside it.
+-- :arrival its arrival; the first of the same name beside it.
 select c.outcome, f.outcome as first_outcome from review_callback c
   left join review_callback f on f.review_id = c.review_id and f.callback_id = c.callback_id and not f.repeated and c.repeated
- where c.review_id = $1 and c.arrival = $2;
+ where c.review_id = :review and c.arrival = :arrival;
 
 -- name: review_of_picture
 -- Where a picture is, or was last.
-select review_id from review_index where kind = 'picture' and target_id = $1
+select review_id from review_index where kind = 'picture' and target_id = :picture
  order by removed_at is null desc, removed_at desc limit 1;
 
 -- name: next_change
-select next_change($1) as n;
+select next_change(:id) as n;

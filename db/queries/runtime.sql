@@ -2,15 +2,15 @@
 
 -- name: tick
 -- moves
-select * from tick($1);
+select * from tick(:limit);
 
 -- name: tick_item
 -- moves
-select * from tick_item($1, $2);
+select * from tick_item(:kind, :id);
 
 -- name: tick_items
 -- moves
-select * from tick_items($1, $2);
+select * from tick_items(:kind, :ids);
 
 -- name: refresh_statistics
 select * from refresh_statistics();
@@ -31,11 +31,11 @@ delete from parked where until < clock_timestamp() - interval '10 minutes';
 select count(*)::integer as n from parked where until > clock_timestamp();
 
 -- name: beat
-insert into node (id, url, role) values ($1, $2, $3)
+insert into node (id, url, role) values (:id, :url?, :role)
 on conflict (id) do update set seen_at = clock_timestamp(), url = excluded.url;
 
 -- name: leave
-delete from node where id = $1;
+delete from node where id = :id;
 
 -- name: forget_nodes
 delete from node where seen_at < clock_timestamp() - interval '1 hour';
@@ -44,7 +44,7 @@ delete from node where seen_at < clock_timestamp() - interval '1 hour';
 select id, url, seen_at from node where seen_at > clock_timestamp() - interval '15 seconds' order by id;
 
 -- name: acknowledge
-delete from outbox where version = any ($1::bigint[]);
+delete from outbox where version = any (:versions::bigint[]);
 
 -- name: adopt_outbox
 -- Rows of processes that have been silent for 15 s become this process's own; never those of a
@@ -62,12 +62,12 @@ with recursive holder (node) as (
 ), orphan as (
   select o.version, i.id is null as gone from outbox o left join told i on i.kind = o.kind and i.id = o.item_id
    where o.node = any (array(select node from silent))
-   order by o.version limit $2 for update of o skip locked
+   order by o.version limit :limit for update of o skip locked
 ), forgotten as (
   -- a row whose item is no more has nobody to speak of
   delete from outbox o using orphan where orphan.gone and o.version = orphan.version
 ), adopted as (
-  update outbox o set node = $1 from orphan
+  update outbox o set node = :node from orphan
    where not orphan.gone and o.version = orphan.version returning o.version, o.kind, o.item_id
 )
 select a.version as outbox_version, i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling,
@@ -80,8 +80,8 @@ select a.version as outbox_version, i.kind, i.id, i.queue, i.state, i.version, i
 select o.version as outbox_version, i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling,
        i.event_seq, i.last_event, i.last_actor, i.updated_at, i.inviting
   from outbox o join told i on i.kind = o.kind and i.id = o.item_id
- where o.node = $1 and o.version > $2 and o.at < clock_timestamp() - interval '5 seconds'
- order by o.version limit $3;
+ where o.node = :node and o.version > :after and o.at < clock_timestamp() - interval '5 seconds'
+ order by o.version limit :limit;
 
 -- name: outbox_lag
 -- not null: waiting, oldest_seconds
@@ -99,12 +99,12 @@ select seq, at, kind, item_id, queue, person, type, data from notice
 
 -- name: notices_after
 -- not null: seq, at, kind, item_id, queue, person, type, data
--- To a person $2 or of a ticket queue $3, behind the one a reader saw last; also those with a lower number
+-- To a person :person? or of a ticket queue :queue?, behind the one a reader saw last; also those with a lower number
 -- whose transaction was under way when that one was written: they may have come after it.
 select n.seq, n.at, n.kind, n.item_id, n.queue, n.person, n.type, n.data
-  from notice n left join notice seen on seen.seq = $1
- where (n.seq > $1 or n.seq < $1 and not pg_visible_in_snapshot(n.xid, seen.snap))
-   and ($2::text is null or n.person = $2) and ($3::text is null or n.kind = 'ticket' and n.queue = $3)
+  from notice n left join notice seen on seen.seq = :seq
+ where (n.seq > :seq or n.seq < :seq and not pg_visible_in_snapshot(n.xid, seen.snap))
+   and (:person?::text is null or n.person = :person?) and (:queue?::text is null or n.kind = 'ticket' and n.queue = :queue?)
  order by n.seq limit 1000;
 
 -- name: last_notice
@@ -126,12 +126,12 @@ insert into tally (kind, queue, what, n)
 select kind, queue, what, sum(n) from gone group by kind, queue, what having sum(n) <> 0;
 
 -- name: command_once
-insert into operator_command (key, kind, item_id) values ($1, $2, $3) on conflict do nothing returning key;
+insert into operator_command (key, kind, item_id) values (:key, :kind, :id) on conflict do nothing returning key;
 
 -- name: read_item
 -- not null: now
-select i.*, clock_timestamp() as now from item i where kind = $1 and id = $2;
+select i.*, clock_timestamp() as now from item i where kind = :kind and id = :id;
 
 -- name: notify
 -- Outside of any transaction of ours: inside one, NOTIFY takes a lock of the whole server at commit.
-select pg_notify('docket', $1);
+select pg_notify('docket', :payload);

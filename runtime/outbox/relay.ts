@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Change } from '../../contract/items.ts';
-import type { Db } from '../../db/pool.ts';
-import { acknowledge, type OutboxRow, ownOutbox } from '../../db/runtime.ts';
+import type { Db, RowOf } from '../../db/pool.ts';
 import { workflowId } from '../../domain/kinds.ts';
 import type { Log } from '../log.ts';
 import { Backlog, type Entry, LANES, type Lane, laneOf } from './backlog.ts';
@@ -82,7 +81,7 @@ export class Relay {
   }
 
   /** Takes over rows of the outbox, each with its item as of now. */
-  publish(rows: (Change | OutboxRow)[], byTime = false): void {
+  publish(rows: (Change | RowOf<'own_outbox'>)[], byTime = false): void {
     for (const row of rows) {
       const adopted = 'outbox_version' in row;
       const version = adopted ? row.outbox_version : row.version;
@@ -218,7 +217,7 @@ export class Relay {
     if (versions.length === 0) return;
     this.#acknowledged = [];
     try {
-      await acknowledge(this.#o.db, versions);
+      await this.#o.db.run('acknowledge', { versions });
     } catch (error) {
       this.#o.log.warn({ err: (error as Error).message }, 'outbox rows could not be deleted, trying again');
       if (!this.#stopped) setTimeout(() => this.#acknowledge(versions), 1000).unref();
@@ -230,7 +229,7 @@ export class Relay {
     this.#refilling = true;
     try {
       for (;;) {
-        const rows = await ownOutbox(this.#o.db, this.#o.node, this.#readTo, REFILL);
+        const rows = await this.#o.db.run('own_outbox', { node: this.#o.node, after: this.#readTo, limit: REFILL });
         const last = rows.at(-1);
         if (!last) break;
         this.#readTo = last.outbox_version;

@@ -1,11 +1,11 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { createKey } from '../../api/auth.ts';
 import type { AnyEndpoint } from '../../api/endpoint.ts';
 import { endpoints } from '../../api/endpoints.ts';
-import { type Role, revokeKey } from '../../db/keys.ts';
+import type { Role } from '../../contract/keys.ts';
 import { readConfig } from '../../runtime/config.ts';
 import { type Client, eventually, type Json } from '../support/client.ts';
+import { createKey, revokeKey } from '../support/keys.ts';
 import { expectProblem } from '../support/problems.ts';
 import { nameOf, pathOf, sampleBody } from '../support/samples.ts';
 import { startTestSystem, testStores } from '../support/system.ts';

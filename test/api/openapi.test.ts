@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, inject, test } from 'vitest';
-import { createKey } from '../../api/auth.ts';
+import { createKey } from '../support/keys.ts';
 import { pythonWith } from '../support/python.ts';
 import { startTestSystem } from '../support/system.ts';
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { createKey } from '../../api/auth.ts';
 import {
   addCase,
   claim,
@@ -14,6 +13,7 @@ import {
   votes,
 } from '../support/cases.ts';
 import { eventually, type Json } from '../support/client.ts';
+import { createKey } from '../support/keys.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 

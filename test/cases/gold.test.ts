@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { createKey } from '../../api/auth.ts';
 import {
   addCase,
   addCases,
@@ -16,6 +15,7 @@ import {
   voted,
 } from '../support/cases.ts';
 import { eventually, type Json } from '../support/client.ts';
+import { createKey } from '../support/keys.ts';
 import { expectProblem } from '../support/problems.ts';
 import { openStream } from '../support/stream.ts';
 import { startTestSystem } from '../support/system.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createKey } from '../../api/auth.ts';
 import { addCase, claimed, court, insist, jurors, oneCase, voted } from '../support/cases.ts';
+import { createKey } from '../support/keys.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 

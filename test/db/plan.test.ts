@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ItemFilter, listItems, settleItems } from '../../db/items.ts';
 import { openDb } from '../../db/pool.ts';
 import { type Claim, claimItems } from '../../db/queues.ts';
-import { tick, tickItem } from '../../db/runtime.ts';
+import { tickItem } from '../../db/runtime.ts';
 import { testStores } from '../support/system.ts';
 
 const WAITING = 1_000_000;
@@ -164,7 +164,7 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
   });
 
   test('S0.9 the clock reads what is due, by its time', async () => {
-    const nodes = await nodesOf(async () => expect(await tick(db, 1000)).toHaveLength(1000));
+    const nodes = await nodesOf(async () => expect(await db.move('tick', { limit: 1000 })).toHaveLength(1000));
     expectFew(nodes, 1000);
     expect(indexesOn(nodes)).toContain('item_wake');
     const one = await nodesOf(() => often(() => tickItem(db, 'ticket', 'w-900000')));

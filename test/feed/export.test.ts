@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createKey } from '../../api/auth.ts';
 import type { FeedEvent } from '../../contract/feed.ts';
 import { openDb } from '../../db/pool.ts';
 import { ensureQueue } from '../../db/queues.ts';
@@ -11,6 +10,7 @@ import { eventually, type Json } from '../support/client.ts';
 import { type ElasticsearchServer, startElasticsearch } from '../support/elasticsearch.ts';
 import { type ExportChild, startExport } from '../support/export.ts';
 import { addTickets, wholeFeed } from '../support/feed.ts';
+import { createKey } from '../support/keys.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 const stores = { ...(await testStores()), temporalAddress: '127.0.0.1:9' };

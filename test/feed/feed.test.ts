@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { createKey } from '../../api/auth.ts';
 import type { FeedEvent } from '../../contract/feed.ts';
-import { type Role, revokeKey } from '../../db/keys.ts';
+import type { Role } from '../../contract/keys.ts';
 import { addCase, claimed, court, jurors, voted } from '../support/cases.ts';
 import { claimOne, eventually, type Json, walk } from '../support/client.ts';
 import { arrived, expectWhole, feed, follow, wholeFeed } from '../support/feed.ts';
+import { createKey, revokeKey } from '../support/keys.ts';
 import { expectProblem } from '../support/problems.ts';
 import { logOf, put, tell } from '../support/reviews.ts';
 import { startTestSystem, testStores } from '../support/system.ts';

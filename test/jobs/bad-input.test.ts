@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createKey } from '../../api/auth.ts';
 import type { Json } from '../support/client.ts';
+import { createKey } from '../support/keys.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api, sql } = await startTestSystem();

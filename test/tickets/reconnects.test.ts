@@ -1,9 +1,9 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { EventSource } from 'eventsource';
 import { expect, onTestFinished, test } from 'vitest';
-import { createKey } from '../../api/auth.ts';
 import { closeItems } from '../../db/items.ts';
 import { claimOne, eventually, type Json } from '../support/client.ts';
+import { createKey } from '../support/keys.ts';
 import { expectProblem } from '../support/problems.ts';
 import { openStream } from '../support/stream.ts';
 import { startTestSystem } from '../support/system.ts';

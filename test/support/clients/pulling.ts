@@ -1,8 +1,8 @@
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest';
-import { createKey } from '../../../api/auth.ts';
 import { numbered } from '../cases.ts';
 import { type DocketChild, startChild } from '../child.ts';
 import { type Client, eventually, type Json } from '../client.ts';
+import { createKey } from '../keys.ts';
 import type { TestSystem } from '../system.ts';
 import { addTask, addTemplate, dispatchLog, handed, inMs } from '../tasks.ts';
 import type { Kit } from './kits.ts';

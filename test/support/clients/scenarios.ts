@@ -1,7 +1,7 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { createKey } from '../../../api/auth.ts';
 import { type DocketChild, startChild } from '../child.ts';
 import { type Client, eventually, type Json } from '../client.ts';
+import { createKey } from '../keys.ts';
 import type { TestSystem } from '../system.ts';
 import type { Kit } from './kits.ts';
 import { testPuller } from './pulling.ts';

@@ -1,0 +1,13 @@
+import { type Db, openDb } from '../db/pool.ts';
+
+export { migrate, SchemaAheadError, type SchemaState, schemaState } from '../db/migrate.ts';
+
+/** Gives `work` a database without the rest of a runtime, for commands that need no more. */
+export async function withDatabase<T>(url: string, work: (db: Db) => Promise<T>): Promise<T> {
+  const db = openDb({ url, node: 'cli', max: 1 });
+  try {
+    return await work(db);
+  } finally {
+    await db.end();
+  }
+}

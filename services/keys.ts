@@ -1,0 +1,100 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Role } from '../contract/keys.ts';
+import type { Db } from '../db/pool.ts';
+import type { ApiKeyRow } from '../db/statements.ts';
+
+/** A key as lists show it. */
+export type KeyLine = Omit<ApiKeyRow, 'hash'>;
+
+export interface NewKey {
+  name: string;
+  role: Role;
+  subject: string | null;
+  /** Names, or prefixes with a `*`; null: all. */
+  queues?: string[] | null;
+  /** ISO 8601. */
+  expiresAt?: string | null;
+}
+
+/** Whom a stream ticket stands for. */
+export interface StreamHolder {
+  /** Its key's. */
+  id: string;
+  actor: string;
+  role: Role;
+  subject: string | null;
+  queues: string[] | null;
+}
+
+export interface KeyService {
+  /** Makes a key `docket_<id>_<secret>`, which is shown this once. */
+  create(wanted: NewKey): Promise<{ row: KeyLine; key: string }>;
+  /** Newest first, from behind `before`. */
+  list(before: number | null, limit: number): Promise<KeyLine[]>;
+  /** Ends a key, within a second everywhere. Undefined: there is none. */
+  revoke(id: string): Promise<KeyLine | undefined>;
+  /** A key that counts, looked up at most once a second, with the hash of its text. */
+  find(id: string): Promise<ApiKeyRow | undefined>;
+  /** A ticket that stands for a key in a URL; to be used within 60 s. */
+  streamTicket(holder: Omit<StreamHolder, 'queues'>): Promise<{ ticket: string; expiresAt: Date }>;
+  /** Undefined: unknown, or it has run out. */
+  holderOf(ticketHash: Buffer): Promise<StreamHolder | undefined>;
+  /** Lets a stream ticket that is in use last for as long as its stream, and some time longer. */
+  keep(ticketHash: Buffer): Promise<void>;
+}
+
+const PREFIX = 'docket';
+const CACHE_MS = 1_000;
+const MOST_CACHED = 10_000;
+const STREAM_TICKET_SECONDS = 60;
+/** As long as notices are kept: a reader that comes back within this time misses none. */
+const KEPT_SECONDS = 600;
+const KEEP_MS = 60_000;
+
+export function keyService(db: Db): KeyService {
+  const cache = new Map<string, { row: ApiKeyRow | undefined; at: number }>();
+  const kept = new Map<string, number>();
+  return {
+    async create(wanted) {
+      const id = randomBytes(6).toString('hex');
+      const key = `${PREFIX}_${id}_${randomBytes(32).toString('base64url')}`;
+      const [row] = await db.run('add_key', { id, ...wanted, hash: digest(key) });
+      if (!row) throw new Error('add_key returned no row');
+      return { row, key };
+    },
+    list: (before, limit) => db.lists.run('list_keys', { before, limit }),
+    revoke: async (id) => (await db.run('revoke_key', { id }))[0],
+    async find(id) {
+      const known = cache.get(id);
+      if (known && Date.now() - known.at < CACHE_MS) return known.row;
+      const [row] = await db.run('get_key', { id });
+      if (cache.size > MOST_CACHED) cache.clear();
+      cache.set(id, { row, at: Date.now() });
+      return row;
+    },
+    async streamTicket({ id: keyId, ...holder }) {
+      const ticket = `st_${randomBytes(32).toString('base64url')}`;
+      await db.run('forget_stream_tickets');
+      const made = { ...holder, keyId, hash: digest(ticket), seconds: STREAM_TICKET_SECONDS };
+      const [row] = await db.run('add_stream_ticket', made);
+      if (!row) throw new Error('add_stream_ticket returned no row');
+      return { ticket, expiresAt: row.expires_at };
+    },
+    async holderOf(hash) {
+      const [row] = await db.run('get_stream_ticket', { hash });
+      if (!row) return undefined;
+      const { key_id: id, actor, role, subject, queues } = row;
+      return { id, actor, role, subject, queues };
+    },
+    async keep(hash) {
+      const name = hash.toString('base64');
+      if (Date.now() - (kept.get(name) ?? 0) < KEEP_MS) return;
+      if (kept.size > MOST_CACHED) kept.clear();
+      kept.set(name, Date.now());
+      await db.run('keep_stream_ticket', { hash, seconds: KEPT_SECONDS });
+    },
+  };
+}
+
+/** Of a key only this is kept: with 32 random bytes a slow hash gains nothing. */
+export const digest = (key: string): Buffer => createHash('sha256').update(key).digest();

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import type { Callback, CaseItem, Item } from '../contract/items.ts';
+import type { Driven, Kind } from '../contract/snapshot.ts';
+import { getCase } from '../db/cases.ts';
+import { getCourt } from '../db/courts.ts';
+import { getItem } from '../db/items.ts';
+import type { Db } from '../db/pool.ts';
+import { getQueue } from '../db/queues.ts';
+import type { DeliveryRow } from '../db/statements.ts';
+import { INVITED, isInvitation, outcomeMessage } from '../domain/callbacks.ts';
+import { caseView } from '../domain/cases.ts';
+import { kindOf } from '../domain/kinds.ts';
+import { type Change, changeMessage } from '../domain/reviews.ts';
+
+/** A message to a receiver, as it is sent. */
+export interface Outgoing extends Callback {
+  /** The same for every attempt at one delivery, so that receivers can drop repeats. */
+  id: string;
+  body: string;
+}
+
+export interface OutcomeService {
+  /** An item or case as it is. */
+  read(kind: Kind, id: string): Promise<Item | CaseItem | undefined>;
+  /** Its own callback, or its queue's. */
+  callbackOf(item: Item): Promise<Item['callback']>;
+  /** The message with an item's outcome, for its delivery number `n`. */
+  messageOf(item: Item | CaseItem, callback: Callback, n: number): Promise<Outgoing & { type: string }>;
+  /**
+   * What a delivery sends, by the URL and secret of today: a corrected callback is one that works. Undefined: its message
+   * is not needed any more.
+   */
+  messageFor(delivery: DeliveryRow): Promise<Outgoing | undefined>;
+}
+
+export function outcomeService(db: Db): OutcomeService {
+  const read: OutcomeService['read'] = (kind, id) => (kindOf(kind).court ? getCase(db, id) : getItem(db, kind, id));
+  const callbackOf: OutcomeService['callbackOf'] = async (item) =>
+    item.callback ?? (await getQueue(db, item.kind, item.queue))?.callback ?? null;
+  const messageOf: OutcomeService['messageOf'] = async (item, callback, n) => {
+    const completions = item.kind === 'task' ? await db.run('completions_of', { id: item.id }) : [];
+    const outcome = outcomeMessage(item, completions);
+    return { ...callback, type: outcome.type, id: messageId(item, n), body: JSON.stringify(outcome) };
+  };
+  const outcomeOf = async (kind: Kind, id: string, n: number) => {
+    const item = await read(kind, id);
+    const callback = item && (await callbackOf(item));
+    return item && callback && 'url' in callback ? messageOf(item, callback, n) : undefined;
+  };
+  return {
+    read,
+    callbackOf,
+    messageOf,
+    async messageFor(delivery) {
+      if (isInvitation(delivery)) return invitation(db, delivery);
+      const { kind, item_id: id, n } = delivery;
+      return kind === 'review' ? change(db, delivery) : outcomeOf(kind, id, n);
+    },
+  };
+}
+
+/** One change of a review, as the review was after it. */
+async function change(db: Db, { item_id: id, n, version, body }: DeliveryRow): Promise<Outgoing | undefined> {
+  const [row] = await db.run('review_change', { id, n });
+  if (!row?.callback) return undefined;
+  const { callback, ...content } = row;
+  // a delivery made by an older Docket has its content itself
+  const message = changeMessage(id, version, (body as Change | null) ?? content);
+  return { ...callback, id: messageId({ kind: 'review', id, version }, n), body: JSON.stringify(message) };
+}
+
+/** An invitation with its case, for the court to pass on. Undefined: it has ended, or the court has no such callback. */
+async function invitation(db: Db, { item_id: id, n, version }: DeliveryRow): Promise<Outgoing | undefined> {
+  const item = await getCase(db, id);
+  const [open] = await db.run('open_invitation', { id, n });
+  const callback = item && (await getCourt(db, item.queue))?.invitation_callback;
+  if (!callback || !open) return undefined;
+  const expiresAt = open.expires_at.toISOString();
+  const message = { type: INVITED, version, juror: open.juror, case: caseView(item), expiresAt };
+  return { ...callback, id: messageId({ kind: 'case', id, version }, n), body: JSON.stringify(message) };
+}
+
+function messageId(item: { kind: Driven; id: string; version: number }, n: number): string {
+  return `msg_${createHash('sha256').update(`${item.kind}/${item.id}/${item.version}/${n}`).digest('hex').slice(0, 32)}`;
+}
