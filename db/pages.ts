@@ -10,7 +10,7 @@ const MOST_COMPRESSED = 255;
  * A statement that names the columns which may be large in a comment `-- bytes: a, b` gives its rows only as far as
  * they fit on a page, and at least one. So no more than a page ever leaves the database, however long the list is.
  * A compressed value has to be read to be measured. That is done only where a page may be too large, row by row until
- * it is full. `page_no` and `page_rows` are for `isCut`.
+ * it is full. `page_no` and `page_rows` are for api/paging.ts.
  * @returns the text to run; without such a comment, the same text
  */
 export function bounded(text: string): string {
@@ -38,10 +38,4 @@ ${text}
    where t.bytes <= ${PAGE_BYTES}
 )
 select * from numbered where page_most <= ${PAGE_BYTES} or page_no <= (select max(no) from measured) order by page_no`;
-}
-
-/** Whether rows were left out behind these, because a page would have become too large. */
-export function isCut(rows: object[]): boolean {
-  const { page_no = 0, page_rows = 0 } = (rows.at(-1) ?? {}) as { page_no?: number; page_rows?: number };
-  return page_rows > page_no;
 }

@@ -15,7 +15,7 @@ export interface Pull {
 }
 
 /** Why there is nothing for a client. */
-export interface Prospect {
+interface Prospect {
   /** The executors that the client pulls from. */
   queues: string[];
   nextAt?: string | null;

@@ -11,7 +11,7 @@ const POLL_MS = 500;
 const PAGE = 1_000;
 
 /** A reader of notices. */
-export interface Following {
+interface Following {
   /** Which notices, as the database selects what was missed. */
   of: NoticeFilter;
   /** Whether this reader gets a notice. */

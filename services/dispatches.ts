@@ -11,7 +11,7 @@ import { contentHash, newToken } from './tokens.ts';
 const MOST_TOGETHER = 32;
 const PULL_RETRIES = { tries: 200, stepMs: 1, mostMs: 20 };
 
-export interface PullRequest {
+interface PullRequest {
   uid: string;
   /** Tasks, or single occurrences, that are not wanted. */
   exclude: string[];
@@ -21,11 +21,11 @@ export interface PullRequest {
 }
 
 /** A dispatch, new or unfinished, or why there is none. */
-export type Found = Exclude<Pulled, { outcome: 'busy' }>;
+type Found = Exclude<Pulled, { outcome: 'busy' }>;
 
 export type DispatchLogRow = RowOf<'dispatch_log'>;
 
-export interface DispatchLogFilter {
+interface DispatchLogFilter {
   uid: string | undefined;
   taskId: string | undefined;
   from: string | undefined;

@@ -4,7 +4,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 const PAGE = 1_000;
 const HEARTBEAT_MS = 10_000;
 
-export interface FeedRange {
+interface FeedRange {
   /** The position after which to read. */
   after: number;
   limit: number;

@@ -23,7 +23,7 @@ export interface Saved {
   warnings: NonNullable<Task['warnings']>;
 }
 
-export interface TaskListFilter {
+interface TaskListFilter {
   executor: string | undefined;
   /** Of a user: without the tasks of its groups. */
   ownOnly: boolean;

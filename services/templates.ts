@@ -3,7 +3,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { Problem, sameContent } from './problems.ts';
 import { contentHash, newId } from './tokens.ts';
 
-export type TemplateContent = Pick<TaskTemplateRow, 'name' | 'params'>;
+type TemplateContent = Pick<TaskTemplateRow, 'name' | 'params'>;
 
 /** Templates: what tasks' parameters must look like. Functions throw Problem. */
 export interface TemplateService {

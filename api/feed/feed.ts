@@ -17,7 +17,7 @@ export const feedEndpoint = endpoint({
   async handle({ api, caller, query: { after, follow, limit }, cut }) {
     const { feed, log } = api.runtime;
     const range = { after, follow, limit: limit ?? (follow ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT) };
-    // before the answer begins, so that a database that is away is still a 503
+    // before the answer begins, so that a database that cannot be reached is still a 503
     const pages = await api.services.feed.read(range);
     return ndjson((ended) => textOf(pages(ended)), {
       endless: follow,
