@@ -1,3 +1,5 @@
+import { isCut } from '../domain/pages.ts';
+
 /** One row more than the page was read: if it is there, or rows were left out for their size, there is a next page. */
 export function page<T extends object, U>(
   rows: T[],
@@ -9,10 +11,4 @@ export function page<T extends object, U>(
   const last = items.at(-1);
   const more = rows.length > limit || isCut(rows);
   return { items: items.map(view), nextCursor: more && last !== undefined ? String(position(last)) : null };
-}
-
-/** Whether rows were left out after these, because a page would have become too large (db/pages.ts). */
-function isCut(rows: object[]): boolean {
-  const { page_no = 0, page_rows = 0 } = (rows.at(-1) ?? {}) as { page_no?: number; page_rows?: number };
-  return page_rows > page_no;
 }

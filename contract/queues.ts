@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, Name, orNull, PositiveSeconds, Priority, Requires, Seconds } from './common.ts';
+import { Callback, Name, orNull, PositiveSeconds, Priority, Requires, Seconds, ShownCallback } from './common.ts';
 
 const Escalation = z.strictObject({ afterSeconds: Seconds, priority: Priority });
 
@@ -71,6 +71,7 @@ export const Queue = z
     name: Name,
     paused: z.boolean(),
     ...QueueSettings.shape,
+    callback: orNull(ShownCallback),
     createdAt: z.string(),
     updatedAt: z.string(),
   })

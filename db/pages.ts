@@ -1,5 +1,4 @@
-/** Records on one page of a list, in bytes; a single record may be larger. */
-export const PAGE_BYTES = 4 * 1024 * 1024;
+import { PAGE_BYTES } from '../domain/pages.ts';
 
 /** What the fields take that every record has. */
 const RECORD_BYTES = 500;
@@ -10,7 +9,7 @@ const MOST_COMPRESSED = 255;
  * A statement that names the columns which may be large in a comment `-- bytes: a, b` gives its rows only as far as
  * they fit on a page, and at least one. So no more than a page ever leaves the database, however long the list is.
  * A compressed value has to be read to be measured. That is done only where a page may be too large, row by row until
- * it is full. `page_no` and `page_rows` are for api/paging.ts.
+ * it is full. `page_no` and `page_rows` are for `isCut`.
  * @returns the text to run; without such a comment, the same text
  */
 export function bounded(text: string): string {

@@ -1,5 +1,5 @@
-import { PAGE_BYTES } from '../db/pages.ts';
 import type { Db, RowOf } from '../db/pool.ts';
+import { PAGE_BYTES } from '../domain/pages.ts';
 import type { Log } from './log.ts';
 
 const BATCH = 5_000;

@@ -1,9 +1,9 @@
 import type { Change, Item } from '../contract/items.ts';
 import type { NewTask, Task } from '../contract/tasks.ts';
-import { PAGE_BYTES } from '../db/pages.ts';
 import type { Db, Mover, Queryable, RowOf } from '../db/pool.ts';
 import type { TaskRow } from '../db/statements.ts';
 import { refuseUrl } from '../domain/callbacks.ts';
+import { PAGE_BYTES } from '../domain/pages.ts';
 import { groupOfGid, mismatches, personOfUid, queueOfExecutor } from '../domain/tasks.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { invalid, Problem, sameContent } from './problems.ts';

@@ -115,5 +115,4 @@ export const caseDeliveries = deliveryEndpoints({
   tag: 'Cases',
   base: '/v1/cases/{id}',
   ...byId,
-  isDelivering: async (api, id) => (await freshCase(api, id)).telling,
 });

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Deleted, Page, pageOf } from '../../contract/common.ts';
+import { Deleted, orNull, Page, pageOf, ShownCallback } from '../../contract/common.ts';
 import { JOB_STATES, TopicParam, TopicSettings } from '../../contract/jobs.ts';
 import { putTopic } from '../../db/jobs.ts';
 import { getQueue, listQueues, type Queue, queueStats } from '../../db/queues.ts';
@@ -10,7 +10,10 @@ import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
-const Topic = z.object({ name: z.string(), ...TopicSettings.shape, createdAt: z.string() }).openapi('Topic');
+const ShownPush = ShownCallback.extend({ concurrency: z.number().int() }).openapi('ShownPush');
+const Topic = z
+  .object({ name: z.string(), ...TopicSettings.shape, push: orNull(ShownPush), createdAt: z.string() })
+  .openapi('Topic');
 
 /** A push target's secret is for those who may set it. */
 const view = (q: Queue, mayReadSecrets: boolean) => ({

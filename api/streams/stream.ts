@@ -27,7 +27,8 @@ export const streamEndpoint = endpoint({
     ticket: z.string().max(200).optional(),
     lastEventId: EventId.optional().openapi({ description: 'Instead of the header Last-Event-ID' }),
   }),
-  answers: { 200: z.string().openapi({ description: 'text/event-stream' }) },
+  answers: { 200: z.string() },
+  media: 'text/event-stream',
   async handle({ api, caller, query, header, signal }) {
     const named = [query.reviewer, query.juror, query.queue].filter((name) => name !== undefined);
     if (named.length > 1 || (named.length === 0 && caller.role !== 'reviewer'))

@@ -47,5 +47,4 @@ export const occurrenceDeliveries = deliveryEndpoints({
   base: BASE,
   params: OccurrenceParam,
   idOf: itemId,
-  isDelivering: async (api, id) => (await api.services.tasks.findOccurrence(id)).telling,
 });
