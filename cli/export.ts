@@ -10,23 +10,23 @@ import type { Target } from './exporting/target.ts';
 
 const USAGE = `docket export --to file|postgres|elasticsearch [options]
 
-Copies the feed of a running server, from where the target stands to the end.
-Killed at any moment and started again, it leaves neither a gap nor a double.
+Copies the feed of a running server, from the target's position to the end.
+Stopped at any moment and started again, it misses no event and copies none twice.
 
   --from URL      the server            (default: http://127.0.0.1:PORT)
   --key KEY       a producer's API key  (default: DOCKET_KEY)
-  --follow        go on at the end, until SIGTERM or Ctrl-C
+  --follow        keep it running at the end, until SIGTERM or Ctrl-C
 
 to a file, as newline-delimited JSON:
   --file PATH     appended to
 to PostgreSQL:
   --url URL       postgres://user@host/database
-  --table NAME    (default: docket_event) made if it is missing, as is NAME_position
+  --table NAME    (default: docket_event) created if it is missing, as is NAME_position
 to Elasticsearch or OpenSearch:
   --url URL       https://user:password@host:9200
-  --index NAME    (default: docket-events) made if it is missing, as is NAME-position
+  --index NAME    (default: docket-events) created if it is missing, as is NAME-position
 
-Exit codes: 0 done or told to stop, 1 failed, 2 called wrongly.`;
+Exit codes: 0 done or stopped, 1 failed, 2 wrong options.`;
 
 const OPTIONS = {
   to: { type: 'string' },
@@ -65,7 +65,7 @@ export async function exportCommand(config: Config, args: string[]): Promise<voi
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     console.error(`docket export: ${message || code}`);
-    if (error instanceof Misused) console.error('docket export --help says how it is used');
+    if (error instanceof Misused) console.error('docket export --help shows its options');
     process.exit(error instanceof Misused ? 2 : 1);
   }
 }
