@@ -3,9 +3,9 @@ import { closeCases, inviteJurors } from '../db/cases.ts';
 import * as items from '../db/items.ts';
 import type { Db, Mover } from '../db/pool.ts';
 import { commandOnce, readItem, tickItem } from '../db/runtime.ts';
-import { cancelOccurrence, deleteTask } from '../db/tasks.ts';
 import { isFinal } from '../domain/items.ts';
 import { snapshotOf } from '../runtime/outbox/messages.ts';
+import { deleteTask } from '../services/tasks.ts';
 import { newToken } from '../services/tokens.ts';
 
 /** In one round: a court may want more, which the next round invites. */
@@ -107,6 +107,6 @@ const INVALIDATE: Record<Kind, ReturnType<typeof close>> = {
   ticket: close('ticket'),
   job: close('job'),
   case: async (tx, id, reason, by) => (await closeCases(tx, [id], reason, by)).length > 0,
-  task: async (tx, id, reason, by) => (await cancelOccurrence(tx, id, reason, by)).length > 0,
+  task: async (tx, id, reason, actor) => (await tx.move('cancel_occurrence', { id, reason, actor })).length > 0,
   rotation: async (tx, id, reason, by) => (await deleteTask(tx, id, reason, by)) === 'deleted',
 };

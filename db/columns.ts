@@ -9,8 +9,8 @@ import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
 import type { NewTask, TemplateParams } from '../contract/tasks.ts';
 import type { Change as ReviewChange } from '../domain/reviews.ts';
 import type { Claimed, Refused } from './cases.ts';
-import type { Advanced, Completed, DispatchLogRow, Pulled } from './dispatches.ts';
 import type { Escalation } from './queues.ts';
+import type { Advanced, Completed, Pulled } from './tasks.ts';
 
 type Outcome = 'pending' | 'applied' | 'expired' | 'duplicate';
 
@@ -74,10 +74,8 @@ export interface Columns {
   'delete_task.outcome': 'deleted' | 'repeated' | 'not_found';
   'delete_template.outcome': 'deleted' | 'used' | 'not_found';
   'delivery_counts.kind': Driven;
-  'dispatch_log.type': DispatchLogRow['type'];
-  'dispatch_log.data': DispatchLogRow['data'];
-  'dispatch_log_of_user.type': DispatchLogRow['type'];
-  'dispatch_log_of_user.data': DispatchLogRow['data'];
+  'dispatch_log.type': 'dispatched' | 'completed' | 'returned';
+  'dispatch_log.data': { logId: string; uid: string; params: NewTask['params']; result?: FeedEvent['data'] };
   'kick_topic.kicked_from': 'buried' | 'delayed';
   'leave_case.outcome': 'done' | 'repeated' | Refused;
   'next_tasks.*': Pulled | Advanced;

@@ -1,7 +1,10 @@
 import type { Runtime } from '../runtime/runtime.ts';
 import { type CaseService, caseService } from './cases.ts';
 import { type DeliveryService, deliveryService } from './deliveries.ts';
+import { type DispatchService, dispatchService } from './dispatches.ts';
+import { type FeedService, feedService } from './feed.ts';
 import { type FigureService, figureService } from './figures.ts';
+import { type GroupService, groupService } from './groups.ts';
 import { Invitations } from './invitations.ts';
 import { type ItemService, itemService } from './items.ts';
 import { type JobService, jobService } from './jobs.ts';
@@ -13,16 +16,14 @@ import { type ReviewService, reviewService } from './reviews.ts';
 import { Rules } from './rules.ts';
 import { type ScheduleService, scheduleService } from './schedules.ts';
 import { Settings } from './settings.ts';
-import { type TaskService, taskService } from './tasks.ts';
+import { type TaskConfig, type TaskService, taskService } from './tasks.ts';
+import { type TemplateService, templateService } from './templates.ts';
 import { type TicketService, ticketService } from './tickets.ts';
 import { type TopicService, topicService } from './topics.ts';
 
-export interface ServiceConfig {
-  allowPrivateCallbacks: boolean;
+export interface ServiceConfig extends TaskConfig {
   /** How long Temporal lets a workflow's id be, in bytes. */
   temporalMaxIdBytes: number;
-  /** Rotating tasks that an executor may have (S4.9). */
-  maxRotations: number;
   /** How far ahead of the database's clock an audit time may be (S1.4). */
   auditSkewSeconds: number;
 }
@@ -39,6 +40,10 @@ export interface Services {
   outcomes: OutcomeService;
   cases: CaseService;
   tasks: TaskService;
+  templates: TemplateService;
+  groups: GroupService;
+  dispatches: DispatchService;
+  feed: FeedService;
   queues: QueueService;
   keys: KeyService;
   figures: FigureService;
@@ -64,7 +69,11 @@ export function createServices(runtime: Runtime, config: ServiceConfig): Service
     topics: topicService(runtime, queues),
     reviews: reviewService(runtime, config.auditSkewSeconds),
     cases: caseService(runtime),
-    tasks: taskService(runtime),
+    tasks: taskService(runtime, config),
+    templates: templateService(runtime),
+    groups: groupService(runtime),
+    dispatches: dispatchService(runtime),
+    feed: feedService(runtime),
     keys: keyService(runtime.db),
     figures: figureService(runtime.db),
     deliveries: deliveryService(runtime),
