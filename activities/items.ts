@@ -1,5 +1,4 @@
 import type { Command, Kind, Snapshot } from '../contract/snapshot.ts';
-import { closeCases, inviteJurors } from '../db/cases.ts';
 import * as items from '../db/items.ts';
 import { kickJob } from '../db/jobs.ts';
 import type { Db, Mover } from '../db/pool.ts';

@@ -1,5 +1,4 @@
 import { addCaseBatch, addCaseEndpoint } from './cases/add.ts';
-import { claimCaseEndpoint } from './cases/claim.ts';
 import {
   caseDeliveries,
   caseWorkflow,
@@ -9,8 +8,14 @@ import {
   listCasesEndpoint,
   listVotes,
 } from './cases/get.ts';
-import { declineCase, listInvitations, releaseCase, renewCase } from './cases/leases.ts';
-import { castVoteEndpoint } from './cases/vote.ts';
+import {
+  castVoteEndpoint,
+  claimCaseEndpoint,
+  declineCase,
+  listInvitations,
+  releaseCase,
+  renewCase,
+} from './cases/judging.ts';
 import { completeTaskEndpoint } from './clients/complete.ts';
 import { nextTaskEndpoint } from './clients/next.ts';
 import { putGoldEndpoint } from './courts/gold.ts';

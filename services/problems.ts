@@ -32,6 +32,22 @@ export class Problem extends Error {
 export const invalid = (path: string, message: string) =>
   new Problem('invalid_request', `${path} ${message}`, { errors: [{ path, message }] });
 
+/**
+ * What an add comes to whose id exists already: the same record for the same content (S0.9).
+ * @param hash SHA-256 of the content as it is sent now, hex
+ * @throws Problem `id_conflict` when the id stands for other content, as it was first sent
+ */
+export function sameContent<T extends { content_hash: Uint8Array }>(
+  existing: T | undefined,
+  what: string,
+  id: string,
+  hash: string,
+): T {
+  if (!existing || Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
+    throw new Problem('id_conflict', `${what} ${id} exists with other content`);
+  return existing;
+}
+
 /** Temporal or its worker did not answer. */
 export function unreachable(log: Log, error: unknown): Problem {
   log.warn({ err: (error as Error).message }, 'Temporal cannot be asked');

@@ -1,10 +1,13 @@
 import type { Runtime } from '../runtime/runtime.ts';
 import { type CaseService, caseService } from './cases.ts';
+import { type CourtService, courtService } from './courts.ts';
 import { type DeliveryService, deliveryService } from './deliveries.ts';
 import { type FigureService, figureService } from './figures.ts';
+import { type GoldService, goldService } from './gold.ts';
 import { Invitations } from './invitations.ts';
 import { type ItemService, itemService } from './items.ts';
 import { type JobService, jobService } from './jobs.ts';
+import { type JurorService, jurorService } from './jurors.ts';
 import { type KeyService, keyService } from './keys.ts';
 import { type OutcomeService, outcomeService } from './outcomes.ts';
 import { type QueueService, queueService } from './queues.ts';
@@ -34,6 +37,9 @@ export interface Services {
   deliveries: DeliveryService;
   outcomes: OutcomeService;
   cases: CaseService;
+  courts: CourtService;
+  jurors: JurorService;
+  gold: GoldService;
   tasks: TaskService;
   queues: QueueService;
   keys: KeyService;
@@ -51,12 +57,16 @@ export function createServices(runtime: Runtime, config: ServiceConfig): Service
   const settings = new Settings(runtime, rules);
   const items = itemService(runtime, rules);
   const queues = queueService(runtime);
+  const courts = courtService(runtime, invitations);
   return {
     ...{ items, queues, rules, invitations },
     tickets: ticketService(runtime),
     jobs: jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes }),
     reviews: reviewService(runtime, config.auditSkewSeconds),
-    cases: caseService(runtime),
+    cases: caseService(runtime, { courts, items, queues }),
+    courts,
+    jurors: jurorService(runtime, courts, invitations),
+    gold: goldService(runtime),
     tasks: taskService(runtime),
     keys: keyService(runtime.db),
     figures: figureService(runtime.db),
