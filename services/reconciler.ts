@@ -135,7 +135,7 @@ export async function walk(
   onBatch: (stage: string, put: number | null) => void = () => {},
 ): Promise<void> {
   while (!signal?.aborted) {
-    const [batch] = await db.run('put_back', { limit: BATCH, most: MOST_UNPUBLISHED });
+    const [batch] = await db.move('put_back', { limit: BATCH, most: MOST_UNPUBLISHED });
     if (!batch) {
       if (await isReconciled(db)) return;
       await sleep(CONTENDED_MS, undefined, { signal });
