@@ -11,7 +11,9 @@ export interface TallyCount {
 const sum = (all: number[]) => all.reduce((a, b) => a + b, 0);
 /** A case that only one person judged says nothing about agreement. */
 const judgedByMany = (distribution: TallyCount[]) =>
-  distribution.map(({ tally, cases }) => ({ counts: tally, n: sum(Object.values(tally)), cases })).filter((f) => f.n > 1);
+  distribution
+    .map(({ tally, cases }) => ({ counts: tally, n: sum(Object.values(tally)), cases }))
+    .filter((f) => f.n > 1);
 
 /** How often each option was voted for, over all cases. */
 function totals(all: { counts: Record<string, number>; cases: number }[]): number[] {

@@ -93,7 +93,8 @@ function checkSettings(name: string, { strategy, panel, votesToWin, mode, assign
   }
   if (panel !== null && panel < votesToWin) throw invalid('panel', 'must be at least votesToWin');
   if (mode !== 'claim' && assign === null) throw invalid('assign', `is required with mode ${mode}`);
-  if (fallback && 'court' in fallback && fallback.court === name) throw invalid('fallback.court', 'must be another court');
+  if (fallback && 'court' in fallback && fallback.court === name)
+    throw invalid('fallback.court', 'must be another court');
 }
 
 /** Settings as the row that they become. */

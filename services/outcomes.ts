@@ -32,8 +32,11 @@ export interface OutcomeService {
   messageFor(delivery: DeliveryRow): Promise<Outgoing | undefined>;
 }
 
+const caseOf = async (db: Db, id: string): Promise<CaseItem | undefined> =>
+  (await db.run('get_cases', { ids: [id] }))[0];
+
 export function outcomeService(db: Db): OutcomeService {
-  const read: OutcomeService['read'] = (kind, id) => kindOf(kind).court ? caseOf(db, id) : getItem(db, kind, id);
+  const read: OutcomeService['read'] = (kind, id) => (kindOf(kind).court ? caseOf(db, id) : getItem(db, kind, id));
   const callbackOf: OutcomeService['callbackOf'] = async (item) =>
     item.callback ?? (await getQueue(db, item.kind, item.queue))?.callback ?? null;
   const messageOf: OutcomeService['messageOf'] = async (item, callback, n) => {

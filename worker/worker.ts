@@ -40,7 +40,7 @@ export interface RunningWorker {
 export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   const { runtime, services, connection, namespace } = o;
   const { db, log } = runtime;
-  const items = itemActivities({ db, pacemaker: o.pacemaker });
+  const items = itemActivities({ db, invitations: services.invitations, pacemaker: o.pacemaker });
   const deliveries = deliveryActivities({
     log,
     deliveries: services.deliveries,
