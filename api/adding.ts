@@ -19,28 +19,12 @@ export function keyedId(caller: Caller, kind: Kind | 'template', key: string | u
   return idFromKey(caller.id, kind, key);
 }
 
-/**
- * What an add comes to whose id exists already: the same item for the same content (S0.9).
- * @param hash SHA-256 of the content as it is sent now, hex
- * @throws Problem `id_conflict` when the id stands for other content, as it was first sent
- */
-export function sameOrConflict<T extends Pick<Item, 'content_hash'>>(
-  existing: T | undefined,
-  kind: Kind | 'template',
-  id: string,
-  hash: string,
-) {
-  if (!existing || Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
-    throw new Problem('id_conflict', `${kind} ${id} exists with other content`);
-  return { item: existing, created: false };
-}
-
 /** One entry of a batch, whatever it is: a bad one doesn't harm the others. */
 export async function entryOfBatch<S extends z.ZodType>(
   schema: S,
   name: string,
   sent: unknown,
-  add: (entry: z.output<S>) => Promise<{ item: Item; created: boolean }>,
+  add: (entry: z.output<S>) => Promise<{ item: Pick<Item, 'id'>; created: boolean }>,
 ) {
   try {
     checkValues(sent);

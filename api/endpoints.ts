@@ -1,5 +1,4 @@
 import { addCaseBatch, addCaseEndpoint } from './cases/add.ts';
-import { claimCaseEndpoint } from './cases/claim.ts';
 import {
   caseDeliveries,
   caseWorkflow,
@@ -9,10 +8,14 @@ import {
   listCasesEndpoint,
   listVotes,
 } from './cases/get.ts';
-import { declineCase, listInvitations, releaseCase, renewCase } from './cases/leases.ts';
-import { castVoteEndpoint } from './cases/vote.ts';
-import { completeTaskEndpoint } from './clients/complete.ts';
-import { nextTaskEndpoint } from './clients/next.ts';
+import {
+  castVoteEndpoint,
+  claimCaseEndpoint,
+  declineCase,
+  listInvitations,
+  releaseCase,
+  renewCase,
+} from './cases/judging.ts';
 import { putGoldEndpoint } from './courts/gold.ts';
 import { putJurorsEndpoint } from './courts/jurors.ts';
 import { getCourtEndpoint, listCourtsEndpoint, putCourtEndpoint } from './courts/settings.ts';
@@ -52,15 +55,16 @@ import {
 import { putReviewEndpoint } from './reviews/put.ts';
 import { streamEndpoint, streamTicketEndpoint } from './streams/stream.ts';
 import { livez, metricsEndpoint, nodesEndpoint, readyz } from './system/health.ts';
-import { getTaskEndpoint, listTasksEndpoint } from './tasks/get.ts';
+import { completeTaskEndpoint, dispatchLogEndpoint, nextTaskEndpoint } from './tasks/dispatches.ts';
 import { changeMembersEndpoint, getGroupEndpoint, listGroupsEndpoint, putGroupEndpoint } from './tasks/groups.ts';
+import { listOccurrenceEvents, occurrenceDeliveries, occurrenceWorkflow } from './tasks/occurrences.ts';
 import {
-  dispatchLogEndpoint,
-  listOccurrenceEvents,
-  occurrenceDeliveries,
-  occurrenceWorkflow,
-} from './tasks/occurrences.ts';
-import { addTaskEndpoint, deleteTaskEndpoint, patchTaskEndpoint } from './tasks/save.ts';
+  addTaskEndpoint,
+  deleteTaskEndpoint,
+  getTaskEndpoint,
+  listTasksEndpoint,
+  patchTaskEndpoint,
+} from './tasks/tasks.ts';
 import {
   addTemplateEndpoint,
   deleteTemplateEndpoint,

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { addItems, type NewItem } from '../db/items.ts';
-import { ensureQueue } from '../db/queues.ts';
 import { bodyBytes } from '../domain/jobs.ts';
 import { contentHash } from '../services/tokens.ts';
 import type { Lab } from './lab.ts';
@@ -38,7 +37,7 @@ export const seedJobs = (lab: Lab, topic: string, n: number, delaySeconds: numbe
 
 async function seed(lab: Lab, kind: 'ticket' | 'job', queue: string, n: number, next: (size: number) => NewItem[]) {
   const start = performance.now();
-  await ensureQueue(lab.db, kind, queue);
+  await lab.db.run('ensure_queue', { kind, name: queue });
   let left = n;
   const work = async () => {
     while (left > 0) {

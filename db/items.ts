@@ -2,8 +2,6 @@ import type { Item } from '../contract/items.ts';
 import type { CoreState, Kind } from '../contract/snapshot.ts';
 import type { Mover, Queryable } from './pool.ts';
 
-export type { Item, Kind };
-
 /** What `add_items` reads; `hash` is hex. */
 export interface NewItem {
   /** null: named after its queue and number. */
@@ -72,10 +70,6 @@ export const closeItems = (db: Mover, kind: Kind, { items, ...closing }: Closing
     results: items.map((i) => (closing.state === 'settled' ? JSON.stringify(i.result) : null)),
     ...closing,
   });
-
-export async function getItem(db: Queryable, kind: Kind, id: string): Promise<Item | undefined> {
-  return (await db.run('get_items', { kind, ids: [id] }))[0];
-}
 
 export interface ItemFilter {
   queue?: string;

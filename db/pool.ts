@@ -56,8 +56,11 @@ export interface Mover extends Queryable {
 
 export interface Move<T> extends Receipt {
   /** What moved, by the rows of the answer; left out: each row is an item that did, unless the statement says `-- moves: unseen`. */
-  moved?: (rows: T[]) => Change[] | { kind: Kind; ids: string[] };
+  moved?: (rows: T[]) => Moved;
 }
+
+/** The changes; or the items, which are read after the commit; or what reads them then. */
+type Moved = Change[] | { kind: Kind; ids: string[] } | ((db: Queryable) => Promise<Change[]>);
 
 export interface Receipt {
   /** The item whose own workflow asked for it, and so knows already. */
@@ -128,12 +131,12 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
   const listeners: ((commit: Commit) => void)[] = [];
   const published = async (commits: Pending[]) => {
     for (const { moved, ...receipt } of commits) {
-      const changes = Array.isArray(moved) ? moved : ((await run(pool, 'get_items', moved)) as Item[]);
+      const changes = await changesOf(moved);
       if (changes.length > 0) for (const listener of listeners) listener({ ...receipt, changes });
     }
   };
   const onLists = (name: string, given?: Params) => onceMore(() => run(lists, name, given));
-  return {
+  const db: Db = {
     pool,
     lists: { pool: lists, run: onLists as Db['run'] },
     ...mover(
@@ -150,6 +153,13 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
       await Promise.all([pool.end(), lists.end()]);
     },
   };
+  return db;
+
+  function changesOf(moved: Moved): Change[] | Promise<Change[]> {
+    if (Array.isArray(moved)) return moved;
+    if (typeof moved === 'function') return moved(db);
+    return moved.ids.length > 0 ? db.run('get_items', moved) : [];
+  }
 
   async function transact<T>(work: (tx: Mover) => Promise<T>): Promise<[T, Pending[]]> {
     const commits: Pending[] = [];
@@ -188,6 +198,12 @@ async function onceMore<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** The row of a statement that always returns one. */
+export function only<T>([row]: T[]): T {
+  if (row === undefined) throw new Error('a statement that returns one row has returned none');
+  return row;
+}
+
 /** Deadlock or serialization failure. */
 export const isConflict = (error: unknown) =>
   error instanceof pg.DatabaseError && /^(40P01|40001)$/.test(error.code ?? '');
@@ -195,7 +211,7 @@ export const isConflict = (error: unknown) =>
 type Params = Row | unknown[];
 
 /** A commit of which the items may have to be read yet. */
-type Pending = Receipt & { moved: ReturnType<NonNullable<Move<object>['moved']>> };
+type Pending = Receipt & { moved: Moved };
 
 function mover(
   runNamed: (name: string, given?: Params) => Promise<object[]>,

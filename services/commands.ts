@@ -1,9 +1,9 @@
 import type { Command, Kind } from '../contract/snapshot.ts';
-import { closeCases } from '../db/cases.ts';
 import { closeItems } from '../db/items.ts';
 import type { Db, Mover } from '../db/pool.ts';
-import { cancelOccurrence, deleteTask } from '../db/tasks.ts';
 import { isFinal } from '../domain/items.ts';
+import { closeCases } from './cases.ts';
+import { deleteTask } from './tasks.ts';
 
 /** What operators ask an item's workflow for, in Temporal's UI or CLI. */
 export interface CommandService {
@@ -70,6 +70,6 @@ const INVALIDATE: Record<Kind, Invalidate> = {
   ticket: close('ticket'),
   job: close('job'),
   case: async (tx, id, reason, by) => (await closeCases(tx, [id], reason, by)).length > 0,
-  task: async (tx, id, reason, by) => (await cancelOccurrence(tx, id, reason, by)).length > 0,
+  task: async (tx, id, reason, actor) => (await tx.move('cancel_occurrence', { id, reason, actor })).length > 0,
   rotation: async (tx, id, reason, by) => (await deleteTask(tx, id, reason, by)) === 'deleted',
 };

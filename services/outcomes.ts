@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Callback, CaseItem, Item } from '../contract/items.ts';
 import type { Driven, Kind } from '../contract/snapshot.ts';
-import { getCase } from '../db/cases.ts';
-import { getCourt } from '../db/courts.ts';
-import { completionsOf } from '../db/dispatches.ts';
 import type { Db } from '../db/pool.ts';
 import type { DeliveryRow } from '../db/statements.ts';
 import { INVITED, isInvitation, outcomeMessage } from '../domain/callbacks.ts';
@@ -32,13 +29,16 @@ export interface OutcomeService {
   messageFor(delivery: DeliveryRow): Promise<Outgoing | undefined>;
 }
 
+const caseOf = async (db: Db, id: string): Promise<CaseItem | undefined> =>
+  (await db.run('get_cases', { ids: [id] }))[0];
+
 export function outcomeService(db: Db): OutcomeService {
   const read: OutcomeService['read'] = async (kind, id) =>
-    kindOf(kind).court ? getCase(db, id) : (await db.run('get_items', { kind, ids: [id] }))[0];
+    kindOf(kind).court ? caseOf(db, id) : (await db.run('get_items', { kind, ids: [id] }))[0];
   const callbackOf: OutcomeService['callbackOf'] = async (item) =>
     item.callback ?? (await db.run('get_queue', { kind: item.kind, name: item.queue }))[0]?.callback ?? null;
   const messageOf: OutcomeService['messageOf'] = async (item, callback, n) => {
-    const completions = item.kind === 'task' ? await completionsOf(db, item.id) : [];
+    const completions = item.kind === 'task' ? await db.run('completions_of', { id: item.id }) : [];
     const outcome = outcomeMessage(item, completions);
     return { ...callback, type: outcome.type, id: messageId(item, n), body: JSON.stringify(outcome) };
   };
@@ -71,9 +71,9 @@ async function change(db: Db, { item_id: id, n, version, body }: DeliveryRow): P
 
 /** An invitation with its case, for the court to pass on. Undefined: it has ended, or the court has no such callback. */
 async function invitation(db: Db, { item_id: id, n, version }: DeliveryRow): Promise<Outgoing | undefined> {
-  const item = await getCase(db, id);
+  const item = await caseOf(db, id);
   const [open] = await db.run('open_invitation', { id, n });
-  const callback = item && (await getCourt(db, item.queue))?.invitation_callback;
+  const callback = item && (await db.run('get_court', { name: item.queue }))[0]?.invitation_callback;
   if (!callback || !open) return undefined;
   const expiresAt = open.expires_at.toISOString();
   const message = { type: INVITED, version, juror: open.juror, case: caseView(item), expiresAt };

@@ -1,6 +1,6 @@
 import type { QueueSettings } from '../contract/queues.ts';
 import type { Kind } from '../contract/snapshot.ts';
-import type { RowOf } from '../db/pool.ts';
+import { only, type RowOf } from '../db/pool.ts';
 import type { QueueRow } from '../db/statements.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { checkSettings } from './forms.ts';
@@ -72,7 +72,7 @@ export function queueService(runtime: Runtime, rules: Rules): QueueService {
     async put(name, settings) {
       await checkSettings(schemas, settings);
       const levelSeconds = settings.ageing?.secondsPerLevel;
-      const queue = one(await db.run('put_queue', { kind: 'ticket', name, levelSeconds, ...settings }));
+      const queue = only(await db.run('put_queue', { kind: 'ticket', name, levelSeconds, ...settings }));
       if (queue.refresh_pending) await refresh('ticket', name);
       return queue;
     },
@@ -82,11 +82,11 @@ export function queueService(runtime: Runtime, rules: Rules): QueueService {
     },
     async pause(name, paused) {
       await db.run('ensure_queue', { kind: 'ticket', name });
-      const queue = one(await db.run('pause_queue', { kind: 'ticket', name, paused }));
+      const queue = only(await db.run('pause_queue', { kind: 'ticket', name, paused }));
       if (!paused) runtime.wakeAll(`ticket/${name}`);
       return queue;
     },
-    stats: async (kind, name) => one(await db.lists.run('queue_stats', { kind, name })),
+    stats: async (kind, name) => only(await db.lists.run('queue_stats', { kind, name })),
   };
 }
 
@@ -97,7 +97,7 @@ function knownQueues({ db }: Runtime): Pick<QueueService, 'isKnown' | 'ensure' |
     isKnown: (kind, name) => known.has(`${kind}/${name}`),
     async remove(kind, name) {
       const removed = db.run('delete_queue', { kind, name }).finally(() => known.delete(`${kind}/${name}`));
-      const { outcome } = one(await removed);
+      const { outcome } = only(await removed);
       if (outcome === 'not_found') throw unknown(kind, name);
       const { queue, content } = NOUNS[kind];
       if (outcome === 'used')
@@ -136,9 +136,4 @@ async function refreshItems({ db }: Runtime, rules: Rules, queue: QueueRow): Pro
     last = batch;
   }
   await db.run('refresh_done', { kind, name, settingsVersion });
-}
-
-function one<T>([row]: T[]): T {
-  if (row === undefined) throw new Error('a statement that answers one row answered none');
-  return row;
 }

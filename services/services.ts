@@ -1,11 +1,17 @@
 import type { Runtime } from '../runtime/runtime.ts';
 import { type CaseService, caseService } from './cases.ts';
 import { type CommandService, commandService } from './commands.ts';
+import { type CourtService, courtService } from './courts.ts';
 import { type DeliveryService, deliveryService } from './deliveries.ts';
+import { type DispatchService, dispatchService } from './dispatches.ts';
+import { type FeedService, feedService } from './feed.ts';
 import { type FigureService, figureService } from './figures.ts';
+import { type GoldService, goldService } from './gold.ts';
+import { type GroupService, groupService } from './groups.ts';
 import { Invitations } from './invitations.ts';
 import { type ItemService, itemService } from './items.ts';
 import { type JobService, jobService } from './jobs.ts';
+import { type JurorService, jurorService } from './jurors.ts';
 import { type KeyService, keyService } from './keys.ts';
 import { type OutcomeService, outcomeService } from './outcomes.ts';
 import { type QueueService, queueService } from './queues.ts';
@@ -14,16 +20,14 @@ import { type ReviewService, reviewService } from './reviews.ts';
 import { Rules } from './rules.ts';
 import { type ScheduleService, scheduleService } from './schedules.ts';
 import { Settings } from './settings.ts';
-import { type TaskService, taskService } from './tasks.ts';
+import { type TaskConfig, type TaskService, taskService } from './tasks.ts';
+import { type TemplateService, templateService } from './templates.ts';
 import { type TicketService, ticketService } from './tickets.ts';
 import { type TopicService, topicService } from './topics.ts';
 
-export interface ServiceConfig {
-  allowPrivateCallbacks: boolean;
+export interface ServiceConfig extends TaskConfig {
   /** How long Temporal lets a workflow's id be, in bytes. */
   temporalMaxIdBytes: number;
-  /** Rotating tasks that an executor may have (S4.9). */
-  maxRotations: number;
   /** How far ahead of the database's clock an audit time may be (S1.4). */
   auditSkewSeconds: number;
 }
@@ -40,7 +44,14 @@ export interface Services {
   deliveries: DeliveryService;
   outcomes: OutcomeService;
   cases: CaseService;
+  courts: CourtService;
+  jurors: JurorService;
+  gold: GoldService;
   tasks: TaskService;
+  templates: TemplateService;
+  groups: GroupService;
+  dispatches: DispatchService;
+  feed: FeedService;
   queues: QueueService;
   keys: KeyService;
   figures: FigureService;
@@ -57,6 +68,7 @@ export function createServices(runtime: Runtime, config: ServiceConfig): Service
   const items = itemService(runtime, rules);
   const queues = queueService(runtime, rules);
   const settings = new Settings(runtime, queues);
+  const courts = courtService(runtime, invitations);
   const jobs = jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes });
   return {
     ...{ items, queues, rules, invitations },
@@ -66,8 +78,15 @@ export function createServices(runtime: Runtime, config: ServiceConfig): Service
     schedules: scheduleService(runtime, jobs),
     topics: topicService(runtime, queues),
     reviews: reviewService(runtime, config.auditSkewSeconds),
-    cases: caseService(runtime),
-    tasks: taskService(runtime),
+    cases: caseService(runtime, { courts, items, queues }),
+    courts,
+    jurors: jurorService(runtime, courts, invitations),
+    gold: goldService(runtime),
+    tasks: taskService(runtime, config),
+    templates: templateService(runtime),
+    groups: groupService(runtime),
+    dispatches: dispatchService(runtime),
+    feed: feedService(runtime),
     keys: keyService(runtime.db),
     figures: figureService(runtime.db),
     deliveries: deliveryService(runtime),

@@ -1,6 +1,6 @@
 import type { Item } from '../contract/items.ts';
 import { type Closing, closeItems } from '../db/items.ts';
-import type { ParamsOf } from '../db/pool.ts';
+import { only, type ParamsOf } from '../db/pool.ts';
 import type { QueueRow } from '../db/statements.ts';
 import { coreState } from '../domain/items.ts';
 import { refusalOf } from '../domain/refusals.ts';
@@ -77,7 +77,7 @@ export function ticketEndings(runtime: Runtime, needs: Needs): TicketEndings {
     return endings.filter((e) => 'item' in e && e.item.queue === queue).length;
   };
   const countOpen = async (of: Omit<ParamsOf<'count_filtered'>, 'kind'>) =>
-    (await db.lists.run('count_filtered', { ...of, kind: 'ticket' }))[0]?.n ?? 0;
+    only(await db.lists.run('count_filtered', { ...of, kind: 'ticket' })).n;
   return {
     decide: (decision) => decide(runtime, needs, decision),
     end,

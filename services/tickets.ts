@@ -1,6 +1,6 @@
 import type { Item } from '../contract/items.ts';
 import type { NewTicket } from '../contract/tickets.ts';
-import type { RowOf } from '../db/pool.ts';
+import { only, type RowOf } from '../db/pool.ts';
 import { stateWord } from '../domain/items.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { share, sharePerGroup } from './batching.ts';
@@ -185,8 +185,7 @@ async function giveBack({ db }: Runtime, handed: Handed[]): Promise<void> {
 }
 
 async function reasonsFor({ db }: Runtime, queue: string, person: string, skills: string[]) {
-  const [row] = await db.run('claim_reasons', { kind: 'ticket', queue, person, skills });
-  if (!row) throw new Error('claim_reasons answered no row');
+  const row = only(await db.run('claim_reasons', { kind: 'ticket', queue, person, skills }));
   const { max_held: maxHeld, retry_after, ...counts } = row;
   const retry = retry_after === null ? DEFAULT_RETRY_SECONDS : Math.ceil(Math.max(retry_after, 0.05) * 20) / 20;
   return { reasons: { ...counts, maxHeld }, retryAfterSeconds: Math.min(retry, MAX_RETRY_SECONDS) };
@@ -195,6 +194,5 @@ async function reasonsFor({ db }: Runtime, queue: string, person: string, skills
 async function itemsAhead({ db }: Runtime, item: Item, person: string, skills: string[]): Promise<number> {
   const { kind, queue, id } = item;
   // rank leaves the range of a double, so it is read again by the database instead of being passed
-  const [row] = await db.run('items_ahead', { kind, queue, id, person, skills });
-  return row?.n ?? 0;
+  return only(await db.run('items_ahead', { kind, queue, id, person, skills })).n;
 }

@@ -28,8 +28,8 @@ const SQL = new RegExp(
   'i',
 );
 const SQL_FOLDERS = new Set(['db', 'test', 'bench']);
-/** What makes the database in which db/ can work, and what describes its statements. */
-const SQL_FILES = /^(cli\/servers\/postgres\.ts$|scripts\/statements\/)/;
+/** They make the database in which db/ can work, describe its statements, or write to a database that is not Docket's. */
+const SQL_FILES = /^(cli\/servers\/postgres\.ts$|cli\/exporting\/postgres\.ts$|scripts\/statements\/)/;
 
 /** Statements outside of db/. */
 export function checkSql({ path, strings }: Source): string[] {

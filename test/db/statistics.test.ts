@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { addItems } from '../../db/items.ts';
 import { openDb } from '../../db/pool.ts';
-import { ensureQueue } from '../../db/queues.ts';
 import { eventually } from '../support/client.ts';
 import { testStores } from '../support/system.ts';
 
@@ -26,7 +25,7 @@ async function readBy(index: string): Promise<number> {
 }
 
 test('S3.1 a pop reads what it pops, in a database whose tables nobody has looked at yet', async () => {
-  await ensureQueue(db, 'job', 'new');
+  await db.run('ensure_queue', { kind: 'job', name: 'new' });
   await db.pool.query('alter table item set (autovacuum_enabled = off)');
   for (let n = 0; n < JOBS; n += 1_000)
     await addItems(

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { FeedEvent } from '../../contract/feed.ts';
 import { openDb } from '../../db/pool.ts';
-import { ensureQueue } from '../../db/queues.ts';
 import { eventually, type Json } from '../support/client.ts';
 import { type ElasticsearchServer, startElasticsearch } from '../support/elasticsearch.ts';
 import { type ExportChild, startExport } from '../support/export.ts';
@@ -18,7 +17,7 @@ const { api, sql } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api
 const db = openDb({ url: stores.databaseUrl, node: 'writers', max: 4 });
 afterAll(() => db.end());
 await sql(`insert into node (id, role, seen_at) values ('writers', 'api', clock_timestamp() + interval '1 hour')`);
-await ensureQueue(db, 'ticket', 'q');
+await db.run('ensure_queue', { kind: 'ticket', name: 'q' });
 
 const dir = mkdtempSync(join(tmpdir(), 'docket-export-'));
 let made = 0;

@@ -1,6 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
 import type { FeedEvent } from '../../contract/feed.ts';
-import { addItems, type Item, type NewItem } from '../../db/items.ts';
+import type { Item } from '../../contract/items.ts';
+import { addItems, type NewItem } from '../../db/items.ts';
 import type { Db, Mover } from '../../db/pool.ts';
 import { type Client, eventually } from './client.ts';
 
