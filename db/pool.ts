@@ -131,7 +131,7 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
   const listeners: ((commit: Commit) => void)[] = [];
   const published = async (commits: Pending[]) => {
     for (const { moved, ...receipt } of commits) {
-      const changes = await changesOf(moved);
+      const changes = await changesOf(db, moved);
       if (changes.length > 0) for (const listener of listeners) listener({ ...receipt, changes });
     }
   };
@@ -145,7 +145,7 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
     ),
     onCommit: (listener) => void listeners.push(listener),
     async transaction(work, receipt) {
-      const [result, commits] = await onceMore(() => transact(work));
+      const [result, commits] = await onceMore(() => transact(pool, onError, work));
       await published(commits.map((commit) => ({ ...commit, ...receipt })));
       return result;
     },
@@ -154,37 +154,42 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
     },
   };
   return db;
+}
 
-  function changesOf(moved: Moved): Change[] | Promise<Change[]> {
-    if (Array.isArray(moved)) return moved;
-    if (typeof moved === 'function') return moved(db);
-    return moved.ids.length > 0 ? db.run('get_items', moved) : [];
-  }
+function changesOf(db: Queryable, moved: Moved): Change[] | Promise<Change[]> {
+  if (Array.isArray(moved)) return moved;
+  if (typeof moved === 'function') return moved(db);
+  return moved.ids.length > 0 ? db.run('get_items', moved) : [];
+}
 
-  async function transact<T>(work: (tx: Mover) => Promise<T>): Promise<[T, Pending[]]> {
-    const commits: Pending[] = [];
-    const client = await pool.connect();
-    client.on('error', onError);
-    let broken: Error | undefined;
-    try {
-      await client.query('begin');
-      const result = await work(
-        mover(
-          (name, given) => run(client, name, given),
-          async (commit) => void commits.push(commit),
-        ),
-      );
-      await client.query('commit');
-      return [result, commits];
-    } catch (error) {
-      await client.query('rollback').catch((e: Error) => {
-        broken = e;
-      });
-      throw error;
-    } finally {
-      client.off('error', onError);
-      client.release(broken);
-    }
+/** @returns what `work` gives, and what it moved, to be published now that it is committed */
+async function transact<T>(
+  pool: pg.Pool,
+  onError: (error: Error) => void,
+  work: (tx: Mover) => Promise<T>,
+): Promise<[T, Pending[]]> {
+  const commits: Pending[] = [];
+  const client = await pool.connect();
+  client.on('error', onError);
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(
+      mover(
+        (name, given) => run(client, name, given),
+        async (commit) => void commits.push(commit),
+      ),
+    );
+    await client.query('commit');
+    return [result, commits];
+  } catch (error) {
+    await client.query('rollback').catch((e: Error) => {
+      broken = e;
+    });
+    throw error;
+  } finally {
+    client.off('error', onError);
+    client.release(broken);
   }
 }
 
