@@ -1,5 +1,7 @@
 import type { Item } from '../contract/items.ts';
+import type { StateWords } from '../contract/snapshot.ts';
 import { stateWord } from './items.ts';
+import { kindOf } from './kinds.ts';
 
 /**
  * A ticket as the API shows it.
@@ -37,5 +39,23 @@ export function ticketView(item: Item, token: string | null = null) {
       item.state === 'invalidated' && reason !== null && by !== null && ended_at !== null
         ? { reason, by, at: ended_at.toISOString() }
         : null,
+  };
+}
+
+interface QueueCounts {
+  /** By state of the core; `lease_expired`: how many leases have run out. */
+  counts: Record<string, number>;
+  oldest_waiting_seconds: number | null;
+  claims_per_minute: number;
+}
+
+/** A queue's tickets by state, as the API shows them. */
+export function queueStatsView({ counts, oldest_waiting_seconds, claims_per_minute }: QueueCounts) {
+  const byState = Object.entries(kindOf('ticket').words).map(([state, word]) => [word, counts[state] ?? 0]);
+  return {
+    ...(Object.fromEntries(byState) as Record<StateWords['ticket'], number>),
+    oldestWaitingSeconds: oldest_waiting_seconds,
+    claimsPerMinute: claims_per_minute,
+    leaseExpiries: counts.lease_expired ?? 0,
   };
 }

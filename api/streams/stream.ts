@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { Name } from '../../contract/common.ts';
+import { queueStatsView } from '../../domain/tickets.ts';
 import type { Notice } from '../../runtime/notices.ts';
 import { invalid, Problem } from '../../services/problems.ts';
 import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';
 import { answer, endpoint } from '../endpoint.ts';
-import { statsOf } from '../queues/stats.ts';
 import { inScope } from '../scopes.ts';
 import { type EventStream, eventStream } from './sse.ts';
 
@@ -77,7 +77,7 @@ function queueStream(
     });
     let last = '';
     const sendStats = async () => {
-      const stats = await statsOf(api, queue).catch(() => null);
+      const stats = await api.services.queues.stats('ticket', queue).then(queueStatsView, () => null);
       const text = JSON.stringify({ ...stats, oldestWaitingSeconds: null });
       if (stats === null || text === last) return;
       last = text;
