@@ -1,7 +1,6 @@
 import type { Command, Kind, Snapshot } from '../contract/snapshot.ts';
 import { closeCases, inviteJurors } from '../db/cases.ts';
 import * as items from '../db/items.ts';
-import { kickJob } from '../db/jobs.ts';
 import type { Db, Mover } from '../db/pool.ts';
 import { commandOnce, readItem, tickItem } from '../db/runtime.ts';
 import { isFinal } from '../domain/items.ts';
@@ -91,7 +90,7 @@ async function change(tx: Mover, kind: Kind, id: string, command: Change): Promi
     case 'reprioritize':
       return (await tx.move('change_item', { kind, id, change: { priority: command.priority }, actor: by })).length > 0;
     case 'kick':
-      return (await kickJob(tx, id, by)).length > 0;
+      return (await tx.move('kick_job', { id, actor: by })).length > 0;
     case 'release': {
       const release = { kind, id, delaySeconds: 0, skip: false, undelivered: false, actor: by };
       return (await tx.move('release_item', release)).length > 0;

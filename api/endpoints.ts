@@ -18,7 +18,7 @@ import { courtStatsEndpoint } from './courts/stats.ts';
 import { listDeliveriesEndpoint, redeliverEndpoint } from './deliveries/all.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { feedEndpoint } from './feed/feed.ts';
-import { jobCommand } from './jobs/command.ts';
+import { jobCommand } from './jobs/commands.ts';
 import { getJob, jobWorkflow, listJobEvents, listTopicJobs } from './jobs/get.ts';
 import {
   deleteScheduleEndpoint,

@@ -141,6 +141,7 @@ export const Job = z
 const Push = z
   .strictObject({ ...Callback.shape, concurrency: z.number().int().min(1).max(1000).default(10) })
   .openapi('Push');
+export type PushTarget = z.infer<typeof Push>;
 export const TopicSettings = z
   .strictObject({
     maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
@@ -148,6 +149,7 @@ export const TopicSettings = z
     push: orNull(Push).default(null),
   })
   .openapi('TopicSettings');
+export type TopicSettings = z.infer<typeof TopicSettings>;
 export const JobParam = z.object({ id: JobId });
 export const TopicParam = z.object({ topic: Topic });
 export const JobFilter = PageByTime.extend({ state: z.enum(JOB_STATES).optional() });
@@ -167,6 +169,7 @@ export const ScheduleSettings = z
     path: ['everySeconds'],
   })
   .openapi('ScheduleSettings', oneOf('everySeconds', 'cron'));
+export type ScheduleSettings = z.infer<typeof ScheduleSettings>;
 
 export const Schedule = z
   .object({

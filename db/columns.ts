@@ -1,5 +1,6 @@
 import type { FeedEvent } from '../contract/feed.ts';
 import type { Callback, Change, ReviewTarget } from '../contract/items.ts';
+import type { PushTarget } from '../contract/jobs.ts';
 import type { Role } from '../contract/keys.ts';
 import type { DELIVERED_KINDS } from '../contract/kinds.ts';
 import type { Rule } from '../contract/queues.ts';
@@ -8,7 +9,6 @@ import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
 import type { NewTask, TemplateParams } from '../contract/tasks.ts';
 import type { Change as ReviewChange } from '../domain/reviews.ts';
 import type { Claimed, Refused } from './cases.ts';
-import type { PushTarget } from './jobs.ts';
 import type { Escalation } from './queues.ts';
 import type { Advanced, Completed, Pulled } from './tasks.ts';
 

@@ -14,10 +14,12 @@ import { type QueueService, queueService } from './queues.ts';
 import { Reconciler } from './reconciler.ts';
 import { type ReviewService, reviewService } from './reviews.ts';
 import { Rules } from './rules.ts';
+import { type ScheduleService, scheduleService } from './schedules.ts';
 import { Settings } from './settings.ts';
 import { type TaskConfig, type TaskService, taskService } from './tasks.ts';
 import { type TemplateService, templateService } from './templates.ts';
 import { type TicketService, ticketService } from './tickets.ts';
+import { type TopicService, topicService } from './topics.ts';
 
 export interface ServiceConfig extends TaskConfig {
   /** How long Temporal lets a workflow's id be, in bytes. */
@@ -31,6 +33,8 @@ export interface Services {
   items: ItemService;
   tickets: TicketService;
   jobs: JobService;
+  schedules: ScheduleService;
+  topics: TopicService;
   reviews: ReviewService;
   deliveries: DeliveryService;
   outcomes: OutcomeService;
@@ -56,10 +60,13 @@ export function createServices(runtime: Runtime, config: ServiceConfig): Service
   const settings = new Settings(runtime, rules);
   const items = itemService(runtime, rules);
   const queues = queueService(runtime);
+  const jobs = jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes });
   return {
     ...{ items, queues, rules, invitations },
     tickets: ticketService(runtime),
-    jobs: jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes }),
+    jobs,
+    schedules: scheduleService(runtime, jobs),
+    topics: topicService(runtime, queues),
     reviews: reviewService(runtime, config.auditSkewSeconds),
     cases: caseService(runtime),
     tasks: taskService(runtime, config),
