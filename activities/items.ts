@@ -1,15 +1,12 @@
 import type { Command, Kind, Snapshot } from '../contract/snapshot.ts';
-import { closeCases, inviteJurors } from '../db/cases.ts';
 import * as items from '../db/items.ts';
 import type { Db, Mover } from '../db/pool.ts';
 import { commandOnce, readItem, tickItem } from '../db/runtime.ts';
 import { isFinal } from '../domain/items.ts';
 import { snapshotOf } from '../runtime/outbox/messages.ts';
+import { closeCases } from '../services/cases.ts';
+import type { Invitations } from '../services/invitations.ts';
 import { deleteTask } from '../services/tasks.ts';
-import { newToken } from '../services/tokens.ts';
-
-/** In one round: a court may want more, which the next round invites. */
-const MOST_INVITED = 100;
 
 /** What item workflows ask of the database. */
 export interface ItemActivities {
@@ -31,11 +28,12 @@ export interface Read {
 
 export interface ItemActivityContext {
   db: Db;
+  invitations: Pick<Invitations, 'invite'>;
   /** Whether a pacemaker does the prompt work somewhere. */
   pacemaker: boolean;
 }
 
-export function itemActivities({ db, pacemaker }: ItemActivityContext): ItemActivities {
+export function itemActivities({ db, invitations, pacemaker }: ItemActivityContext): ItemActivities {
   const read = async (kind: Kind, id: string): Promise<Read | null> => {
     const row = await readItem(db, kind, id);
     return row ? { snapshot: snapshotOf(row, row.now), graced: pacemaker } : null;
@@ -51,7 +49,7 @@ export function itemActivities({ db, pacemaker }: ItemActivityContext): ItemActi
       return read(kind, id);
     },
     async inviteJurors(id) {
-      await inviteJurors(db, id, Array.from({ length: MOST_INVITED }, newToken), { receivedBy: id });
+      await invitations.invite(id, { receivedBy: id });
       return read('case', id);
     },
     async operate(kind, id, key, command) {

@@ -49,7 +49,7 @@ export async function entryOfBatch<S extends z.ZodType>(
   schema: S,
   name: string,
   sent: unknown,
-  add: (entry: z.output<S>) => Promise<{ item: Item; created: boolean }>,
+  add: (entry: z.output<S>) => Promise<{ item: Pick<Item, 'id'>; created: boolean }>,
 ) {
   try {
     checkValues(sent);

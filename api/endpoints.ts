@@ -1,5 +1,4 @@
 import { addCaseBatch, addCaseEndpoint } from './cases/add.ts';
-import { claimCaseEndpoint } from './cases/claim.ts';
 import {
   caseDeliveries,
   caseWorkflow,
@@ -9,8 +8,14 @@ import {
   listCasesEndpoint,
   listVotes,
 } from './cases/get.ts';
-import { declineCase, listInvitations, releaseCase, renewCase } from './cases/leases.ts';
-import { castVoteEndpoint } from './cases/vote.ts';
+import {
+  castVoteEndpoint,
+  claimCaseEndpoint,
+  declineCase,
+  listInvitations,
+  releaseCase,
+  renewCase,
+} from './cases/judging.ts';
 import { putGoldEndpoint } from './courts/gold.ts';
 import { putJurorsEndpoint } from './courts/jurors.ts';
 import { getCourtEndpoint, listCourtsEndpoint, putCourtEndpoint } from './courts/settings.ts';

@@ -117,6 +117,7 @@ export const PutGold = z
       .refine((all) => new Set(all.map((c) => c.id)).size === all.length, 'must have different ids'),
   })
   .openapi('PutGold');
+export type PutGold = z.infer<typeof PutGold>;
 
 export const CourtStats = z
   .object({

@@ -7,8 +7,8 @@ import type { Rule } from '../contract/queues.ts';
 import type { ReviewRecord } from '../contract/reviews.ts';
 import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
 import type { NewTask, TemplateParams } from '../contract/tasks.ts';
+import type { Claimed, Rejection } from '../domain/cases.ts';
 import type { Change as ReviewChange } from '../domain/reviews.ts';
-import type { Claimed, Refused } from './cases.ts';
 import type { Escalation } from './queues.ts';
 import type { Advanced, Completed, Pulled } from './tasks.ts';
 
@@ -64,7 +64,7 @@ export interface Columns {
   'apply_review.*': { resolved: number; more: boolean; version: number };
   'callback_outcome.first_outcome': Outcome;
   'case_to_judge.tally': Record<string, number>;
-  'cast_vote.outcome': 'counted' | 'late' | 'repeated' | 'again' | Refused;
+  'cast_vote.outcome': 'counted' | 'late' | 'repeated' | 'again' | Rejection;
   'change_task.outcome': 'changed' | 'again' | 'deleted' | 'not_found' | 'limit' | 'no_template' | 'too_many';
   'claim_case.*': Claimed;
   'complete_tasks.*': Completed | Advanced;
@@ -77,7 +77,7 @@ export interface Columns {
   'dispatch_log.type': 'dispatched' | 'completed' | 'returned';
   'dispatch_log.data': { logId: string; uid: string; params: NewTask['params']; result?: FeedEvent['data'] };
   'kick_topic.kicked_from': 'buried' | 'delayed';
-  'leave_case.outcome': 'done' | 'repeated' | Refused;
+  'leave_case.outcome': 'done' | 'repeated' | Rejection;
   'next_tasks.*': Pulled | Advanced;
   'open_cases.tally': Record<string, number>;
   'own_outbox.*': Change & { outbox_version: number };
@@ -85,7 +85,7 @@ export interface Columns {
   'queue_stats.counts': Record<string, number>;
   'receive_callbacks.problem': 'no_review' | 'no_target' | 'too_far' | 'busy';
   'receive_callbacks.*': { received_at: Date };
-  'renew_hold.*': { outcome: 'done'; expires_at: Date } | { outcome: Refused; expires_at: null };
+  'renew_hold.*': { outcome: 'done'; expires_at: Date } | { outcome: Rejection; expires_at: null };
   'review_change.*': ReviewChange & { callback: Callback | null };
   'review_log.*': { seq: number; applied_at: Date; outcome: Exclude<Outcome, 'pending'> | 'edited' };
   'review_record.record': ReviewRecord;

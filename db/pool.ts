@@ -56,8 +56,11 @@ export interface Mover extends Queryable {
 
 export interface Move<T> extends Receipt {
   /** What moved, by the rows of the answer; left out: each row is an item that did, unless the statement says `-- moves: unseen`. */
-  moved?: (rows: T[]) => Change[] | { kind: Kind; ids: string[] };
+  moved?: (rows: T[]) => Moved;
 }
+
+/** The changes; or the items, which are read after the commit; or what reads them then. */
+type Moved = Change[] | { kind: Kind; ids: string[] } | ((db: Queryable) => Promise<Change[]>);
 
 export interface Receipt {
   /** The item whose own workflow asked for it, and so knows already. */
@@ -128,12 +131,12 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
   const listeners: ((commit: Commit) => void)[] = [];
   const published = async (commits: Pending[]) => {
     for (const { moved, ...receipt } of commits) {
-      const changes = Array.isArray(moved) ? moved : ((await run(pool, 'get_items', moved)) as Item[]);
+      const changes = await changesOf(db, moved);
       if (changes.length > 0) for (const listener of listeners) listener({ ...receipt, changes });
     }
   };
   const onLists = (name: string, given?: Params) => onceMore(() => run(lists, name, given));
-  return {
+  const db: Db = {
     pool,
     lists: { pool: lists, run: onLists as Db['run'] },
     ...mover(
@@ -142,7 +145,7 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
     ),
     onCommit: (listener) => void listeners.push(listener),
     async transaction(work, receipt) {
-      const [result, commits] = await onceMore(() => transact(work));
+      const [result, commits] = await onceMore(() => transact(pool, onError, work));
       await published(commits.map((commit) => ({ ...commit, ...receipt })));
       return result;
     },
@@ -150,31 +153,43 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
       await Promise.all([pool.end(), lists.end()]);
     },
   };
+  return db;
+}
 
-  async function transact<T>(work: (tx: Mover) => Promise<T>): Promise<[T, Pending[]]> {
-    const commits: Pending[] = [];
-    const client = await pool.connect();
-    client.on('error', onError);
-    let broken: Error | undefined;
-    try {
-      await client.query('begin');
-      const result = await work(
-        mover(
-          (name, given) => run(client, name, given),
-          async (commit) => void commits.push(commit),
-        ),
-      );
-      await client.query('commit');
-      return [result, commits];
-    } catch (error) {
-      await client.query('rollback').catch((e: Error) => {
-        broken = e;
-      });
-      throw error;
-    } finally {
-      client.off('error', onError);
-      client.release(broken);
-    }
+function changesOf(db: Queryable, moved: Moved): Change[] | Promise<Change[]> {
+  if (Array.isArray(moved)) return moved;
+  if (typeof moved === 'function') return moved(db);
+  return moved.ids.length > 0 ? db.run('get_items', moved) : [];
+}
+
+/** @returns what `work` gives, and what it moved, to be published now that it is committed */
+async function transact<T>(
+  pool: pg.Pool,
+  onError: (error: Error) => void,
+  work: (tx: Mover) => Promise<T>,
+): Promise<[T, Pending[]]> {
+  const commits: Pending[] = [];
+  const client = await pool.connect();
+  client.on('error', onError);
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(
+      mover(
+        (name, given) => run(client, name, given),
+        async (commit) => void commits.push(commit),
+      ),
+    );
+    await client.query('commit');
+    return [result, commits];
+  } catch (error) {
+    await client.query('rollback').catch((e: Error) => {
+      broken = e;
+    });
+    throw error;
+  } finally {
+    client.off('error', onError);
+    client.release(broken);
   }
 }
 
@@ -188,6 +203,12 @@ async function onceMore<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** The row of a statement that always returns one. */
+export function only<T>([row]: T[]): T {
+  if (row === undefined) throw new Error('a statement that returns one row has returned none');
+  return row;
+}
+
 /** Deadlock or serialization failure. */
 export const isConflict = (error: unknown) =>
   error instanceof pg.DatabaseError && /^(40P01|40001)$/.test(error.code ?? '');
@@ -195,7 +216,7 @@ export const isConflict = (error: unknown) =>
 type Params = Row | unknown[];
 
 /** A commit of which the items may have to be read yet. */
-type Pending = Receipt & { moved: ReturnType<NonNullable<Move<object>['moved']>> };
+type Pending = Receipt & { moved: Moved };
 
 function mover(
   runNamed: (name: string, given?: Params) => Promise<object[]>,

@@ -1,17 +1,19 @@
-// How much jurors agree beyond chance. Both measures need only how the votes of each case fell, and how many
-// cases fell that way.
+// How much jurors agree beyond chance. Both measures need only the distribution of votes: each tally with the number of
+// cases that have it.
 
-export interface Fallen {
+export interface TallyCount {
   /** Counted votes by option. */
   tally: Record<string, number>;
-  /** Cases whose votes fell like that. */
+  /** Cases with this tally. */
   cases: number;
 }
 
 const sum = (all: number[]) => all.reduce((a, b) => a + b, 0);
 /** A case that only one person judged says nothing about agreement. */
-const judgedByMany = (fallen: Fallen[]) =>
-  fallen.map(({ tally, cases }) => ({ counts: tally, n: sum(Object.values(tally)), cases })).filter((f) => f.n > 1);
+const judgedByMany = (distribution: TallyCount[]) =>
+  distribution
+    .map(({ tally, cases }) => ({ counts: tally, n: sum(Object.values(tally)), cases }))
+    .filter((f) => f.n > 1);
 
 /** How often each option was voted for, over all cases. */
 function totals(all: { counts: Record<string, number>; cases: number }[]): number[] {
@@ -27,8 +29,8 @@ const agreeingPairs = (counts: Record<string, number>) => sum(Object.values(coun
  * Fleiss' kappa (Fleiss 1971), in the form for cases with different numbers of votes: each case weighs the same.
  * @returns null where it isn't defined: no case with two votes, or only one option ever voted for
  */
-export function fleissKappa(fallen: Fallen[]): number | null {
-  const all = judgedByMany(fallen);
+export function fleissKappa(distribution: TallyCount[]): number | null {
+  const all = judgedByMany(distribution);
   const votes = sum(all.map((f) => f.n * f.cases));
   if (votes === 0) return null;
   const observed =
@@ -41,8 +43,8 @@ export function fleissKappa(fallen: Fallen[]): number | null {
  * Krippendorff's alpha for nominal data (Krippendorff 2011); cases may have different numbers of votes.
  * @returns null where it isn't defined, as above
  */
-export function krippendorffAlpha(fallen: Fallen[]): number | null {
-  const all = judgedByMany(fallen);
+export function krippendorffAlpha(distribution: TallyCount[]): number | null {
+  const all = judgedByMany(distribution);
   const votes = sum(all.map((f) => f.n * f.cases));
   const pairs = (n: number, agreeing: number) => n * (n - 1) - agreeing;
   const expected = pairs(votes, sum(totals(all).map((n) => n * (n - 1))));

@@ -4,6 +4,32 @@ import { stateWord } from './items.ts';
 
 const DAY_MS = 86_400_000;
 
+/** Why a holder's call was rejected. */
+export type Rejection =
+  | 'not_found'
+  | 'foreign'
+  | 'not_invited'
+  | 'not_open'
+  | 'lease_lost'
+  | 'already_voted'
+  | 'conflict_of_interest'
+  | 'forbidden';
+
+/** What came of a claim. `changed`: cases of which a hold of the juror was ended by it. */
+export type Claimed = { changed: string[] } & (
+  | { outcome: 'held' | 'resumed'; id: string; token: string; expires_at: Date }
+  | { outcome: 'busy' | 'notEligible' | 'fatigue' | 'windowFull' | 'none'; id: null; token: null; expires_at: null }
+);
+
+/** What excludes a juror from open cases of a court, as numbers of cases. */
+interface Excluded {
+  no_votes_left: number;
+  voted: number;
+  party: number;
+  skipped: number;
+  open: number;
+}
+
 /** What a juror has to do with a case. */
 export interface Sight {
   /** When it was first shown to them. */
@@ -17,7 +43,7 @@ export interface Sight {
   luck: number;
 }
 
-/** What of its court a case's looks depend on. */
+/** What of its court a juror's view of a case depends on. */
 export interface Looks {
   judge(tally: Tally): Judgement;
   deadlineSeconds: number | null;
@@ -46,6 +72,23 @@ export function caseView(item: CaseItem) {
     endedAt: ended,
     endReason: item.end_reason,
   };
+}
+
+/** Why a claim found nothing, as numbers of open cases; what excludes the juror themselves excludes them from all. */
+export function claimReasons(outcome: Claimed['outcome'], found: Excluded) {
+  const all = (why: Claimed['outcome']) => (outcome === why ? Math.max(1, found.open) : 0);
+  const reasons = {
+    noVotesLeft: found.no_votes_left,
+    voted: found.voted,
+    party: found.party,
+    skipped: found.skipped,
+    windowFull: all('windowFull'),
+    notEligible: all('notEligible'),
+    fatigue: all('fatigue'),
+  };
+  // also where the court only invites, and hands out nothing to claims
+  const unexplained = Object.values(reasons).every((n) => n === 0);
+  return { ...reasons, none: found.open === 0 || unexplained ? 1 : 0 };
 }
 
 const fullTally = ({ options }: CaseItem, tally: Tally): Tally => ({

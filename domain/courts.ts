@@ -1,18 +1,18 @@
 // The ways in which courts admit jurors, pick cases and decide (S2.8). A new kind of court is one more entry in one
 // of the three tables; nothing else names them.
 
-/** What strategies go by. */
+/** Settings that strategies depend on. */
 export interface Rules {
   votesToWin: number;
-  /** How many jurors are heard where that is bounded; null: the strategy's own number. */
+  /** How many jurors may vote where that is bounded; null: the strategy's own number. */
   panel: number | null;
-  /** Who agreed with fewer than this share of outcomes, after so many, judges no more; null: nobody is measured. */
+  /** Excludes jurors who agree with fewer than this share of outcomes, after so many; null: no juror is measured. */
   quality: { agreement: number; after: number } | null;
 }
 
-/** Who may judge, as the database asks it of a juror's record. */
-export interface Bar {
-  /** 0…1; null: no bar. */
+/** The threshold that a juror's record must reach, as the database checks it. */
+interface Eligibility {
+  /** 0…1; null: no threshold. */
   agreement: number | null;
   after: number;
   /** Whether those may judge who have not been measured `after` times yet. */
@@ -20,9 +20,9 @@ export interface Bar {
 }
 
 /** In which order claims go through the open cases. */
-export interface Order {
-  /** From a random place on, instead of from the head. */
-  around: boolean;
+interface Order {
+  /** From a random start, instead of from the head. */
+  randomStart: boolean;
   /** Higher goes first; equal ones by age. */
   priority(votesLeft: number): number;
 }
@@ -34,23 +34,23 @@ export interface Judgement {
   winner: string | null;
   /** The fewest further votes that could decide it; 0 when it is decided. */
   votesLeft: number;
-  /** Which panel is being heard, from 0. */
+  /** Which panel votes, from 0. */
   stage: number;
-  /** Nobody can win any more. */
+  /** No option can win any more. */
   hung: boolean;
 }
 
-const ADMIT: Record<string, (rules: Rules) => Bar> = {
-  /** Everybody on the list who is eligible. */
+const ADMIT: Record<string, (rules: Rules) => Eligibility> = {
+  /** All eligible jurors of the list. */
   all: ({ quality }) => ({ agreement: quality?.agreement ?? null, after: quality?.after ?? 0, newcomers: true }),
-  /** Only who has proven himself: enough outcomes and gold cases met, and the bar reached. */
+  /** Only proven jurors: judged on enough outcomes and gold cases, and above the threshold. */
   proven: ({ quality }) => ({ agreement: quality?.agreement ?? 0.5, after: quality?.after ?? 10, newcomers: false }),
 };
 
 const PICK: Record<string, Order> = {
-  random: { around: true, priority: () => 0 },
-  oldest: { around: false, priority: () => 0 },
-  closest: { around: false, priority: (votesLeft) => -votesLeft },
+  random: { randomStart: true, priority: () => 0 },
+  oldest: { randomStart: false, priority: () => 0 },
+  closest: { randomStart: false, priority: (votesLeft) => -votesLeft },
 };
 
 const DECIDE: Record<string, (tally: Tally, rules: Rules, stage: number) => Judgement> = {
@@ -71,13 +71,33 @@ export const PICKS = Object.keys(PICK);
 export const DECIDES = Object.keys(DECIDE);
 
 /** @throws Error for a name that is not in the table */
-export const barOf = (admit: string, rules: Rules): Bar => known(ADMIT, admit)(rules);
+export const eligibilityOf = (admit: string, rules: Rules): Eligibility => known(ADMIT, admit)(rules);
 /** @throws Error for a name that is not in the table */
 export const orderOf = (pick: string): Order => known(PICK, pick);
 
+/** What of a court's row its strategies depend on. */
+export interface Ruled {
+  votes_to_win: number;
+  panel: number | null;
+  quality: Rules['quality'];
+  decide: string;
+  pick: string;
+}
+
+/**
+ * What the counted votes of a case mean in a court, and the priority that they give it.
+ * @param stage the panel that voted so far
+ * @throws Error for a strategy that is not in the tables
+ */
+export function verdictOf(court: Ruled, tally: Tally, stage: number): Judgement & { priority: number } {
+  const { votes_to_win: votesToWin, panel, quality } = court;
+  const judgement = judge(court.decide, tally, { votesToWin, panel, quality }, stage);
+  return { ...judgement, priority: orderOf(court.pick).priority(judgement.votesLeft) };
+}
+
 /**
  * Judges the counted votes of a case.
- * @param stage the panel that was being heard before
+ * @param stage the panel that voted so far
  * @throws Error for a name that is not in the table
  */
 export const judge = (decide: string, tally: Tally, rules: Rules, stage: number): Judgement =>
@@ -89,7 +109,7 @@ function known<T>(table: Record<string, T>, name: string): T {
   return found;
 }
 
-/** The first with `need` votes wins, of `size` votes at most. A tie at the line needs one vote more. */
+/** The first with `need` votes wins, of `size` votes at most. A tie needs one vote more. */
 function race(tally: Tally, need: number, size: number, stage: number): Judgement {
   const counts = Object.entries(tally).sort(([, a], [, b]) => b - a);
   const [leader, second] = counts;

@@ -1,13 +1,4 @@
-import { inviteJurors } from '../db/cases.ts';
-import {
-  freedCourtDone,
-  freedJurors,
-  type InvitingCase,
-  inviteFreed,
-  invitingCases,
-  takeFreedCourts,
-} from '../db/invitations.ts';
-import type { RowOf } from '../db/pool.ts';
+import { only, type Receipt, type RowOf } from '../db/pool.ts';
 import { isQuiet, kindOf } from '../domain/kinds.ts';
 import { isItem } from '../runtime/commits.ts';
 import { Repeating } from '../runtime/repeating.ts';
@@ -21,8 +12,8 @@ const START_MS = 5_000;
 const RETRY_MS = 100;
 const GATHER_MS = 20;
 /** After so many cases in a row without a juror, the rest would find none either. */
-const MOST_IN_VAIN = 20;
-/** Jurors whom one case is given at once. */
+const MAX_FRUITLESS = 20;
+/** Jurors whom one case is given at once; it may lack more, which the next round invites. */
 const MOST_INVITED = 100;
 
 /**
@@ -64,13 +55,29 @@ export class Invitations {
     await Promise.all([this.#persons.stop(), this.#courts.stop(), this.#starts.stop()]);
   }
 
+  /**
+   * Invites jurors whom a case lacks (S2.1).
+   * @returns how many
+   */
+  async invite(id: string, receipt?: Receipt): Promise<number> {
+    const tokens = Array.from({ length: MOST_INVITED }, newToken);
+    const moved = ([row]: { n: number }[]) => ({ kind: 'case' as const, ids: row && row.n > 0 ? [id] : [] });
+    return only(await this.#o.db.move('invite_jurors', { id, tokens }, { ...receipt, moved })).n;
+  }
+
+  /** A juror's open invitations, newest first, those before the token `before`. */
+  ofJuror(juror: string, before: string | undefined, limit: number): Promise<RowOf<'invitations'>[]> {
+    return this.#o.db.lists.run('invitations', { juror, before, limit });
+  }
+
   async #invitePersons(): Promise<void> {
     const { db } = this.#o;
-    const freed = await freedJurors(db, BATCH);
+    const freed = await db.run('freed_jurors', { limit: BATCH });
+    const moved = ([row]: { id: string | null }[]) => ({ kind: 'case' as const, ids: row?.id ? [row.id] : [] });
     let busy = false;
     for (const { seq } of freed) {
       if (this.#stopped) return;
-      const id = await inviteFreed(db, seq, newToken());
+      const { id } = only(await db.move('invite_freed', { seq, token: newToken() }, { moved }));
       if (id === '') busy = true;
     }
     if (busy) setTimeout(() => this.look(), RETRY_MS).unref();
@@ -80,20 +87,19 @@ export class Invitations {
   /** Any juror may be free: goes through the cases that lack some. */
   async #inviteForCourts(): Promise<void> {
     const { db } = this.#o;
-    for (const { court, seq } of await takeFreedCourts(db)) {
-      let vain = 0;
-      for (let last: InvitingCase | undefined; vain < MOST_IN_VAIN; ) {
-        const batch = await invitingCases(db, court, last, BATCH);
+    for (const { court, seq } of await db.run('take_freed_courts')) {
+      let fruitless = 0;
+      for (let last: RowOf<'inviting_cases'> | undefined; fruitless < MAX_FRUITLESS; ) {
+        const after = { afterRank: last?.rank, afterSeq: last?.seq };
+        const batch = await db.run('inviting_cases', { court, ...after, limit: BATCH });
         last = batch.at(-1);
         if (!last || this.#stopped) break;
         for (const { id } of batch) {
-          const tokens = Array.from({ length: MOST_INVITED }, newToken);
-          const invited = await inviteJurors(db, id, tokens);
-          vain = invited > 0 ? 0 : vain + 1;
-          if (vain === MOST_IN_VAIN || this.#stopped) break;
+          fruitless = (await this.invite(id)) > 0 ? 0 : fruitless + 1;
+          if (fruitless === MAX_FRUITLESS || this.#stopped) break;
         }
       }
-      if (!this.#stopped) await freedCourtDone(db, court, seq);
+      if (!this.#stopped) await db.run('freed_court_done', { court, seq });
     }
   }
 

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Callback, CaseItem, Item } from '../contract/items.ts';
 import type { Driven, Kind } from '../contract/snapshot.ts';
-import { getCase } from '../db/cases.ts';
-import { getCourt } from '../db/courts.ts';
 import { getItem } from '../db/items.ts';
 import type { Db } from '../db/pool.ts';
 import { getQueue } from '../db/queues.ts';
@@ -33,8 +31,11 @@ export interface OutcomeService {
   messageFor(delivery: DeliveryRow): Promise<Outgoing | undefined>;
 }
 
+const caseOf = async (db: Db, id: string): Promise<CaseItem | undefined> =>
+  (await db.run('get_cases', { ids: [id] }))[0];
+
 export function outcomeService(db: Db): OutcomeService {
-  const read: OutcomeService['read'] = (kind, id) => (kindOf(kind).court ? getCase(db, id) : getItem(db, kind, id));
+  const read: OutcomeService['read'] = (kind, id) => (kindOf(kind).court ? caseOf(db, id) : getItem(db, kind, id));
   const callbackOf: OutcomeService['callbackOf'] = async (item) =>
     item.callback ?? (await getQueue(db, item.kind, item.queue))?.callback ?? null;
   const messageOf: OutcomeService['messageOf'] = async (item, callback, n) => {
@@ -71,9 +72,9 @@ async function change(db: Db, { item_id: id, n, version, body }: DeliveryRow): P
 
 /** An invitation with its case, for the court to pass on. Undefined: it has ended, or the court has no such callback. */
 async function invitation(db: Db, { item_id: id, n, version }: DeliveryRow): Promise<Outgoing | undefined> {
-  const item = await getCase(db, id);
+  const item = await caseOf(db, id);
   const [open] = await db.run('open_invitation', { id, n });
-  const callback = item && (await getCourt(db, item.queue))?.invitation_callback;
+  const callback = item && (await db.run('get_court', { name: item.queue }))[0]?.invitation_callback;
   if (!callback || !open) return undefined;
   const expiresAt = open.expires_at.toISOString();
   const message = { type: INVITED, version, juror: open.juror, case: caseView(item), expiresAt };

@@ -1,13 +1,16 @@
 import type { Runtime } from '../runtime/runtime.ts';
 import { type CaseService, caseService } from './cases.ts';
+import { type CourtService, courtService } from './courts.ts';
 import { type DeliveryService, deliveryService } from './deliveries.ts';
 import { type DispatchService, dispatchService } from './dispatches.ts';
 import { type FeedService, feedService } from './feed.ts';
 import { type FigureService, figureService } from './figures.ts';
+import { type GoldService, goldService } from './gold.ts';
 import { type GroupService, groupService } from './groups.ts';
 import { Invitations } from './invitations.ts';
 import { type ItemService, itemService } from './items.ts';
 import { type JobService, jobService } from './jobs.ts';
+import { type JurorService, jurorService } from './jurors.ts';
 import { type KeyService, keyService } from './keys.ts';
 import { type OutcomeService, outcomeService } from './outcomes.ts';
 import { type QueueService, queueService } from './queues.ts';
@@ -39,6 +42,9 @@ export interface Services {
   deliveries: DeliveryService;
   outcomes: OutcomeService;
   cases: CaseService;
+  courts: CourtService;
+  jurors: JurorService;
+  gold: GoldService;
   tasks: TaskService;
   templates: TemplateService;
   groups: GroupService;
@@ -60,6 +66,7 @@ export function createServices(runtime: Runtime, config: ServiceConfig): Service
   const settings = new Settings(runtime, rules);
   const items = itemService(runtime, rules);
   const queues = queueService(runtime);
+  const courts = courtService(runtime, invitations);
   const jobs = jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes });
   return {
     ...{ items, queues, rules, invitations },
@@ -68,7 +75,10 @@ export function createServices(runtime: Runtime, config: ServiceConfig): Service
     schedules: scheduleService(runtime, jobs),
     topics: topicService(runtime, queues),
     reviews: reviewService(runtime, config.auditSkewSeconds),
-    cases: caseService(runtime),
+    cases: caseService(runtime, { courts, items, queues }),
+    courts,
+    jurors: jurorService(runtime, courts, invitations),
+    gold: goldService(runtime),
     tasks: taskService(runtime, config),
     templates: templateService(runtime),
     groups: groupService(runtime),

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Runtime as Sdk, Worker } from '@temporalio/worker';
-import { escalateHung } from '../activities/cases.ts';
 import { deliveryActivities } from '../activities/deliveries.ts';
 import { DELIVERY_SLOTS } from '../activities/hosts.ts';
 import { itemActivities } from '../activities/items.ts';
@@ -41,14 +40,14 @@ export interface RunningWorker {
 export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   const { runtime, services, connection, namespace } = o;
   const { db, log } = runtime;
-  const items = itemActivities({ db, pacemaker: o.pacemaker });
+  const items = itemActivities({ db, invitations: services.invitations, pacemaker: o.pacemaker });
   const deliveries = deliveryActivities({
     log,
     deliveries: services.deliveries,
     outcomes: services.outcomes,
     allowPrivate: o.allowPrivateCallbacks,
     forwardToReview: (item, target) => forwardToReview(services, item, target),
-    escalateHung: (item) => escalateHung(db, item),
+    escalateHung: services.cases.escalate,
   });
   const reviews = reviewActivities({ ...deliveries, reviews: services.reviews });
   const bundle = await workflowBundle(o.cacheDir);

@@ -1,7 +1,6 @@
 import { Case, CaseFilter, InvalidateCase, Vote } from '../../contract/cases.ts';
 import { IdParam, Page, pageOf } from '../../contract/common.ts';
 import { TicketEvent, TicketWorkflow } from '../../contract/tickets.ts';
-import { caseVotes, closeCases, listCases } from '../../db/cases.ts';
 import { caseView } from '../../domain/cases.ts';
 import { coreState } from '../../domain/items.ts';
 import { byId, deliveryEndpoints } from '../deliveries.ts';
@@ -9,7 +8,6 @@ import { endpoint, ok } from '../endpoint.ts';
 import { eventPage } from '../events.ts';
 import { page } from '../paging.ts';
 import { askWorkflow } from '../workflows.ts';
-import { freshCase, refuse } from './refusing.ts';
 import { viewFor } from './view.ts';
 
 export const getCaseEndpoint = endpoint({
@@ -22,7 +20,7 @@ export const getCaseEndpoint = endpoint({
   params: IdParam,
   answers: { 200: Case },
   problems: ['not_found'],
-  handle: async ({ api, caller, params: { id } }) => ok(await viewFor(api, caller, await freshCase(api, id))),
+  handle: async ({ api, caller, params: { id } }) => ok(await viewFor(api, caller, await api.services.cases.get(id))),
 });
 
 export const listCasesEndpoint = endpoint({
@@ -34,10 +32,9 @@ export const listCasesEndpoint = endpoint({
   query: CaseFilter,
   answers: { 200: pageOf(Case) },
   async handle({ api, query: { court, state, cursor, limit } }) {
-    const position = cursor;
-    const before = position && { createdAt: position[0], seq: position[1] };
+    const before = cursor && { createdAt: cursor[0], seq: cursor[1] };
     const filter = { court, state: state && coreState('case', state), before };
-    const rows = await listCases(api.runtime.db.lists, filter, limit + 1);
+    const rows = await api.services.cases.list(filter, limit + 1);
     return ok(page(rows, limit, caseView, (i) => `${i.created_at.toISOString()}_${i.seq}`));
   },
 });
@@ -53,8 +50,7 @@ export const listVotes = endpoint({
   answers: { 200: pageOf(Vote) },
   problems: ['not_found'],
   async handle({ api, params: { id }, query: { limit, cursor } }) {
-    await freshCase(api, id);
-    const rows = await caseVotes(api.runtime.db.lists, id, cursor, limit + 1);
+    const rows = await api.services.cases.votes(id, cursor, limit + 1);
     const view = ({ juror, option, comment, at, counted }: (typeof rows)[number]) => ({
       ...{ juror, option, comment, counted },
       at: at.toISOString(),
@@ -74,7 +70,7 @@ export const listCaseEvents = endpoint({
   answers: { 200: pageOf(TicketEvent) },
   problems: ['not_found'],
   async handle({ api, params: { id }, query }) {
-    await freshCase(api, id);
+    await api.services.cases.get(id);
     return ok(await eventPage(api, 'case', id, query));
   },
 });
@@ -88,7 +84,7 @@ export const caseWorkflow = endpoint({
   params: IdParam,
   answers: { 200: TicketWorkflow },
   problems: ['not_found'],
-  handle: async ({ api, params: { id } }) => ok(await askWorkflow(api, await freshCase(api, id))),
+  handle: async ({ api, params: { id } }) => ok(await askWorkflow(api, await api.services.cases.get(id))),
 });
 
 export const invalidateCase = endpoint({
@@ -102,11 +98,7 @@ export const invalidateCase = endpoint({
   answers: { 200: Case },
   problems: ['not_found', 'not_open'],
   async handle({ api, caller, params: { id }, body: { reason } }) {
-    const [closed] = await closeCases(api.runtime.db, [id], reason, caller.actor);
-    const item = await freshCase(api, id);
-    const same = item.state === 'invalidated' && item.ended_by === caller.actor && item.end_reason === reason;
-    if (closed === undefined && !same) throw await refuse(api, id, '', 'not_open');
-    return ok(caseView(item));
+    return ok(caseView(await api.services.cases.invalidate(id, reason, caller.actor)));
   },
 });
 

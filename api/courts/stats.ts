@@ -1,22 +1,21 @@
 import { CourtParam, CourtStats } from '../../contract/courts.ts';
-import { type CourtCounts, courtStats } from '../../db/courts.ts';
-import { type Fallen, fleissKappa, krippendorffAlpha } from '../../domain/agreement.ts';
+import type { RowOf } from '../../db/pool.ts';
+import { fleissKappa, krippendorffAlpha, type TallyCount } from '../../domain/agreement.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { findCourt } from './settings.ts';
 
-const FALLEN = 'votes ';
+const VOTES = 'votes ';
 
-/** How the votes of ended cases fell: `votes {"buyer":9,"seller":2}` counts cases. */
-const fallenOf = (counts: Record<string, number>): Fallen[] =>
+/** How the votes of ended cases are distributed: `votes {"buyer":9,"seller":2}` counts cases. */
+const distributionOf = (counts: Record<string, number>): TallyCount[] =>
   Object.entries(counts)
-    .filter(([what]) => what.startsWith(FALLEN))
-    .map(([what, cases]) => ({ tally: JSON.parse(what.slice(FALLEN.length)) as Fallen['tally'], cases }));
+    .filter(([what]) => what.startsWith(VOTES))
+    .map(([what, cases]) => ({ tally: JSON.parse(what.slice(VOTES.length)) as TallyCount['tally'], cases }));
 
-function view({ counts, gold, votes_last_hour, wasted_last_hour }: CourtCounts) {
+function view({ counts, gold, votes_last_hour, wasted_last_hour }: RowOf<'court_stats'>) {
   const real = (state: string) => (counts[state] ?? 0) - (gold[state] ?? 0);
   const decided = real('settled');
   const hung = real('expired');
-  const fallen = fallenOf(counts);
+  const distribution = distributionOf(counts);
   return {
     open: real('ready'),
     decided,
@@ -29,8 +28,8 @@ function view({ counts, gold, votes_last_hour, wasted_last_hour }: CourtCounts) 
     wasted: counts.wasted ?? 0,
     wastedLastHour: wasted_last_hour,
     windowHits: counts.window_hits ?? 0,
-    kappa: fleissKappa(fallen),
-    alpha: krippendorffAlpha(fallen),
+    kappa: fleissKappa(distribution),
+    alpha: krippendorffAlpha(distribution),
   };
 }
 
@@ -43,8 +42,5 @@ export const courtStatsEndpoint = endpoint({
   params: CourtParam,
   answers: { 200: CourtStats },
   problems: ['not_found'],
-  async handle({ api, params: { court } }) {
-    await findCourt(api, court);
-    return ok(view(await courtStats(api.runtime.db.lists, court)));
-  },
+  handle: async ({ api, params: { court } }) => ok(view(await api.services.courts.stats(court))),
 });

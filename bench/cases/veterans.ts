@@ -1,4 +1,3 @@
-import { addCases } from '../../db/cases.ts';
 import { contentHash } from '../../services/tokens.ts';
 import { type Caller, need, openCallers } from '../client.ts';
 import type { Lab } from '../lab.ts';
@@ -70,11 +69,11 @@ async function seedCourt(lab: Lab, url: string, court: string, pick: string, cas
   await putList(caller, court, [...numbered(PEOPLE, 'v'), ...numbered(PEOPLE, 'f')]);
   caller.close();
   const priority = pick === 'closest' ? -VOTES_TO_WIN : 0;
-  const rows = numbered(cases, `${court}-`).map((id) => ({
-    ...{ id, court, parties: [], body: null, hash: contentHash({ id }), callback: null, deadlineSeconds: null },
+  const rows = numbered(cases, `${court}-`).map((id, no) => ({
+    ...{ no, id, court, parties: [], body: null, hash: contentHash({ id }), callback: null, deadlineSeconds: null },
     ...{ gold: null, votesLeft: VOTES_TO_WIN, priority, actor: 'bench' },
   }));
-  for (let at = 0; at < rows.length; at += BATCH) await addCases(lab.db, rows.slice(at, at + BATCH));
+  for (let at = 0; at < rows.length; at += BATCH) await lab.db.move('add_cases', { cases: rows.slice(at, at + BATCH) });
   // in the order in which claims led to them: anywhere, or a third from the head on
   const voted = pick === 'random' ? '(c.n + p.n) % 3 = 0' : `c.n < ${cases / 3}`;
   await lab.sql(

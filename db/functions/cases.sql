@@ -1,11 +1,11 @@
 -- Cases (S2). A case's row is its lock: whatever changes its votes or leases holds it. Persons are locked before
--- it (claims), or only tried for after it (invitations), so nobody waits in a circle.
+-- it (claims), or only tried for after it (invitations), so that no transactions wait in a circle.
 
--- What follows from a case's votes and live leases, kept in its row: its room, when something is next due, whether
--- jurors are to be invited. Every change of an open case ends here.
+-- Writes into a case's row what follows from its votes and live leases: how many more may hold it, when something is
+-- next due, whether jurors are to be invited. Every change of an open case ends here.
 -- p_versioned  false: one of several steps of a transaction, of which the last gives the version
--- p_done       the person who has voted, skipped or declined: passed over from now on by a look at the row alone
-create or replace function keep_case(
+-- p_done       the person who has voted, skipped or declined: the row alone excludes them from now on
+create or replace function recompute_case(
   p_id text, p_type text, p_actor text, p_data json, p_now timestamptz, p_versioned boolean default true,
   p_done text default null
 ) returns void language plpgsql as $$
@@ -20,7 +20,7 @@ begin
   update case_file set holds = v_live where id = p_id returning * into f;
   select * into c from court where name = f.court;
   update item i
-     set room = case_room(f, c), inviting = case_invites(f, c), wake_at = least(i.deadline_at, v_first),
+     set room = case_slots_left(f, c), inviting = case_invites(f, c), wake_at = least(i.deadline_at, v_first),
          rank = case_rank(c, i.priority, i.first_available_at),
          skipped = case when p_done is null then i.skipped else i.skipped || p_done end,
          attempts = i.attempts + (p_type in ('claimed', 'invited'))::integer,
@@ -29,25 +29,25 @@ begin
    where i.kind = 'case' and i.id = p_id;
 end $$;
 
--- How many more may hold it: votes that can still change it, and the court's over-booking (S2.5). Gold is for
--- everybody, and never decided.
-create or replace function case_room(f case_file, c court) returns integer language sql immutable as $$
+-- How many more may hold it: votes that can still change it, and the court's over-booking (S2.5). Gold is open to
+-- all jurors, and never decided.
+create or replace function case_slots_left(f case_file, c court) returns integer language sql immutable as $$
   select case when f.gold is null then f.votes_left + c.overbook - f.holds else 1 end
 $$;
 
 create or replace function case_invites(f case_file, c court) returns boolean language sql immutable as $$
-  select f.gold is null and c.mode <> 'claim' and case_room(f, c) > 0 and f.holds < c.assign_jurors
+  select f.gold is null and c.mode <> 'claim' and case_slots_left(f, c) > 0 and f.holds < c.assign_jurors
 $$;
 
--- Its place among the open ones. Where claims begin anywhere, each change throws the dice again, so that no
--- case is for ever behind a wide gap.
+-- Its place among the open ones. Where claims begin at a random start, each change re-randomises the place, so that
+-- gaps do not bias the selection.
 create or replace function case_rank(c court, p_priority bigint, p_since timestamptz) returns bigint language plpgsql volatile as $$
 begin
   return case when c.around then (random() * 4503599627370496)::bigint else item_rank('case', p_priority, p_since, null, false) end;
 end $$;
 
 -- Ends a case and the leases of all who still read it, in one transaction (S2.2, S2.6).
--- p_type  the event, and what its holders are told: decided, hung, invalidated
+-- p_type  the event, also in the notices to its holders: decided, hung, invalidated
 create or replace function end_case(
   p_id text, p_state text, p_type text, p_winner text, p_actor text, p_reason text, p_now timestamptz
 ) returns void language plpgsql set enable_seqscan = off as $$
@@ -75,7 +75,7 @@ begin
    where i.kind = 'case' and i.id = p_id and q.kind = 'case' and q.name = i.queue;
   if f.gold is not null or p_state = 'invalidated' then return; end if;
 
-  -- the court's statistics: how the votes fell, how long it took, who agreed with it
+  -- the court's statistics: the vote distribution, how long it took, who agreed with it
   insert into tally (kind, queue, what, n)
   select 'case', f.court, s.what, s.n from item i cross join lateral (values
       ('votes ' || f.tally::text, 1),
@@ -85,7 +85,7 @@ begin
   insert into juror_record as r (court, person, judged, agreed)
   select f.court, person, 1, (option = p_winner)::integer from vote where case_id = p_id and counted order by person
   on conflict (court, person) do update set judged = r.judged + 1, agreed = r.agreed + excluded.agreed;
-  -- some of them may have reached the threshold of the court by this
+  -- some of them may have reached the court's eligibility threshold
   if (select bar_agreement from court where name = f.court) is not null then
     perform free_jurors(f.court, array(select person from vote where case_id = p_id and counted));
   end if;
@@ -101,7 +101,7 @@ begin
   end if;
 end $$;
 
--- Nobody needs to judge them any more.
+-- Ends open cases that need not be judged any more. Returns their ids.
 create or replace function close_cases(p_ids text[], p_reason text, p_actor text) returns setof text language plpgsql as $$
 declare
   v_id text;
@@ -137,19 +137,19 @@ begin
       update case_file set extended = true where id = i.id;
       update item set deadline_at = v_now + make_interval(secs => (c.fallback ->> 'extendSeconds')::double precision)
        where kind = 'case' and id = i.id;
-      perform keep_case(i.id, 'extended', 'system', c.fallback::json, v_now);
+      perform recompute_case(i.id, 'extended', 'system', c.fallback::json, v_now);
     elsif i.deadline_at <= v_now then
       perform end_case(i.id, 'expired', 'hung', null, 'system', 'deadline', v_now);
     else
       with ended as (
         update lease set ended_at = greatest(v_now, granted_at), why = 'expired', ended_by = 'system'
          where kind = 'case' and item_id = i.id and ended_at is null and expires_at <= v_now returning queue, holder
-      ), told as (
+      ), noticed as (
         insert into notice (kind, item_id, queue, person, type, data)
         select 'case', i.id, queue, holder, 'lease_lost', json_build_object('reason', 'expired', 'by', 'system') from ended
       ) select json_agg(holder) into v_jurors from ended;
-      if v_jurors is null then perform keep_case(i.id, 'changed', 'system', json_build_object('deadlineAt', i.deadline_at), v_now);
-      else perform keep_case(i.id, 'reclaimed', 'system', json_build_object('jurors', v_jurors), v_now);
+      if v_jurors is null then perform recompute_case(i.id, 'changed', 'system', json_build_object('deadlineAt', i.deadline_at), v_now);
+      else perform recompute_case(i.id, 'reclaimed', 'system', json_build_object('jurors', v_jurors), v_now);
       end if;
     end if;
     return query select * from item where kind = 'case' and id = i.id;
@@ -165,15 +165,15 @@ $$;
 
 -- The version of a court's settings, which stay until this transaction ends: what is decided by them is
 -- decided before they are withdrawn. To be called after the locks of items, because replacing settings waits for none.
-create or replace function hold_settings(p_court text) returns bigint language plpgsql as $$
+create or replace function lock_settings(p_court text) returns bigint language plpgsql as $$
 begin
   perform pg_advisory_xact_lock_shared(person_key('court settings', p_court, ''));
   return (select settings_version from queue where kind = 'case' and name = p_court);
 end $$;
 
--- Open cases of a court by its new settings (S2.8), all that is not decided by them in one statement. Only what its
--- workflow has to know, a wake time or whether it lacks jurors, is a new version of a case.
--- p_found     [{id, votes, verdict}]: cases with votes since then are left alone, a vote goes by the new settings itself
+-- Applies a court's new settings to open cases (S2.8), to all that they do not decide in one statement. A case gets a new
+-- version only for what its workflow must receive: a wake time, or whether it lacks jurors.
+-- p_found     [{id, votes, verdict}]: cases with votes since then are left alone, a vote is judged by the new settings itself
 -- p_settings  the version of the settings that the verdicts were found for; nothing changes under others
 -- Returns the cases with a new version, or one null when there are other settings.
 create or replace function rejudge_cases(p_court text, p_found jsonb, p_settings bigint) returns setof text language plpgsql
@@ -184,7 +184,7 @@ declare
 begin
   perform from item where kind = 'case' and id = any (array(select s.id from jsonb_to_recordset(p_found) as s (id text)))
     and ended_at is null order by id for update;
-  if hold_settings(p_court) <> p_settings then
+  if lock_settings(p_court) <> p_settings then
     return next null; return;
   end if;
   v_now := clock_timestamp();
@@ -205,7 +205,7 @@ begin
 
   return query
   with found as materialized (
-    select i.id, n.*, n.deadline_at is distinct from i.deadline_at or n.inviting <> i.inviting as told,
+    select i.id, n.*, n.deadline_at is distinct from i.deadline_at or n.inviting <> i.inviting as versioned,
            n.deadline_at is distinct from i.deadline_at as other_deadline, c as court,
            -- it has a place by its age where the place is to be random, or the other way round
            (i.rank = item_rank('case', n.priority, i.first_available_at, null, false)) = c.around as moves
@@ -213,7 +213,7 @@ begin
       join case_file f on f.id = s.id and f.votes = s.votes join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
       join court c on c.name = p_court
      cross join lateral (select (s.verdict ->> 'priority')::bigint as priority, case_deadline(i, f) as deadline_at,
-                                case_room(f, c) as room, case_invites(f, c) as inviting) n
+                                case_slots_left(f, c) as room, case_invites(f, c) as inviting) n
   ), changed as (
     update item i
        set room = n.room, inviting = n.inviting, priority = n.priority, deadline_at = n.deadline_at, updated_at = v_now,
@@ -221,14 +221,14 @@ begin
            wake_at = case when n.other_deadline then least(n.deadline_at, (
                        select min(l.expires_at) from lease l where l.kind = 'case' and l.item_id = i.id and l.ended_at is null))
                           else i.wake_at end,
-           version = case when n.told then nextval('item_version') else i.version end,
-           event_seq = i.event_seq + n.told::integer,
-           last_event = case when n.told then 'changed' else i.last_event end,
-           last_actor = case when n.told then 'system' else i.last_actor end,
-           last_data = case when n.told then json_build_object('deadlineAt', n.deadline_at, 'inviting', n.inviting) else i.last_data end
+           version = case when n.versioned then nextval('item_version') else i.version end,
+           event_seq = i.event_seq + n.versioned::integer,
+           last_event = case when n.versioned then 'changed' else i.last_event end,
+           last_actor = case when n.versioned then 'system' else i.last_actor end,
+           last_data = case when n.versioned then json_build_object('deadlineAt', n.deadline_at, 'inviting', n.inviting) else i.last_data end
       from found n
      where i.kind = 'case' and i.id = n.id
-       and (n.moves or n.told or (n.room, n.priority) is distinct from (i.room, i.priority))
-    returning i.id, n.told)
-  select id from changed where told;
+       and (n.moves or n.versioned or (n.room, n.priority) is distinct from (i.room, i.priority))
+    returning i.id, n.versioned)
+  select id from changed where versioned;
 end $$;

@@ -21,14 +21,14 @@ begin
              coalesce(v_eligible, false), v_newcomer)::juror_seen;
 end $$;
 
--- Whether the court hears this person on this case: newcomers of a court of proven jurors earn that on gold.
+-- Whether the court admits this person to this case: newcomers of a court of proven jurors prove themselves on gold.
 create or replace function may_judge(f case_file, j juror_seen) returns boolean language sql immutable as $$
   select j.admitted or j.newcomer and f.gold is not null
 $$;
 
--- Why this person may not judge this case, by whatever account: null, conflict_of_interest or already_voted. Ids of
+-- Why this person may not judge this case, through whichever account: null, conflict_of_interest or already_voted. Ids of
 -- parties and jurors are one namespace, so a party's other accounts are found by the list.
-create or replace function case_bar(f case_file, j juror_seen) returns text language plpgsql stable as $$
+create or replace function case_exclusion(f case_file, j juror_seen) returns text language plpgsql stable as $$
 begin
   if f.party_ids && j.ids or j.person = any (f.party_persons) then return 'conflict_of_interest'; end if;
   if exists (select from vote where case_id = f.id and (person = j.person or juror = any (j.ids))) then return 'already_voted'; end if;
@@ -41,14 +41,14 @@ create or replace function speaks_for(c court, p_subject text, l lease) returns 
       or exists (select from juror where court = c.name and list = c.list and id = p_subject and person = l.slot)
 $$;
 
--- Whether the day's limits leave room for one more vote, what is held counted in (S2.10).
-create or replace function is_tired(c court, p_person text, p_held integer, p_now timestamptz) returns boolean language sql stable as $$
+-- Whether the day's limit leaves no further vote, live holds included (S2.10).
+create or replace function reached_daily_limit(c court, p_person text, p_held integer, p_now timestamptz) returns boolean language sql stable as $$
   select coalesce((select d.votes from juror_day d where d.court = c.name and d.person = p_person
                       and d.day = (p_now at time zone 'UTC')::date), 0) + p_held >= c.votes_per_day
 $$;
 
--- Hands a juror the case that he holds already, or a new one (S2.4, S2.5). The person is locked first and everything
--- is looked at after that, so that eight accounts of one person are one person. No case is waited for: a claim may
+-- Hands a juror the case that they hold already, or a new one (S2.4, S2.5). The person is locked first and everything
+-- is read after that, so that eight accounts of one person are one person. No case is waited for: a claim may
 -- have another one locked by then, and two that wait for each other's are a deadlock.
 -- outcome  held, resumed, busy (all candidates are locked by other claims: retry), or why there is nothing:
 --          notEligible, fatigue, windowFull, none
@@ -79,7 +79,7 @@ begin
   if found then
     return query select 'resumed', l.item_id, l.token, l.expires_at, v_changed; return;
   end if;
-  outcome := case when not (j.admitted or j.newcomer) then 'notEligible' when is_tired(c, j.person, 0, v_now) then 'fatigue' end;
+  outcome := case when not (j.admitted or j.newcomer) then 'notEligible' when reached_daily_limit(c, j.person, 0, v_now) then 'fatigue' end;
   if outcome is not null then return query select outcome, id, token, expires_at, v_changed; return; end if;
 
   select coalesce(array_agg(case_id), '{}') into v_shown from exposure
@@ -103,46 +103,46 @@ create or replace function end_lost_holds(c court, j juror_seen) returns text[] 
 declare
   l lease;
   f case_file;
-  v_bar text;
+  v_reason text;
   v_now timestamptz;
   v_ended text[] := '{}';
 begin
   for l in select * from lease where kind = 'case' and queue = c.name and slot = any (j.ids || j.person) and ended_at is null
             order by item_id loop
     select * into f from case_file where id = l.item_id;
-    v_bar := case when l.expires_at <= clock_timestamp() then 'expired' else vote_bar(f, j) end;
-    continue when v_bar is null;
+    v_reason := case when l.expires_at <= clock_timestamp() then 'expired' else vote_exclusion(f, j) end;
+    continue when v_reason is null;
     perform from item where kind = 'case' and id = l.item_id for update;
     v_ended := v_ended || l.item_id;
-    if v_bar = 'expired' then
+    if v_reason = 'expired' then
       perform advance_cases(array[l.item_id]);
       continue;
     end if;
     v_now := clock_timestamp();
-    perform revoke_hold(l, v_bar, 'claim', v_now);
+    perform revoke_hold(l, v_reason, 'claim', v_now);
   end loop;
   return v_ended;
 end $$;
 
 -- Why a vote of this person on this case would not count: null, forbidden, conflict_of_interest or already_voted.
-create or replace function vote_bar(f case_file, j juror_seen) returns text language sql stable as $$
-  select case when not may_judge(f, j) then 'forbidden' else case_bar(f, j) end
+create or replace function vote_exclusion(f case_file, j juror_seen) returns text language sql stable as $$
+  select case when not may_judge(f, j) then 'forbidden' else case_exclusion(f, j) end
 $$;
 
 -- Ends a live hold whose juror may not judge the case any more. The caller holds the case's lock.
-create or replace function revoke_hold(l lease, p_bar text, p_attempt text, p_now timestamptz) returns void language plpgsql as $$
+create or replace function revoke_hold(l lease, p_reason text, p_attempt text, p_now timestamptz) returns void language plpgsql as $$
 begin
   update lease set ended_at = greatest(p_now, granted_at), why = 'revoked', ended_by = 'system'
    where token = l.token and ended_at is null;
   if found then
-    perform keep_case(l.item_id, 'refused', l.holder, json_build_object('attempt', p_attempt, 'reason', p_bar), p_now);
+    perform recompute_case(l.item_id, 'refused', l.holder, json_build_object('attempt', p_attempt, 'reason', p_reason), p_now);
   end if;
 end $$;
 
--- Locks a case with room that the person may judge. In a window of m cases every place is as likely as any
--- other: those shown already stand for themselves, the free ones for cases not shown yet. So a refresh gives a
--- random one of at most m, and never leads to a wanted one.
--- Like the next three it returns null where there is none, and '' where others have all of them locked.
+-- Locks a case with slots left that the person may judge. In a window of m cases every position is as likely as any
+-- other: one that is taken gives the case shown there, a free one gives a case not shown yet. So repeated claims give
+-- random ones of at most m cases, and never lead to a chosen one.
+-- Like the next two it returns null where there is none, and '' where other claims have all of them locked.
 create or replace function pick_case(c court, j juror_seen, p_shown text[], p_free integer, p_now timestamptz) returns text
 language plpgsql set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
@@ -155,7 +155,7 @@ begin
     select i.id from unnest(p_shown) as x (id) join item i on i.kind = 'case' and i.id = x.id
       join case_file f on f.id = i.id
      where i.state = 'ready' and i.room > 0 and (i.deadline_at is null or i.deadline_at > p_now)
-       and not j.person = any (i.skipped) and may_judge(f, j) and case_bar(f, j) is null
+       and not j.person = any (i.skipped) and may_judge(f, j) and case_exclusion(f, j) is null
     union all select null from generate_series(1, p_free)) s;
   for n in 1 .. coalesce(cardinality(v_places), 0) loop
     v_id := case when v_places[n] is null then pick_new(c, j, p_shown, p_now) else lock_first(v_places[n:n]) end;
@@ -181,7 +181,7 @@ begin
   return v_found;
 end $$;
 
--- Locks the first of these that nobody else has locked and that still has room.
+-- Locks the first of these that no other transaction has locked and that still has slots left.
 create or replace function lock_first(p_ids text[]) returns text language plpgsql as $$
 declare
   v_id text;
@@ -200,13 +200,13 @@ begin
   return array(
     select i.id from case_file f join item i on i.kind = 'case' and i.id = f.id
      where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)
-       and not j.person = any (i.skipped) and case_bar(f, j) is null
+       and not j.person = any (i.skipped) and case_exclusion(f, j) is null
      order by random() limit 8);
 end $$;
 
--- The next few cases with room that the person may judge: in order, or from a random place of it on and around. In
--- one statement, because a case that somebody takes meanwhile changes its place. What bars him is written out: as a
--- function it would be called for each case that he has judged already.
+-- The next few cases with slots left that the person may judge: in order, or from a random start on and around. In
+-- one statement, because a case that is taken meanwhile changes its place. What excludes the person is written out: as
+-- a function it would be called for each case that they have judged already.
 create or replace function next_cases(c court, j juror_seen, p_shown text[], p_now timestamptz) returns text[] language plpgsql stable
 set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set enable_sort = off as $$
 declare
@@ -231,7 +231,7 @@ begin
     limit 8);
 end $$;
 
--- Puts a hold on a locked case. The first showing begins the person's window for it; a later one inside it doesn't.
+-- Puts a hold on a locked case. The first showing begins the person's window for it; a later one inside it does not.
 create or replace function hold_case(
   c court, p_id text, p_token text, p_juror text, p_person text, p_until timestamptz, p_invited boolean, p_now timestamptz
 ) returns void language plpgsql as $$
@@ -242,7 +242,7 @@ begin
     insert into exposure as e (court, person, case_id, shown_at) values (c.name, p_person, p_id, p_now)
     on conflict (court, person, case_id) do update set shown_at = p_now where e.shown_at <= p_now - make_interval(secs => c.window_seconds);
   end if;
-  perform keep_case(p_id, case when p_invited then 'invited' else 'claimed' end, case when p_invited then 'system' else p_juror end,
+  perform recompute_case(p_id, case when p_invited then 'invited' else 'claimed' end, case when p_invited then 'system' else p_juror end,
                     case when p_invited then json_build_object('juror', p_juror) end, p_now, not p_invited);
 end $$;
 

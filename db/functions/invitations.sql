@@ -1,9 +1,9 @@
 -- Assignment (S2.1): a case's workflow asks for jurors whenever some are missing, and a juror who becomes free is invited
--- to a case that lacks some. What is missing is computed under the case's lock each time, so a round that is repeated
--- never invites too many.
+-- to a case that lacks some. What is missing is computed under the case's lock each time, so a repeated round never
+-- invites too many.
 
 -- Invites as many random jurors as the case lacks, by the same rules as claims. Each has until the answer time;
--- who declines or stays silent isn't asked again for this case.
+-- one who declines or does not answer is not invited to this case again.
 -- p_tokens  one for each who may be invited at most
 -- (Without sequential scans: the plan made while there were no leases is kept when there are many.)
 create or replace function invite_jurors(p_id text, p_tokens text[]) returns integer language plpgsql
@@ -20,7 +20,7 @@ begin
   if not found then return 0; end if;
   select * into f from case_file where id = p_id;
   select * into c from court where name = f.court;
-  v_missing := least(c.assign_jurors - f.holds, case_room(f, c), cardinality(p_tokens));
+  v_missing := least(c.assign_jurors - f.holds, case_slots_left(f, c), cardinality(p_tokens));
   for tries in 1 .. v_missing * 3 loop
     exit when v_invited = v_missing;
     v_juror := any_juror(c, f, i.skipped, random());
@@ -57,7 +57,7 @@ begin
   insert into delivery_start (kind, item_id, n) select kind, item_id, n from added;
 end $$;
 
--- Keeps the jurors who may be free from now on, if a case of their court lacks some.
+-- Records the jurors who may be free from now on, if a case of their court lacks some.
 -- p_persons  null: any of the court's
 create or replace function free_jurors(p_court text, p_persons text[]) returns void language plpgsql
 set enable_seqscan = off as $$
@@ -128,8 +128,8 @@ begin
   return v_result;
 end $$;
 
--- The first juror from a random place of the list on who may be asked; from its beginning if there is none. A thousand
--- are looked at and no more: where hardly anybody is free, the next round looks at others.
+-- The first juror from a random start of the list on who may be invited; from its beginning if there is none. At most
+-- a thousand are checked: where hardly any juror is free, the next round checks others.
 create or replace function any_juror(c court, f case_file, p_skipped text[], p_from double precision) returns text
 language plpgsql set plan_cache_mode = force_generic_plan set enable_sort = off
 set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $$
@@ -164,7 +164,7 @@ begin
      limit p_limit);
 end $$;
 
--- By the cheapest question first: most of a hundred thousand jurors are asked only one or two of them.
+-- The cheapest checks come first: most of a hundred thousand jurors need only one or two of them.
 create or replace function invitable(c court, f case_file, p_skipped text[], p_juror text, p_person text) returns boolean
 language plpgsql stable as $$
 declare
@@ -173,7 +173,7 @@ begin
   if p_person = any (p_skipped)
      or exists (select from lease where kind = 'case' and queue = c.name and slot = p_person and ended_at is null)
      or exists (select from lease where kind = 'case' and item_id = f.id and slot = p_person)
-     or is_tired(c, p_person, 0, clock_timestamp())
+     or reached_daily_limit(c, p_person, 0, clock_timestamp())
      or exists (select from juror_day d where d.court = c.name and d.person = p_person
                    and d.day = (clock_timestamp() at time zone 'UTC')::date and d.invited >= c.invites_per_day)
      or (select count(*) from exposure e where e.court = c.name and e.person = p_person and e.case_id <> f.id
@@ -181,11 +181,11 @@ begin
     return false;
   end if;
   j := juror_seen(c, p_juror, p_person);
-  return may_judge(f, j) and case_bar(f, j) is null
+  return may_judge(f, j) and case_exclusion(f, j) is null
      and not exists (select from lease where kind = 'case' and queue = c.name and slot = any (j.ids) and ended_at is null);
 end $$;
 
--- Invites one juror, unless another call is at work with the same person: then another juror is as good.
+-- Invites one juror, unless another call has locked the person: then another juror will do.
 create or replace function invite_juror(c court, f case_file, p_skipped text[], p_juror text, p_token text) returns boolean
 language plpgsql as $$
 declare

@@ -2,7 +2,7 @@
 
 -- A vote (S2.2, S2.3). The verdict was found for so many counted votes under these settings; when they have changed
 -- meanwhile, it is to be found again.
--- outcome  counted, late (kept, doesn't count), repeated, again, or why not: not_found, foreign, not_open,
+-- outcome  counted, late (kept, does not count), repeated, again, or why not: not_found, foreign, not_open,
 --          lease_lost, already_voted, conflict_of_interest, forbidden
 create or replace function cast_vote(
   p_id text, p_token text, p_option text, p_comment text, p_subject text, p_votes integer, p_settings bigint, p_verdict jsonb
@@ -16,7 +16,7 @@ declare
   j juror_seen;
   v_vote vote;
   v_now timestamptz;
-  v_bar text;
+  v_reason text;
 begin
   select * into i from item where kind = 'case' and id = p_id for update;
   if not found then return query select 'not_found', false; return; end if;
@@ -30,7 +30,7 @@ begin
     return query select 'repeated', v_vote.counted; return;
   end if;
   if i.ended_at is null and (i.deadline_at <= v_now or l.ended_at is null and l.expires_at <= v_now) then
-    -- no clock has come by yet: done now, so that the answer can say so
+    -- due, but no clock has done it yet: done now, so that the answer can say so
     perform advance_cases(array[p_id]);
     select * into i from item where kind = 'case' and id = p_id;
     select * into l from lease where token = p_token;
@@ -42,13 +42,13 @@ begin
   if l.token is null or v_vote.token is not null then return query select 'lease_lost', false; return; end if;
 
   j := juror_seen(c, l.holder, l.slot);
-  v_bar := vote_bar(f, j);
-  if v_bar is not null then
-    perform revoke_hold(l, v_bar, 'vote', v_now);
-    return query select v_bar, false; return;
+  v_reason := vote_exclusion(f, j);
+  if v_reason is not null then
+    perform revoke_hold(l, v_reason, 'vote', v_now);
+    return query select v_reason, false; return;
   end if;
   if l.ended_at is not null then return query select 'lease_lost', false; return; end if;
-  if f.gold is null and (f.votes <> p_votes or p_settings <> hold_settings(f.court)) then
+  if f.gold is null and (f.votes <> p_votes or p_settings <> lock_settings(f.court)) then
     return query select 'again', false; return;
   end if;
 
@@ -67,15 +67,15 @@ begin
     insert into juror_record as r (court, person, judged, agreed) values (f.court, j.person, 1, (p_option = f.gold)::integer)
     on conflict (court, person) do update set judged = r.judged + 1, agreed = r.agreed + excluded.agreed;
   end if;
-  perform keep_case(p_id, 'voted', l.holder, json_build_object('option', p_option), v_now,
+  perform recompute_case(p_id, 'voted', l.holder, json_build_object('option', p_option), v_now,
     f.gold is not null or p_verdict ->> 'winner' is null and not (p_verdict ->> 'hung')::boolean,
-    -- not of gold, which everybody may judge: its row would grow with each of them
+    -- not of gold, which all jurors may judge: its row would grow with each of them
     case when f.gold is null then j.person end);
   if f.gold is null then perform apply_verdict(p_id, p_verdict, v_now); end if;
   return query select 'counted', true;
 end $$;
 
--- A vote of somebody who still read the case when it was decided: wasted, counted as such once (S2.6), and kept as
+-- A vote of a juror who still held the case when it was decided: wasted, counted as such once (S2.6), and kept as
 -- evidence where the court wants that.
 create or replace function late_vote(i item, f case_file, c court, l lease, p_option text, p_comment text, p_now timestamptz) returns boolean
 language plpgsql as $$
@@ -93,7 +93,7 @@ begin
   return found;
 end $$;
 
--- Ends a hold by its holder. `p_type` released, skipped or declined; who skips or declines isn't given it again.
+-- Ends a hold by its holder. `p_type` released, skipped or declined; a person who skips or declines is not given it again.
 -- outcome  done, repeated, or why not: not_found, foreign, not_invited, not_open, lease_lost
 create or replace function leave_case(p_id text, p_token text, p_subject text, p_type text) returns text language plpgsql as $$
 declare
@@ -117,7 +117,7 @@ begin
   if i.ended_at is not null then return 'not_open'; end if;
   if l.token is null or l.ended_at is not null then return 'lease_lost'; end if;
   update lease set ended_at = greatest(v_now, granted_at), why = 'released', ended_by = l.holder where token = p_token;
-  perform keep_case(p_id, p_type, l.holder, null, v_now, true, case when p_type <> 'released' then l.slot end);
+  perform recompute_case(p_id, p_type, l.holder, null, v_now, true, case when p_type <> 'released' then l.slot end);
   return 'done';
 end $$;
 

@@ -2,9 +2,9 @@
 
 -- name: add_cases
 -- moves
--- One row per case of the JSON array $1; ids that exist already are left out of the answer.
+-- One row per case of the JSON array :cases; ids that exist already are left out of the answer.
 with sent as (
-  select distinct on (x.id) x.* from json_to_recordset($1::json) as x (
+  select distinct on (x.id) x.* from json_to_recordset(:cases::json) as x (
     no integer, id text, court text, parties jsonb, body json, hash text, callback jsonb,
     "deadlineSeconds" double precision, gold text, "votesLeft" integer, priority bigint, actor text)
    order by x.id, x.no
@@ -30,7 +30,7 @@ with sent as (
 ), filed as (
   insert into case_file (id, court, parties, party_ids, party_persons, gold, votes_left)
   select a.id, a.queue, x.parties, array(select p ->> 'id' from jsonb_array_elements(x.parties) p),
-         -- the person that is said, or the one whom today's list knows, or its own
+         -- the person that was sent, or the one in today's list, or a person of its own
          array(select coalesce(p ->> 'person', j.person, p ->> 'id') from jsonb_array_elements(x.parties) p
                  left join juror j on j.court = c.name and j.list = c.list and j.id = p ->> 'id'), x.gold, x."votesLeft"
     from added a join sent x on x.id = a.id join court c on c.name = a.queue
@@ -40,89 +40,91 @@ select * from added order by seq;
 -- name: get_cases
 select i.*, f.parties, f.tally, f.votes, f.votes_left, f.stage, f.holds, f.wasted, f.winner, f.gold, c.options
   from item i join case_file f on f.id = i.id join court c on c.name = f.court
- where i.kind = 'case' and i.id = any ($1::text[]);
+ where i.kind = 'case' and i.id = any (:ids::text[]);
 
 -- name: case_sight
 -- not null: shown_at, holds, now, luck
--- What a juror ($2, or the holder of the token $3) has to do with a case, by whatever account: since when it was shown to
--- them, whether they hold it, their vote. `luck` is a number from 0 to 1 that stays the same for this person and case.
+-- What a juror (:juror, or the holder of the token :token) has to do with a case, through whichever account: since when
+-- it was shown to them, whether they hold it, their vote. `luck` is a number from 0 to 1 that stays the same for this
+-- person and case.
 select s.shown_at, s.holds, v.option, v.at as voted_at, n.now,
        abs(hashtextextended(p.person || chr(31) || f.id, 7) % 1000000) / 1000000.0::double precision as luck
   from case_file f join court c on c.name = f.court
- cross join lateral (select coalesce($2::text, (select holder from lease where token = $3::text and kind = 'case' and item_id = f.id)) as juror) a
+ cross join lateral (select coalesce(:juror?::text, (select holder from lease where token = :token?::text and kind = 'case' and item_id = f.id)) as juror) a
  cross join lateral (select coalesce((select person from juror where court = c.name and list = c.list and id = a.juror), a.juror) as person) p
  cross join lateral (select min(granted_at) as shown_at, coalesce(bool_or(ended_at is null), false) as holds from lease
                       where kind = 'case' and item_id = f.id and slot in (p.person, a.juror)) s
  cross join (select clock_timestamp() as now) n
   left join lateral (select option, at from vote where case_id = f.id and (person = p.person or juror = a.juror) order by seq limit 1) v on true
- where f.id = $1 and s.shown_at is not null;
+ where f.id = :id and s.shown_at is not null;
 
 -- name: list_cases
--- Newest first, of one court or of all, gold aside; ($3, $4) is the creation and number of the last row before.
+-- Newest first, of one court or of all, without gold; (:beforeCreatedAt, :beforeSeq) are the creation time and number of
+-- the last row of the page before.
 -- bytes: body, result, last_data, parties
 select i.* from queue qq cross join lateral (
   select i.*, f.parties, f.tally, f.votes, f.votes_left, f.stage, f.holds, f.wasted, f.winner, f.gold, c.options
     from item i join case_file f on f.id = i.id join court c on c.name = f.court
-   where i.kind = 'case' and i.queue = qq.name and ($2::text is null or i.state = $2) and f.gold is null
-     and ($3::timestamptz is null or (i.created_at, i.seq) < ($3, $4::bigint))
-   order by i.created_at desc, i.seq desc limit $5) i
- where qq.kind = 'case' and ($1::text is null or qq.name = $1)
- order by i.created_at desc, i.seq desc limit $5;
+   where i.kind = 'case' and i.queue = qq.name and (:state?::text is null or i.state = :state) and f.gold is null
+     and (:beforeCreatedAt?::timestamptz is null or (i.created_at, i.seq) < (:beforeCreatedAt, :beforeSeq?::bigint))
+   order by i.created_at desc, i.seq desc limit :limit) i
+ where qq.kind = 'case' and (:court?::text is null or qq.name = :court)
+ order by i.created_at desc, i.seq desc limit :limit;
 
 -- name: claim_case
 -- moves
-select * from claim_case($1, $2, $3);
+select * from claim_case(:court, :juror, :token);
 
 -- name: case_reasons
 -- not null: no_votes_left, voted, party, skipped, open
-select * from case_reasons($1, $2);
+select * from case_reasons(:court, :juror);
 
 -- name: case_to_judge
 -- not null: tally
 -- What a vote is judged by: the counted votes so far, of which gold has none, and the court's settings.
 select f.id, case when f.gold is null then f.tally else '{}' end as tally, f.votes, f.stage, f.gold, c.*, q.settings_version
   from case_file f join court c on c.name = f.court join queue q on q.kind = 'case' and q.name = f.court
- where f.id = $1;
+ where f.id = :id;
 
 -- name: cast_vote
 -- moves
 -- not null: outcome, counted
-select * from cast_vote($1, $2, $3, $4, $5, $6, $7, $8);
+select * from cast_vote(:id, :token, :option, :comment?, :subject?, :votes, :settingsVersion, :verdict::jsonb);
 
 -- name: leave_case
 -- moves
 -- not null: outcome
-select leave_case($1, $2, $3, $4) as outcome;
+select leave_case(:id, :token, :subject?, :how) as outcome;
 
 -- name: renew_hold
 -- moves
-select * from renew_hold($1, $2, $3);
+select * from renew_hold(:id, :token, :subject?);
 
 -- name: close_cases
 -- moves
 -- not null: id
-select * from close_cases($1, $2, $3) as id;
+select * from close_cases(:ids, :reason, :actor) as id;
 
 -- name: case_votes
--- Newest first; $2 is the number of the last row before.
+-- Newest first; :before is the number of the last row of the page before.
 -- bytes: comment
 select seq, juror, option, comment, at, counted from vote
- where case_id = $1 and ($2::bigint is null or seq < $2) order by seq desc limit $3;
+ where case_id = :id and (:before?::bigint is null or seq < :before) order by seq desc limit :limit;
 
 -- name: invite_jurors
 -- moves
 -- not null: n
-select invite_jurors($1, $2) as n;
+select invite_jurors(:id, :tokens) as n;
 
 -- name: invitations
 -- not null: token, case_id, court, expires_at
--- A juror's open invitations, by whatever account of his they came, newest first: a token begins with its time.
+-- A juror's open invitations, through whichever of their accounts, newest first: a token begins with its time.
 select l.token, l.item_id as case_id, l.queue as court, l.expires_at from lease l
  where l.kind = 'case' and l.invited and l.ended_at is null and l.expires_at > clock_timestamp()
    and l.queue in (select name from court) and l.slot in (
-     select $1::text union
-     select j.person from court c join juror j on j.court = c.name and j.list = c.list and j.id = $1)
-   and (l.holder = $1 or exists (select from court c join juror j on j.court = c.name and j.list = c.list and j.id = $1
+     select :juror::text union
+     select j.person from court c join juror j on j.court = c.name and j.list = c.list and j.id = :juror)
+   and (l.holder = :juror or exists (select from court c join juror j on j.court = c.name and j.list = c.list and j.id = :juror
                                   where c.name = l.queue and j.person = l.slot))
-   and ($2::text is null or l.token < $2)
- order by l.token desc limit $3;
+   and (:before?::text is null or l.token < :before)
+ order by l.token desc limit :limit;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, inject, test } from 'vitest';
-import { type Fallen, fleissKappa, krippendorffAlpha } from '../../domain/agreement.ts';
+import { fleissKappa, krippendorffAlpha, type TallyCount } from '../../domain/agreement.ts';
 import { addCases, claim, court, jurors, numbered, stats, voted, votes } from '../support/cases.ts';
 import { askPython, pythonWith } from '../support/python.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -25,8 +25,8 @@ const tallyOf = (options: string[]): Record<string, number> => {
 };
 
 /** As statistics keep them: equal ones counted together. */
-function fallenOf(cases: Cases): Fallen[] {
-  const by = new Map<string, Fallen>();
+function distributionOf(cases: Cases): TallyCount[] {
+  const by = new Map<string, TallyCount>();
   for (const options of cases) {
     const key = [...options].sort().join();
     const known = by.get(key) ?? { tally: tallyOf(options), cases: 0 };
@@ -87,7 +87,7 @@ beforeAll(() => {
 }, 600_000);
 
 function expectAlpha(cases: Cases, { alpha, crowdAlpha }: Found, what: string): void {
-  expectClose(krippendorffAlpha(fallenOf(cases)), alpha, `alpha of ${what}`);
+  expectClose(krippendorffAlpha(distributionOf(cases)), alpha, `alpha of ${what}`);
   if (crowdAlpha !== null) expectClose(crowdAlpha, alpha, `the libraries' alpha of ${what}`);
 }
 
@@ -96,7 +96,7 @@ test('S2.8 kappa and alpha of cases with equally many votes are those of the pub
   expect(answers.filter(({ kappa }) => kappa !== null).length).toBeGreaterThan(50);
   answers.forEach((answer, n) => {
     const cases = even[n] ?? [];
-    expectClose(fleissKappa(fallenOf(cases)), answer.kappa, `kappa of sample ${n}`);
+    expectClose(fleissKappa(distributionOf(cases)), answer.kappa, `kappa of sample ${n}`);
     expectAlpha(cases, answer, `sample ${n}`);
   });
 });
@@ -113,7 +113,7 @@ test('S2.8 kappa and alpha of five thousand real votes are those of the publishe
   expect([real.length, real.flat().length]).toEqual([1000, 5000]);
   const answer = found.at(-1);
   if (!answer) throw new Error('the libraries said nothing');
-  expectClose(fleissKappa(fallenOf(real)), answer.kappa, 'kappa');
+  expectClose(fleissKappa(distributionOf(real)), answer.kappa, 'kappa');
   expectAlpha(real, answer, 'the real votes');
   expect(answer.alpha).toBeGreaterThan(0);
 });
@@ -129,14 +129,14 @@ test('S2.8 neither is a number where nothing can be said', () => {
     [['a', 'a'], ['b']],
   ];
   for (const cases of nothing) {
-    expect(fleissKappa(fallenOf(cases)), JSON.stringify(cases)).toBeNull();
-    expect(krippendorffAlpha(fallenOf(cases)), JSON.stringify(cases)).toBeNull();
+    expect(fleissKappa(distributionOf(cases)), JSON.stringify(cases)).toBeNull();
+    expect(krippendorffAlpha(distributionOf(cases)), JSON.stringify(cases)).toBeNull();
   }
   const whole = [
     ['a', 'a'],
     ['b', 'b'],
   ];
-  expect([fleissKappa(fallenOf(whole)), krippendorffAlpha(fallenOf(whole))]).toEqual([1, 1]);
+  expect([fleissKappa(distributionOf(whole)), krippendorffAlpha(distributionOf(whole))]).toEqual([1, 1]);
 });
 
 test("S2.8 a court's statistics give both over the votes on its ended cases, hung ones with them", async () => {
@@ -164,6 +164,6 @@ test("S2.8 a court's statistics give both over the votes on its ended cases, hun
   const now = await stats(api, 'measured');
   expect(now).toMatchObject({ open: 0, votes: cast.flat().length });
   expect(now.decided + now.hung).toBe(ids.length);
-  expectClose(now.kappa, fleissKappa(fallenOf(cast)), 'kappa');
-  expectClose(now.alpha, krippendorffAlpha(fallenOf(cast)), 'alpha');
+  expectClose(now.kappa, fleissKappa(distributionOf(cast)), 'kappa');
+  expectClose(now.alpha, krippendorffAlpha(distributionOf(cast)), 'alpha');
 });

@@ -1,0 +1,129 @@
+import { z } from '@hono/zod-openapi';
+import {
+  Case,
+  CastVote,
+  CastVoteAnswer,
+  ClaimCase,
+  ClaimCaseAnswer,
+  HoldToken,
+  Invitations,
+  JurorParam,
+  ReleaseCase,
+} from '../../contract/cases.ts';
+import { IdParam, pageByText } from '../../contract/common.ts';
+import { CourtParam } from '../../contract/courts.ts';
+import type { RowOf } from '../../db/pool.ts';
+import { boundTo, personOf } from '../auth.ts';
+import { endpoint, ok } from '../endpoint.ts';
+import { page } from '../paging.ts';
+import { viewForJuror } from './view.ts';
+
+// What jurors do.
+
+export const claimCaseEndpoint = endpoint({
+  method: 'post',
+  path: '/v1/courts/{court}/claim',
+  tag: 'Cases',
+  summary: 'Hand me a case to judge; one that I hold comes first',
+  roles: ['reviewer', 'agent'],
+  params: CourtParam,
+  body: ClaimCase,
+  answers: { 200: ClaimCaseAnswer },
+  problems: ['not_found'],
+  async handle({ api, caller, params: { court }, body, signal }) {
+    const juror = personOf(caller, body.juror, 'juror');
+    const claim = await api.services.cases.claim(court, juror, signal);
+    if (claim.item === null) return ok({ case: null, lease: null, resumed: false, reasons: claim.reasons });
+    const { item, token, expiresAt, resumed } = claim;
+    if (!resumed) api.metrics.handedOut(court, 1);
+    const lease = { token, expiresAt: expiresAt.toISOString() };
+    return ok({ case: await viewForJuror(api, caller, item, { juror }), lease, resumed, reasons: null });
+  },
+});
+
+export const castVoteEndpoint = endpoint({
+  method: 'post',
+  path: '/v1/cases/{id}/votes',
+  tag: 'Cases',
+  summary: 'Vote on a case that I hold; the deciding vote decides at once',
+  roles: ['reviewer', 'agent'],
+  params: IdParam,
+  body: CastVote,
+  answers: { 200: CastVoteAnswer },
+  problems: ['not_found', 'not_open', 'lease_lost', 'already_voted', 'conflict_of_interest'],
+  async handle({ api, caller, params: { id }, body: { token, option, comment = null } }) {
+    const hold = { id, token, subject: boundTo(caller) };
+    const { counted, item } = await api.services.cases.vote(hold, option, comment);
+    return ok({ counted, case: await viewForJuror(api, caller, item, { token }) });
+  },
+});
+
+export const renewCase = endpoint({
+  method: 'post',
+  path: '/v1/cases/{id}/renew',
+  tag: 'Cases',
+  summary: 'A full lease again',
+  roles: ['reviewer', 'agent'],
+  params: IdParam,
+  body: HoldToken,
+  answers: { 200: z.object({ expiresAt: z.string() }) },
+  problems: ['not_found', 'not_open', 'lease_lost'],
+  async handle({ api, caller, params: { id }, body: { token } }) {
+    const expiresAt = await api.services.cases.renew({ id, token, subject: boundTo(caller) });
+    return ok({ expiresAt: expiresAt.toISOString() });
+  },
+});
+
+export const releaseCase = endpoint({
+  method: 'post',
+  path: '/v1/cases/{id}/release',
+  tag: 'Cases',
+  summary: 'Give a case back; skip: never offer it to me again',
+  roles: ['reviewer', 'agent'],
+  params: IdParam,
+  body: ReleaseCase,
+  answers: { 200: Case },
+  problems: ['not_found', 'not_open', 'lease_lost'],
+  async handle({ api, caller, params: { id }, body: { token, skip } }) {
+    const hold = { id, token, subject: boundTo(caller) };
+    const item = await api.services.cases.leave(hold, skip ? 'skipped' : 'released');
+    return ok(await viewForJuror(api, caller, item, { token }));
+  },
+});
+
+export const declineCase = endpoint({
+  method: 'post',
+  path: '/v1/cases/{id}/decline',
+  tag: 'Cases',
+  summary: 'Not me: another juror is invited instead',
+  roles: ['reviewer', 'agent'],
+  params: IdParam,
+  body: HoldToken,
+  answers: { 200: Case },
+  problems: ['not_found', 'not_open', 'lease_lost'],
+  async handle({ api, caller, params: { id }, body: { token } }) {
+    const item = await api.services.cases.leave({ id, token, subject: boundTo(caller) }, 'declined');
+    return ok(await viewForJuror(api, caller, item, { token }));
+  },
+});
+
+export const listInvitations = endpoint({
+  method: 'get',
+  path: '/v1/jurors/{juror}/invitations',
+  tag: 'Cases',
+  summary: "A juror's open invitations, newest first: one a court at most",
+  roles: ['reviewer', 'agent'],
+  params: JurorParam,
+  query: pageByText(/^lt_[A-Za-z0-9_-]{1,100}$/),
+  answers: { 200: Invitations },
+  async handle({ api, caller, params, query: { limit, cursor } }) {
+    const juror = personOf(caller, params.juror, 'juror');
+    const rows = await api.services.invitations.ofJuror(juror, cursor, limit + 1);
+    return ok(page(rows, limit, view, (i) => i.token));
+  },
+});
+
+const view = ({ case_id, court, token, expires_at }: RowOf<'invitations'>) => ({
+  ...{ case: case_id, court, token },
+  expiresAt: expires_at.toISOString(),
+});

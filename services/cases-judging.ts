@@ -1,0 +1,156 @@
+import type { CaseItem } from '../contract/items.ts';
+import { type Db, only, type Queryable, type RowOf } from '../db/pool.ts';
+import { type Claimed, claimReasons, type Rejection } from '../domain/cases.ts';
+import { verdictOf } from '../domain/courts.ts';
+import { refusalOf } from '../domain/refusals.ts';
+import type { CourtService } from './courts.ts';
+import { invalid, Problem } from './problems.ts';
+import { whileBusy } from './retry.ts';
+import { newToken } from './tokens.ts';
+
+/** What a call about a lease names. */
+interface Hold {
+  id: string;
+  token: string;
+  /** The holder that the token must belong to; null: any. */
+  subject: string | null;
+}
+
+type Leaving = 'released' | 'skipped' | 'declined';
+
+type Claim =
+  | { item: CaseItem; token: string; expiresAt: Date; resumed: boolean }
+  | { item: null; reasons: ReturnType<typeof claimReasons> };
+
+/** What jurors do with cases (S2.1–S2.6). */
+export interface JudgingService {
+  /**
+   * Hands a juror a case of a court, one that they hold first. It is given back if the caller has gone meanwhile.
+   * @throws Problem `not_found`
+   */
+  claim(court: string, juror: string, signal: AbortSignal): Promise<Claim>;
+  /** @throws Problem when the vote is rejected, `unavailable` while others vote on the case all the time */
+  vote(hold: Hold, option: string, comment: string | null): Promise<{ counted: boolean; item: CaseItem }>;
+  /** Ends a hold; a repeated call has the same answer. @throws Problem when it is rejected */
+  leave(hold: Hold, how: Leaving): Promise<CaseItem>;
+  /** Begins a full lease. @returns its end. @throws Problem when it is rejected */
+  renew(hold: Hold): Promise<Date>;
+}
+
+const CLAIM_RETRIES = { tries: 50, stepMs: 4, mostMs: 40 };
+const VOTE_TRIES = 100;
+
+export const judgingService = (db: Db, courts: CourtService): JudgingService => ({
+  async claim(name, juror, signal) {
+    const { name: court } = await courts.get(name);
+    const token = newToken();
+    const read = readOnce();
+    const moved = ([row]: Claimed[]) =>
+      read.moved(row?.outcome === 'held' ? [row.id, ...row.changed] : (row?.changed ?? []));
+    // all candidates are locked by other claims; waiting for them could deadlock
+    const claimed = await whileBusy(
+      async () => only(await db.move('claim_case', { court, juror, token }, { moved })),
+      ({ outcome }) => outcome === 'busy',
+      CLAIM_RETRIES,
+    );
+    if (claimed.id === null) {
+      const found = only(await db.run('case_reasons', { court, juror }));
+      return { item: null, reasons: claimReasons(claimed.outcome, found) };
+    }
+    const { id, outcome, expires_at: expiresAt } = claimed;
+    const item = read.items().find((one) => one.id === id) ?? only(await db.run('get_cases', { ids: [id] }));
+    // an answer that cannot be written to a closed connection is no hand-out
+    if (outcome === 'held' && signal.aborted) await leave(db, { id, token, subject: null }, 'released');
+    return { item, token: claimed.token, expiresAt, resumed: outcome === 'resumed' };
+  },
+  async vote(hold, option, comment) {
+    // judged before it is cast, and cast only if nothing has changed meanwhile: the strategies stay in one place
+    for (let tries = 0; tries < VOTE_TRIES; tries++) {
+      const [found] = await db.run('case_to_judge', { id: hold.id });
+      if (!found) throw caseNotFound(hold.id);
+      const { options, votes, stage, settings_version: settingsVersion } = found;
+      if (!options.includes(option)) throw invalid('option', `must be one of ${options.join(', ')}`);
+      const verdict = verdictOf(found, withOneMore(found.tally, option), stage);
+      const vote = { ...hold, option, comment, votes, settingsVersion, verdict };
+      const read = readOnce();
+      const moved = ([row]: RowOf<'cast_vote'>[]) => read.moved(row?.outcome === 'again' ? [] : [hold.id]);
+      const { outcome, counted } = only(await db.move('cast_vote', vote, { moved }));
+      if (outcome === 'counted' || outcome === 'late' || outcome === 'repeated')
+        return { counted, item: only(read.items()) };
+      if (outcome !== 'again') throw await rejected(db, hold, outcome);
+    }
+    throw new Problem('unavailable', 'too many votes on this case at once, try again');
+  },
+  async leave(hold, how) {
+    const { outcome, items } = await leave(db, hold, how);
+    if (outcome === 'done' || outcome === 'repeated') return only(items);
+    throw await rejected(db, hold, outcome);
+  },
+  async renew(hold) {
+    const changed = ([row]: RowOf<'renew_hold'>[]) => (row?.outcome === 'done' ? [] : [hold.id]);
+    const moved = (rows: RowOf<'renew_hold'>[]) => ({ kind: 'case' as const, ids: changed(rows) });
+    const renewed = only(await db.move('renew_hold', hold, { moved }));
+    if (renewed.outcome === 'done') return renewed.expires_at;
+    throw await rejected(db, hold, renewed.outcome);
+  },
+});
+
+async function leave(db: Db, hold: Hold, how: Leaving) {
+  const read = readOnce();
+  const left = await db.move('leave_case', { ...hold, how }, { moved: () => read.moved([hold.id]) });
+  return { ...only(left), items: read.items() };
+}
+
+/** There is no such case. */
+export const caseNotFound = (id: string) => new Problem('not_found', `there is no case ${id}`);
+
+const withOneMore = (tally: Record<string, number>, option: string) => ({
+  ...tally,
+  [option]: (Object.hasOwn(tally, option) ? (tally[option] ?? 0) : 0) + 1,
+});
+
+/** Reads cases that a transaction has moved once, for what follows its commit and for the answer. */
+function readOnce() {
+  let items: CaseItem[] = [];
+  const read = (ids: string[]) => async (db: Queryable) => {
+    items = await db.run('get_cases', { ids });
+    return items;
+  };
+  return {
+    moved: (ids: string[]) => (ids.length === 0 ? [] : read(ids)),
+    items: () => items,
+  };
+}
+
+const DETAILS: Partial<Record<Rejection, string>> = {
+  already_voted: 'this person has voted on the case',
+  conflict_of_interest: 'this person is a party of the case',
+  forbidden: 'this juror is not eligible in this court any more',
+};
+
+/** The problem to answer with when a call changed nothing. */
+export async function rejected(
+  db: Db,
+  { id, token }: { id: string; token?: string },
+  why: Rejection,
+): Promise<Problem> {
+  switch (why) {
+    case 'not_found':
+      return caseNotFound(id);
+    case 'foreign':
+      return new Problem('forbidden', 'this token was given to somebody else');
+    case 'not_invited':
+      return new Problem('invalid_request', 'token: is not of an invitation', {
+        errors: [{ path: 'token', message: 'is not of an invitation; release gives a claimed case back' }],
+      });
+    case 'not_open':
+    case 'lease_lost': {
+      const [found] = await db.run('find_verdict', { kind: 'case', id, token });
+      if (!found) return caseNotFound(id);
+      const { code, detail, ...fields } = refusalOf({ ...found, holder: found.named_holder });
+      return new Problem(code, detail, fields);
+    }
+    default:
+      return new Problem(why, DETAILS[why] ?? why);
+  }
+}

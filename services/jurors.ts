@@ -1,0 +1,72 @@
+import type { Juror } from '../contract/courts.ts';
+import { only, type Queryable } from '../db/pool.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import type { CourtService } from './courts.ts';
+import type { Invitations } from './invitations.ts';
+
+/** A chunk of a list that replaces the court's. */
+export interface ListChunk {
+  name: string;
+  /** Drops what has been uploaded under this name so far. */
+  first: boolean;
+  /** From its end on, this list counts and no other. */
+  final: boolean;
+}
+
+export interface JurorService {
+  /**
+   * Adds or changes jurors: of the list that counts, or of one that is being uploaded.
+   * @returns how many that list has now
+   * @throws Problem `not_found`
+   */
+  put(court: string, jurors: Juror[], chunk: ListChunk | undefined): Promise<number>;
+}
+
+/** Rows of one statement, which bounds how long it locks. */
+const CHUNK = 5_000;
+/** More persons than that count as "any juror of the court". */
+const MOST_NAMED = 500;
+
+export function jurorService({ db }: Runtime, courts: CourtService, invitations: Invitations): JurorService {
+  /** Changes the list that counts: whoever may be invited from now on is invited at once where jurors are missing. */
+  const change = (court: string, list: number, jurors: Juror[]) =>
+    db.transaction(async (tx) => {
+      const found = await tx.run('newly_invitable', { court, jurors, list, limit: MOST_NAMED + 1 });
+      await tx.run('put_jurors', { court, list, jurors });
+      await free(tx, court, found);
+    });
+  /** From now on the list counts that has been uploaded under this name. */
+  const swap = (court: string, name: string, before: number, now: number) =>
+    db.transaction(async (tx) => {
+      await tx.run('swap_list', { court, name });
+      await free(tx, court, await tx.run('list_difference', { court, before, now, limit: MOST_NAMED + 1 }));
+    });
+  return {
+    async put(name, jurors, chunk) {
+      const court = await courts.get(name);
+      const list = chunk ? only(await db.run('open_list', { court: name, ...chunk })).list : court.list;
+      for (const rows of chunksOf(jurors)) {
+        if (chunk) await db.run('put_jurors', { court: name, list, jurors: rows });
+        else await change(name, list, rows);
+      }
+      if (chunk?.final) await swap(name, chunk.name, court.list, list);
+      invitations.look();
+      if (chunk?.first || chunk?.final) await db.run('forget_lists', { court: name });
+      return only(await db.run('count_jurors', { court: name, list })).n;
+    },
+  };
+}
+
+/** Records that these persons, or any of the court if they are too many, may be free from now on. */
+async function free(tx: Queryable, court: string, found: { person: string }[]): Promise<void> {
+  const persons = found.length <= MOST_NAMED ? found.map(({ person }) => person) : null;
+  if (found.length > 0) await tx.run('free_jurors', { court, persons });
+}
+
+/** The last of several with one id counts, so all of them must be in one chunk. */
+function chunksOf(jurors: Juror[]): Juror[][] {
+  const unique = [...new Map(jurors.map((juror) => [juror.id, juror])).values()];
+  const chunks: Juror[][] = [];
+  for (let at = 0; at < unique.length; at += CHUNK) chunks.push(unique.slice(at, at + CHUNK));
+  return chunks;
+}
