@@ -1,6 +1,10 @@
 import type { ScheduleService } from '../services/schedules.ts';
 
-/** What workflows of schedules ask of the database. */
-export type ScheduleActivities = Pick<ScheduleService, 'addOccurrence'>;
+/** What workflows of schedules ask of the database. The name stays as it is, because their histories contain it. */
+export interface ScheduleActivities {
+  addOccurrence: ScheduleService['addFiring'];
+}
 
-export const scheduleActivities = ({ addOccurrence }: ScheduleService): ScheduleActivities => ({ addOccurrence });
+export const scheduleActivities = ({ addFiring }: ScheduleService): ScheduleActivities => ({
+  addOccurrence: addFiring,
+});

@@ -39,7 +39,7 @@ export interface ScheduleService {
    */
   remove(topic: string, name: string): Promise<boolean>;
   /** Adds the job of one firing; its id is made of schedule and instant, so it cannot be added twice. */
-  addOccurrence(topic: string, name: string, at: string): Promise<void>;
+  addFiring(topic: string, name: string, at: string): Promise<void>;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -95,11 +95,11 @@ export function scheduleService(runtime: Runtime, jobs: JobAdding): ScheduleServ
       });
       return removed.catch(failed);
     },
-    async addOccurrence(topic, name, at) {
+    async addFiring(topic, name, at) {
       const row = await find(topic, name);
       if (!row) return;
       const { body, ttr: TTR, priority } = row;
-      const job = { topic, id: occurrenceId(topic, name, at), delay: 0, TTR, body, priority } as NewJob;
+      const job = { topic, id: firingId(topic, name, at), delay: 0, TTR, body, priority } as NewJob;
       await jobs.add(job, 'schedule').catch((error: unknown) => {
         // added by an earlier attempt, and the schedule was changed since
         if (!(error instanceof Problem && error.code === 'id_conflict')) throw error;
@@ -109,7 +109,7 @@ export function scheduleService(runtime: Runtime, jobs: JobAdding): ScheduleServ
 }
 
 /** `topic:name@instant` where that is an id; else, where it is too long or has a topic's other signs, a hash of it. */
-function occurrenceId(topic: string, name: string, at: string): string {
+function firingId(topic: string, name: string, at: string): string {
   const plain = `${topic}:${name}@${at}`;
   return /^[A-Za-z0-9._:~@-]{1,200}$/.test(plain) ? plain : `schedule-${contentHash([topic, name]).slice(0, 32)}@${at}`;
 }
