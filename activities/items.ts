@@ -1,13 +1,12 @@
 import type { Command, Kind, Snapshot } from '../contract/snapshot.ts';
 import * as items from '../db/items.ts';
-import { kickJob } from '../db/jobs.ts';
 import type { Db, Mover } from '../db/pool.ts';
 import { commandOnce, readItem, tickItem } from '../db/runtime.ts';
-import { cancelOccurrence, deleteTask } from '../db/tasks.ts';
 import { isFinal } from '../domain/items.ts';
 import { snapshotOf } from '../runtime/outbox/messages.ts';
 import { closeCases } from '../services/cases.ts';
 import type { Invitations } from '../services/invitations.ts';
+import { deleteTask } from '../services/tasks.ts';
 
 /** What item workflows ask of the database. */
 export interface ItemActivities {
@@ -89,7 +88,7 @@ async function change(tx: Mover, kind: Kind, id: string, command: Change): Promi
     case 'reprioritize':
       return (await tx.move('change_item', { kind, id, change: { priority: command.priority }, actor: by })).length > 0;
     case 'kick':
-      return (await kickJob(tx, id, by)).length > 0;
+      return (await tx.move('kick_job', { id, actor: by })).length > 0;
     case 'release': {
       const release = { kind, id, delaySeconds: 0, skip: false, undelivered: false, actor: by };
       return (await tx.move('release_item', release)).length > 0;
@@ -106,6 +105,6 @@ const INVALIDATE: Record<Kind, ReturnType<typeof close>> = {
   ticket: close('ticket'),
   job: close('job'),
   case: async (tx, id, reason, by) => (await closeCases(tx, [id], reason, by)).length > 0,
-  task: async (tx, id, reason, by) => (await cancelOccurrence(tx, id, reason, by)).length > 0,
+  task: async (tx, id, reason, actor) => (await tx.move('cancel_occurrence', { id, reason, actor })).length > 0,
   rotation: async (tx, id, reason, by) => (await deleteTask(tx, id, reason, by)) === 'deleted',
 };

@@ -1,9 +1,8 @@
 import type { z } from '@hono/zod-openapi';
 import { IdParam, Page, pageOf } from '../contract/common.ts';
 import { Delivery, DeliveryNumber } from '../contract/deliveries.ts';
-import type { Driven } from '../contract/snapshot.ts';
 import { refuseUrl } from '../domain/callbacks.ts';
-import type { ListedDelivery } from '../services/deliveries.ts';
+import type { DeliveredKind, ListedDelivery } from '../services/deliveries.ts';
 import { invalid } from '../services/problems.ts';
 import type { Api } from './api.ts';
 import { answer, endpoint, ok } from './endpoint.ts';
@@ -38,25 +37,20 @@ interface Named {
 }
 
 interface Delivered {
-  kind: Driven;
+  kind: DeliveredKind;
   tag: string;
   /** `/v1/tickets/{id}` */
   base: string;
   params: z.ZodObject;
   /** The item that a path names. */
   idOf(named: Named): string;
-  /**
-   * Whether the workflow of that id is at its deliveries itself.
-   * @throws Problem `not_found`
-   */
-  isDelivering(api: Api, id: string): Promise<boolean>;
 }
 
 /** Of what has a path of its own. */
 export const byId = { params: IdParam, idOf: ({ id }: Named) => id };
 
 /** What was sent to whom, and sending it again, for anything that has a callback (S0.10). */
-export function deliveryEndpoints({ kind, tag, base, params: named, idOf, isDelivering }: Delivered) {
+export function deliveryEndpoints({ kind, tag, base, params: named, idOf }: Delivered) {
   const list = endpoint({
     method: 'get',
     path: `${base}/deliveries`,
@@ -69,7 +63,6 @@ export function deliveryEndpoints({ kind, tag, base, params: named, idOf, isDeli
     problems: ['not_found'],
     async handle({ api, params, query: { limit, cursor } }) {
       const id = idOf(params as unknown as Named);
-      await isDelivering(api, id);
       const rows = await api.services.deliveries.list(kind, id, cursor ?? NEWEST, limit + 1);
       return ok(page(rows, limit, deliveryView, (d) => d.n));
     },
@@ -84,12 +77,9 @@ export function deliveryEndpoints({ kind, tag, base, params: named, idOf, isDeli
     answers: { 202: Delivery },
     problems: ['not_found'],
     async handle({ api, params }) {
-      const row = await redeliver(api, idOf(params as unknown as Named), Number(params.n));
+      const row = await api.services.deliveries.redeliver(kind, idOf(params as unknown as Named), Number(params.n));
       return answer(202, deliveryView(row));
     },
   });
-  /** @throws Problem `not_found` */
-  const redeliver = async (api: Api, id: string, n: number) =>
-    api.services.deliveries.redeliver(kind, id, n, await isDelivering(api, id));
-  return { list, again, redeliver };
+  return { list, again };
 }

@@ -17,7 +17,7 @@ type Schema = z.ZodType;
 type Out<S> = S extends Schema ? z.output<S> : undefined;
 type In<S> = S extends Schema ? z.input<S> : never;
 
-type Status = 200 | 201 | 202;
+type Status = 200 | 201 | 202 | 503;
 /** The schema of the body under each status. */
 type Answers = Partial<Record<Status, Schema>>;
 /** What may be answered: bodies are sent as they are, so the schema of their status must accept them. */
@@ -103,7 +103,9 @@ export function register(app: Hono, api: Api, e: AnyEndpoint): void {
   app.on(e.method.toUpperCase(), e.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
     try {
       const answered = await answerOf(api, e, c);
-      return answered instanceof Response ? answered : c.json(answered.body as object, answered.status);
+      if (answered instanceof Response) return answered;
+      if (answered.status === 503) c.header('retry-after', '1');
+      return c.json(answered.body as object, answered.status);
     } catch (error) {
       const problem = e.problemAnswer && problemFrom(error);
       if (!problem || problem.status === 500) throw error;

@@ -16,8 +16,6 @@ import {
   releaseCase,
   renewCase,
 } from './cases/judging.ts';
-import { completeTaskEndpoint } from './clients/complete.ts';
-import { nextTaskEndpoint } from './clients/next.ts';
 import { putGoldEndpoint } from './courts/gold.ts';
 import { putJurorsEndpoint } from './courts/jurors.ts';
 import { getCourtEndpoint, listCourtsEndpoint, putCourtEndpoint } from './courts/settings.ts';
@@ -25,7 +23,7 @@ import { courtStatsEndpoint } from './courts/stats.ts';
 import { listDeliveriesEndpoint, redeliverEndpoint } from './deliveries/all.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { feedEndpoint } from './feed/feed.ts';
-import { jobCommand } from './jobs/command.ts';
+import { jobCommand } from './jobs/commands.ts';
 import { getJob, jobWorkflow, listJobEvents, listTopicJobs } from './jobs/get.ts';
 import {
   deleteScheduleEndpoint,
@@ -57,15 +55,16 @@ import {
 import { putReviewEndpoint } from './reviews/put.ts';
 import { streamEndpoint, streamTicketEndpoint } from './streams/stream.ts';
 import { livez, metricsEndpoint, nodesEndpoint, readyz } from './system/health.ts';
-import { getTaskEndpoint, listTasksEndpoint } from './tasks/get.ts';
+import { completeTaskEndpoint, dispatchLogEndpoint, nextTaskEndpoint } from './tasks/dispatches.ts';
 import { changeMembersEndpoint, getGroupEndpoint, listGroupsEndpoint, putGroupEndpoint } from './tasks/groups.ts';
+import { listOccurrenceEvents, occurrenceDeliveries, occurrenceWorkflow } from './tasks/occurrences.ts';
 import {
-  dispatchLogEndpoint,
-  listOccurrenceEvents,
-  occurrenceDeliveries,
-  occurrenceWorkflow,
-} from './tasks/occurrences.ts';
-import { addTaskEndpoint, deleteTaskEndpoint, patchTaskEndpoint } from './tasks/save.ts';
+  addTaskEndpoint,
+  deleteTaskEndpoint,
+  getTaskEndpoint,
+  listTasksEndpoint,
+  patchTaskEndpoint,
+} from './tasks/tasks.ts';
 import {
   addTemplateEndpoint,
   deleteTemplateEndpoint,

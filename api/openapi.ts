@@ -28,6 +28,7 @@ function operationOf(e: AnyEndpoint): RouteConfig {
     'forbidden',
     ...(e.problems ?? []),
     ...((e.body ?? e.document) ? (['payload_too_large', 'unsupported_media_type'] as const) : []),
+    'rate_limited',
     'unavailable',
   ];
   const byStatus = new Map<number, ProblemCode[]>();
@@ -60,7 +61,10 @@ function operationOf(e: AnyEndpoint): RouteConfig {
       ...Object.fromEntries(
         Object.entries(e.answers).map(([status, schema]) => [
           status,
-          { description: 'Done', content: { [e.media ?? 'application/json']: { schema } } },
+          {
+            description: status === '503' ? 'unavailable' : 'Done',
+            content: { [e.media ?? 'application/json']: { schema } },
+          },
         ]),
       ),
       ...Object.fromEntries(

@@ -1,4 +1,4 @@
-import { isCut } from '../db/pages.ts';
+import { isCut } from '../domain/pages.ts';
 
 /** One row more than the page was read: if it is there, or rows were left out for their size, there is a next page. */
 export function page<T extends object, U>(

@@ -1,5 +1,4 @@
 import type { Driven, Kind } from '../contract/snapshot.ts';
-import { getTask } from '../db/tasks.ts';
 import { isItem, kindAt } from '../domain/kinds.ts';
 import { groupOfGid } from '../domain/tasks.ts';
 import { Problem } from '../services/problems.ts';
@@ -99,7 +98,7 @@ export function scoped(caller: Caller, path: string, answer: unknown): unknown {
 }
 
 async function checkTask(api: Api, caller: Caller, id: string): Promise<void> {
-  const task = await getTask(api.runtime.db, id);
+  const task = await api.services.tasks.get(id);
   if (task) checkNames(caller, [task.executor]);
 }
 

@@ -11,7 +11,6 @@ import { startTemporal } from '../cli/servers/temporal.ts';
 import { findTemporalCli } from '../cli/servers/temporal-cli.ts';
 import { migrate } from '../db/migrate.ts';
 import { type Db, openDb } from '../db/pool.ts';
-import { openCallers } from './client.ts';
 
 export interface Child {
   /** Where it listens; '' for a worker. */
@@ -140,5 +139,3 @@ export function cpuSeconds(pid: number): number {
     .split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
-
-export { openCallers };

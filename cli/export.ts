@@ -2,31 +2,31 @@ import { parseArgs } from 'node:util';
 import type { Config } from '../runtime/config.ts';
 import { openElasticsearch } from './exporting/elasticsearch.ts';
 import { openFile } from './exporting/file.ts';
-import { Patience } from './exporting/patience.ts';
 import { openPostgres } from './exporting/postgres.ts';
+import { Retries } from './exporting/retries.ts';
 import { runExport } from './exporting/run.ts';
 import { Source } from './exporting/source.ts';
 import type { Target } from './exporting/target.ts';
 
 const USAGE = `docket export --to file|postgres|elasticsearch [options]
 
-Copies the feed of a running server, from where the target stands to the end.
-Killed at any moment and started again, it leaves neither a gap nor a double.
+Copies the feed of a running server, from the target's position to the end.
+Stopped at any moment and started again, it misses no event and copies none twice.
 
   --from URL      the server            (default: http://127.0.0.1:PORT)
   --key KEY       a producer's API key  (default: DOCKET_KEY)
-  --follow        go on at the end, until SIGTERM or Ctrl-C
+  --follow        keep it running at the end, until SIGTERM or Ctrl-C
 
 to a file, as newline-delimited JSON:
   --file PATH     appended to
 to PostgreSQL:
   --url URL       postgres://user@host/database
-  --table NAME    (default: docket_event) made if it is missing, as is NAME_position
+  --table NAME    (default: docket_event) created if it is missing, as is NAME_position
 to Elasticsearch or OpenSearch:
   --url URL       https://user:password@host:9200
-  --index NAME    (default: docket-events) made if it is missing, as is NAME-position
+  --index NAME    (default: docket-events) created if it is missing, as is NAME-position
 
-Exit codes: 0 done or told to stop, 1 failed, 2 called wrongly.`;
+Exit codes: 0 done or stopped, 1 failed, 2 wrong options.`;
 
 const OPTIONS = {
   to: { type: 'string' },
@@ -48,7 +48,7 @@ const TAKES: Record<string, string[]> = {
   postgres: ['url', 'table'],
   elasticsearch: ['url', 'index'],
 };
-/** How often something that fails is tried in a row, where nobody said to go on for ever: about 15 s. */
+/** Tries in a row without `--follow`: about 15 s. */
 const TRIES = 8;
 const HTTP = ['http:', 'https:'];
 
@@ -65,7 +65,7 @@ export async function exportCommand(config: Config, args: string[]): Promise<voi
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     console.error(`docket export: ${message || code}`);
-    if (error instanceof Misused) console.error('docket export --help says how it is used');
+    if (error instanceof Misused) console.error('docket export --help shows its options');
     process.exit(error instanceof Misused ? 2 : 1);
   }
 }
@@ -82,18 +82,18 @@ async function run(config: Config, values: Values): Promise<void> {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
   const { signal } = stop;
-  const patience = new Patience(values.follow ? Number.POSITIVE_INFINITY : TRIES, signal, (line) =>
+  const retries = new Retries(values.follow ? Number.POSITIVE_INFINITY : TRIES, signal, (line) =>
     console.error(`docket export: ${line}`),
   );
-  const open = targetOf(values, signal, patience);
+  const open = targetOf(values, signal, retries);
   const url = address('--from', values.from ?? `http://127.0.0.1:${config.port}`, HTTP);
   const source = new Source({ url, key: values.key ?? config.key, signal });
   console.log(`docket export: ${url} to ${values.to}${values.follow ? ', following' : ''}`);
-  const { events, position } = await runExport({ source, open, follow: values.follow, signal, patience });
+  const { events, position } = await runExport({ source, open, follow: values.follow, signal, retries });
   console.log(`docket export: ${events} events, up to position ${position}`);
 }
 
-function targetOf(values: Values, signal: AbortSignal, patience: Patience): () => Promise<Target> {
+function targetOf(values: Values, signal: AbortSignal, retries: Retries): () => Promise<Target> {
   const takes = TAKES[values.to ?? ''];
   if (!takes) throw new Misused(`--to must be one of ${Object.keys(TAKES).join(', ')}`);
   const foreign = ['file', 'url', 'table', 'index'].find((o) => o in values && !takes.includes(o));
@@ -110,7 +110,7 @@ function targetOf(values: Values, signal: AbortSignal, patience: Patience): () =
   }
   const url = address('--url', values.url, HTTP);
   const index = name('--index', values.index ?? 'docket-events', /^[a-z0-9][a-z0-9._-]*$/);
-  return () => openElasticsearch({ url, index, signal, patience });
+  return () => openElasticsearch({ url, index, signal, retries });
 }
 
 /** @throws Misused without the value, which may hold a password */

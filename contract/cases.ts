@@ -45,7 +45,7 @@ export const CaseBatch = z.strictObject({ cases: z.array(z.unknown()).min(1).max
 
 export const ClaimCase = z.strictObject({ juror: Name.optional() }).openapi('ClaimCase');
 
-export const ClaimReasons = z.object({
+const ClaimReasons = z.object({
   noVotesLeft: z.number().int(),
   voted: z.number().int(),
   party: z.number().int(),

@@ -67,6 +67,14 @@ export const Callback = z
   })
   .openapi('Callback');
 
+/** A callback in an answer. */
+export const ShownCallback = z
+  .object({
+    url: z.string(),
+    secret: z.string().openapi({ description: '`whsec_hidden` for those who may not set it' }),
+  })
+  .openapi('ShownCallback');
+
 const cursor = (pattern: RegExp) => z.string().regex(pattern, 'is not a cursor of this list');
 
 /** A page of a list in the order of a number. Cursors are opaque to callers; the pattern is for those who check. */

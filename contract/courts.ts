@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, Json, Name, orNull, PositiveSeconds, Seconds } from './common.ts';
+import { Callback, Json, Name, orNull, PositiveSeconds, Seconds, ShownCallback } from './common.ts';
 
 const Count = z.number().int().min(1).max(1000);
 export const Option = z.string().min(1).max(100).openapi({ example: 'buyer' });
@@ -74,7 +74,14 @@ export const PutCourt = z
   .openapi('PutCourt');
 
 export const Court = z
-  .object({ name: Name, ...CourtSettings.shape, createdAt: z.string(), updatedAt: z.string() })
+  .object({
+    name: Name,
+    ...CourtSettings.shape,
+    callback: orNull(ShownCallback),
+    invitationCallback: orNull(ShownCallback),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
   .openapi('Court');
 
 export const DryRun = z.object({ wouldDecide: z.array(z.string()) }).openapi('CourtDryRun');

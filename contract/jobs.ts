@@ -30,7 +30,7 @@ const chosenName = (most: number, example: string) => {
 export const Topic = chosenName(200, 'orderclose');
 const NewJobId = chosenName(200, 'order/2024#1');
 /** Also what a job put over TCP is called: its tube of up to 200 characters, a colon and its number. */
-export const JobId = chosenName(221, 'order/2024#1');
+const JobId = chosenName(221, 'order/2024#1');
 
 /** beanstalkd's: 0 to 2³²−1, smaller first. */
 const JobPriority = z.number().int().min(0).max(4_294_967_295);
@@ -138,9 +138,10 @@ export const Job = z
   .openapi('Job');
 
 // not by `extend`: the document would make it both of two closed objects
-export const Push = z
+const Push = z
   .strictObject({ ...Callback.shape, concurrency: z.number().int().min(1).max(1000).default(10) })
   .openapi('Push');
+export type PushTarget = z.infer<typeof Push>;
 export const TopicSettings = z
   .strictObject({
     maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
@@ -148,6 +149,7 @@ export const TopicSettings = z
     push: orNull(Push).default(null),
   })
   .openapi('TopicSettings');
+export type TopicSettings = z.infer<typeof TopicSettings>;
 export const JobParam = z.object({ id: JobId });
 export const TopicParam = z.object({ topic: Topic });
 export const JobFilter = PageByTime.extend({ state: z.enum(JOB_STATES).optional() });
@@ -167,6 +169,7 @@ export const ScheduleSettings = z
     path: ['everySeconds'],
   })
   .openapi('ScheduleSettings', oneOf('everySeconds', 'cron'));
+export type ScheduleSettings = z.infer<typeof ScheduleSettings>;
 
 export const Schedule = z
   .object({

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, Name, orNull, PositiveSeconds, Priority, Requires, Seconds } from './common.ts';
+import { Callback, Name, orNull, PositiveSeconds, Priority, Requires, Seconds, ShownCallback } from './common.ts';
 
 const Escalation = z.strictObject({ afterSeconds: Seconds, priority: Priority });
 
@@ -33,7 +33,7 @@ const Rules = z
   );
 
 /** Settings of a ticket queue; PUT replaces all of them. */
-export const QueueSettings = z
+const QueueSettings = z
   .strictObject({
     leaseSeconds: PositiveSeconds.default(300),
     ageing: z.strictObject({ secondsPerLevel: PositiveSeconds }).nullable().default(null).openapi({
@@ -71,6 +71,7 @@ export const Queue = z
     name: Name,
     paused: z.boolean(),
     ...QueueSettings.shape,
+    callback: orNull(ShownCallback),
     createdAt: z.string(),
     updatedAt: z.string(),
   })

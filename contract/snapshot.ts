@@ -85,7 +85,7 @@ export interface ReviewRunView {
 }
 
 /** What a run hands to the next one when it continues as new. Plain JSON, nothing else survives. */
-export interface Carried {
+interface Carried {
   snapshot: Snapshot;
   events: EventLine[];
   commands: Command[];

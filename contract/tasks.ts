@@ -13,7 +13,7 @@ import {
   WaitSeconds,
 } from './common.ts';
 
-export const PARAM_TYPES = ['string', 'number', 'boolean', 'object'] as const;
+const PARAM_TYPES = ['string', 'number', 'boolean', 'object'] as const;
 
 const TemplateParam = z.strictObject({ type: z.enum(PARAM_TYPES), required: z.boolean().default(true) });
 export type TemplateParams = Record<string, z.infer<typeof TemplateParam>>;
@@ -132,7 +132,7 @@ export type NewTask = z.infer<typeof NewTask>;
 export const PatchTask = z.strictObject(fields).partial().openapi('PatchTask');
 
 export const OCCURRENCE_STATES = ['delayed', 'due', 'completed', 'cancelled', 'expired'] as const;
-export const Occurrence = z
+const Occurrence = z
   .object({
     occurrence: z.string(),
     state: z.enum([...OCCURRENCE_STATES, 'planned']),

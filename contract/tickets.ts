@@ -19,11 +19,11 @@ import {
 } from './common.ts';
 
 export const TICKET_STATES = ['delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'] as const;
-export const TicketState = z.enum(TICKET_STATES).openapi('TicketState');
+const TicketState = z.enum(TICKET_STATES).openapi('TicketState');
 
 const Token = z.string().min(1).max(200);
 
-export const Lease = z
+const Lease = z
   .object({
     reviewer: z.string(),
     grantedAt: z.string(),
@@ -101,7 +101,7 @@ export const Claim = z
   })
   .openapi('Claim');
 
-export const Reasons = z
+const Reasons = z
   .object({
     delayed: z.number().int(),
     held: z.number().int(),
@@ -113,7 +113,7 @@ export const Reasons = z
   })
   .openapi('Reasons');
 
-export const HandedTicket = Ticket.extend({
+const HandedTicket = Ticket.extend({
   resumed: z.boolean().openapi({ description: 'Handed out before, not new' }),
 }).openapi('HandedTicket');
 

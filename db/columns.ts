@@ -1,5 +1,6 @@
 import type { FeedEvent } from '../contract/feed.ts';
 import type { Callback, Change, ReviewTarget } from '../contract/items.ts';
+import type { PushTarget } from '../contract/jobs.ts';
 import type { Role } from '../contract/keys.ts';
 import type { DELIVERED_KINDS } from '../contract/kinds.ts';
 import type { Rule } from '../contract/queues.ts';
@@ -8,9 +9,8 @@ import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
 import type { NewTask, TemplateParams } from '../contract/tasks.ts';
 import type { Claimed, Rejection } from '../domain/cases.ts';
 import type { Change as ReviewChange } from '../domain/reviews.ts';
-import type { Advanced, Completed, DispatchLogRow, Pulled } from './dispatches.ts';
-import type { PushTarget } from './jobs.ts';
 import type { Escalation } from './queues.ts';
+import type { Advanced, Completed, Pulled } from './tasks.ts';
 
 type Outcome = 'pending' | 'applied' | 'expired' | 'duplicate';
 
@@ -74,10 +74,8 @@ export interface Columns {
   'delete_task.outcome': 'deleted' | 'repeated' | 'not_found';
   'delete_template.outcome': 'deleted' | 'used' | 'not_found';
   'delivery_counts.kind': Driven;
-  'dispatch_log.type': DispatchLogRow['type'];
-  'dispatch_log.data': DispatchLogRow['data'];
-  'dispatch_log_of_user.type': DispatchLogRow['type'];
-  'dispatch_log_of_user.data': DispatchLogRow['data'];
+  'dispatch_log.type': 'dispatched' | 'completed' | 'returned';
+  'dispatch_log.data': { logId: string; uid: string; params: NewTask['params']; result?: FeedEvent['data'] };
   'kick_topic.kicked_from': 'buried' | 'delayed';
   'leave_case.outcome': 'done' | 'repeated' | Rejection;
   'next_tasks.*': Pulled | Advanced;

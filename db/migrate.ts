@@ -6,6 +6,7 @@ import { EDITION, MIN_COMPATIBLE } from './edition.ts';
 
 const MIGRATE_LOCK = 7236000;
 const MIGRATIONS = 'migrations/';
+const DEPENDENT_OBJECTS_STILL_EXIST = '2BP01';
 
 interface Step {
   name: string;
@@ -39,7 +40,8 @@ export class SchemaAheadError extends Error {
 /**
  * Brings the schema up to date: numbered migrations once each, in order, then every file of
  * db/functions whose text changed. Each step is its own transaction; an advisory lock keeps two
- * processes from doing it at once.
+ * processes from doing it at once. Functions that no file defines any more are dropped once no
+ * compatible edition calls them.
  * @returns the names of the steps that were applied
  * @throws SchemaAheadError, having changed nothing, when a later version has migrated the database
  * @throws when an applied migration's text was changed afterwards
@@ -53,10 +55,14 @@ export async function migrate(url: string, log: (line: string) => void = () => {
       name text primary key, hash text not null, applied_at timestamptz not null default clock_timestamp())`);
     await client.query(`create table if not exists schema_edition (
       one boolean primary key default true check (one), edition integer not null, min_compatible integer not null)`);
+    await client.query(`create table if not exists schema_function (
+      signature text primary key, step text not null, hash text not null, edition integer not null)`);
     const applied = await appliedSteps(client);
-    const ahead = aheadOf(applied, await recorded(client));
+    const known = await recorded(client);
+    const ahead = aheadOf(applied, known);
     if (ahead) throw ahead;
     const todo = pending(applied);
+    await recordFunctions(client, known?.edition ?? 0);
     // before the steps: programs that will not work afterwards stop being ready now, the others stay ready throughout
     await client.query(
       `insert into schema_edition (edition, min_compatible) values ($1, $2)
@@ -67,6 +73,8 @@ export async function migrate(url: string, log: (line: string) => void = () => {
       log(`migrate ${step.name}`);
       await apply(client, step);
     }
+    await recordFunctions(client, EDITION);
+    await dropFunctions(client, log);
     return todo.map((step) => step.name);
   } finally {
     await client.end();
@@ -86,6 +94,52 @@ async function apply(client: pg.Client, step: Step): Promise<void> {
   );
   await client.query('commit');
 }
+
+/**
+ * Records which functions the applied steps define, and `edition` as the last one that has them. A function belongs
+ * to the step whose row the same transaction wrote; functions that are not Docket's belong to none. In a restored
+ * database one transaction wrote all rows: there, only steps applied since then add to the record.
+ */
+async function recordFunctions(client: pg.Client, edition: number): Promise<void> {
+  await client.query(
+    `insert into schema_function (signature, step, hash, edition)
+     select p.oid::regprocedure, s.name, s.hash, $1 from schema_step s join pg_proc p on p.xmin = s.xmin
+      where s.name like 'functions/%' and not exists (select from schema_step o where o.xmin = s.xmin and o.name <> s.name)
+     on conflict (signature) do update set step = excluded.step, hash = excluded.hash`,
+    [edition],
+  );
+  await client.query(
+    `update schema_function f set edition = $1 from schema_step s
+      where s.name = f.step and s.hash = f.hash and s.name = any ($2)`,
+    [edition, functionFiles()],
+  );
+}
+
+/** A rolling update goes on while older programs run: what the oldest compatible edition has, stays. */
+async function dropFunctions(client: pg.Client, log: (line: string) => void): Promise<void> {
+  const { rows } = await client.query<{ signature: string }>(
+    'select signature from schema_function where edition < $1 order by signature',
+    [MIN_COMPATIBLE],
+  );
+  for (const { signature } of rows) {
+    try {
+      await client.query(`drop function if exists ${signature}`);
+      await client.query('delete from schema_function where signature = $1', [signature]);
+      log(`drop function ${signature}`);
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError && error.code === DEPENDENT_OBJECTS_STILL_EXIST)) throw error;
+      log(`function ${signature} is no longer used, but stays: ${error.message}`);
+    }
+  }
+  // should a file of that name come back with the same text, it is applied again
+  await client.query(
+    `delete from schema_step s where name like 'functions/%' and name <> all ($1)
+        and not exists (select from schema_function f where f.step = s.name)`,
+    [functionFiles()],
+  );
+}
+
+const functionFiles = () => steps('functions').map((s) => s.name);
 
 /** Whether this program can work on the database as it is. */
 export async function schemaState(pool: pg.Pool): Promise<SchemaState> {

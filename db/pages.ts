@@ -1,5 +1,4 @@
-/** Records on one page of a list, in bytes; a single record may be larger. */
-export const PAGE_BYTES = 4 * 1024 * 1024;
+import { PAGE_BYTES } from '../domain/pages.ts';
 
 /** What the fields take that every record has. */
 const RECORD_BYTES = 500;
@@ -38,10 +37,4 @@ ${text}
    where t.bytes <= ${PAGE_BYTES}
 )
 select * from numbered where page_most <= ${PAGE_BYTES} or page_no <= (select max(no) from measured) order by page_no`;
-}
-
-/** Whether rows were left out behind these, because a page would have become too large. */
-export function isCut(rows: object[]): boolean {
-  const { page_no = 0, page_rows = 0 } = (rows.at(-1) ?? {}) as { page_no?: number; page_rows?: number };
-  return page_rows > page_no;
 }

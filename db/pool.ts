@@ -135,12 +135,10 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
       if (changes.length > 0) for (const listener of listeners) listener({ ...receipt, changes });
     }
   };
+  const onLists = (name: string, given?: Params) => onceMore(() => run(lists, name, given));
   const db: Db = {
     pool,
-    lists: {
-      pool: lists,
-      run: ((name: string, given?: Params) => onceMore(() => run(lists, name, given))) as Db['run'],
-    },
+    lists: { pool: lists, run: onLists as Db['run'] },
     ...mover(
       (name, given) => onceMore(() => run(pool, name, given)),
       (commit) => published([commit]),

@@ -2,16 +2,13 @@ import type { Item } from '../contract/items.ts';
 import type { TemplateParams } from '../contract/tasks.ts';
 import { stateWord } from './items.ts';
 
-/** The user that counts, whether or not he is called with his prefix. */
+/** The user that counts, whether or not the name has its prefix. */
 export const personOfUid = (uid: string): string => uid.replace(/^(uid_)+(?=.)/, '');
 export const groupOfGid = (gid: string): string => gid.replace(/^(gid_)+(?=.)/, '');
 
-/** An executor as clients are found by it; undefined: it has neither prefix. */
-export function queueOfExecutor(executor: string): string | undefined {
-  if (executor.startsWith('uid_')) return `uid_${personOfUid(executor)}`;
-  if (executor.startsWith('gid_')) return `gid_${groupOfGid(executor)}`;
-  return undefined;
-}
+/** An executor (`uid_…` or `gid_…`) as clients are found by it. */
+export const queueOfExecutor = (executor: string): string =>
+  executor.startsWith('gid_') ? `gid_${groupOfGid(executor)}` : `uid_${personOfUid(executor)}`;
 
 export interface Mismatch {
   path: string;
@@ -36,7 +33,7 @@ export function mismatches(template: TemplateParams, params: Record<string, unkn
 const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 
 /** An occurrence's instant as it stands in its id. */
-export const occurrenceOf = (itemId: string): string => itemId.slice(itemId.indexOf('/') + 1);
+export const instantOf = (itemId: string): string => itemId.slice(itemId.indexOf('/') + 1);
 export const taskOf = (itemId: string): string => itemId.slice(0, itemId.indexOf('/'));
 
 /** A dispatch that was completed. */
@@ -48,14 +45,14 @@ export interface Completion {
 }
 
 /**
- * An occurrence as its task's receiver is told of it: with user, log id and result of the completion that ended it, and
+ * An occurrence as its task's callback receives it: with user, log id and result of the completion that ended it, and
  * who completed the others. Their results are in the dispatch log.
  */
 export function occurrenceView(item: Item, completions: Completion[]) {
   const last = completions.at(-1);
   return {
     id: taskOf(item.id),
-    occurrence: occurrenceOf(item.id),
+    occurrence: instantOf(item.id),
     startTime: item.available_at.toISOString(),
     state: stateWord('task', item.state),
     executor: item.queue,

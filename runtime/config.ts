@@ -46,7 +46,7 @@ const Environment = z.object({
 export interface Config {
   port: number;
   host: string;
-  /** Of beanstalkd's protocol; undefined: that door stays shut. */
+  /** Of beanstalkd's protocol; undefined: it is not spoken. */
   beanstalkdPort: number | undefined;
   beanstalkdHost: string;
   /** Where other machines reach this one; undefined: where it listens. */

@@ -1,17 +1,18 @@
-import { type FeedRow, feedPage, type Numbered, numberEvents } from '../db/feed.ts';
-import type { Db } from '../db/pool.ts';
-import type { Log } from '../runtime/log.ts';
+import type { Db, RowOf } from '../db/pool.ts';
+import { PAGE_BYTES } from '../domain/pages.ts';
+import type { Log } from './log.ts';
 
 const BATCH = 5_000;
-const PAGE_BYTES = 4 * 1024 * 1024;
 /** Hints come at once; this is for events of which this process hears nothing. */
 const POLL_MS = 250;
 /** Between two passes for followers: under load, what comes meanwhile goes together in the next. */
 const SPACING_MS = 25;
 
+export type FeedRow = RowOf<'feed_page'>;
+
 export interface FeedPage {
   rows: FeedRow[];
-  /** Where to go on: behind the last row, or, without rows, behind all that has been looked at. */
+  /** The position to read on from: that of the last row, or, without rows, the last that has been looked at. */
   at: number;
 }
 
@@ -21,16 +22,16 @@ interface Follower {
 }
 
 /**
- * The feed as a process reads it (S4.8). Positions are given out when somebody reads, so without readers there is
- * no work; while somebody follows, a pass is made with each hint and every 250 ms. Passes of all readers of this
+ * The feed as a process reads it (S4.8). Positions are given out when the feed is read, so without readers there is
+ * no work; while it is followed, a pass is made with each hint and every 250 ms. Passes of all readers of this
  * process are shared, those of several processes go one after the other (db/functions/feed.sql).
  */
 export class Feed {
   readonly #db: Db;
   readonly #log: Log;
   readonly #followers = new Set<Follower>();
-  #running: Promise<Numbered> | undefined;
-  #next: Promise<Numbered> | undefined;
+  #running: Promise<number> | undefined;
+  #next: Promise<number> | undefined;
   #newest = 0;
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
@@ -42,13 +43,13 @@ export class Feed {
   }
 
   /**
-   * Events behind a position, at most `limit` and about 4 MB. Empty only if nothing that was committed before
+   * Events after a position, at most `limit` and about 4 MB. Empty only if nothing that was committed before
    * the call is there.
    */
   async read(after: number, limit: number): Promise<FeedPage> {
     const there = await this.#page(after, limit);
     if (there.rows.length > 0) return there;
-    const { newest } = await this.#pass();
+    const newest = await this.#pass();
     if (newest <= after) return there;
     const { rows, at } = await this.#page(after, limit);
     // positions that were given and are not there have been cleared with their items
@@ -60,7 +61,7 @@ export class Feed {
     return this.#newest;
   }
 
-  /** Waits until there is something behind a position; false: not within `ms`, or `signal` has fired. */
+  /** Waits until there is something after a position; false: not within `ms`, or `signal` has fired. */
   beyond(after: number, ms: number, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(false);
     if (this.#newest > after) return Promise.resolve(true);
@@ -91,7 +92,7 @@ export class Feed {
   }
 
   async #page(after: number, limit: number): Promise<FeedPage> {
-    const rows = await feedPage(this.#db, after, limit, PAGE_BYTES);
+    const rows = await this.#db.run('feed_page', { after, limit, bytes: PAGE_BYTES });
     const last = rows.at(-1)?.seq;
     if (last !== undefined) this.#newest = Math.max(this.#newest, last);
     return { rows, at: last ?? after };
@@ -122,7 +123,7 @@ export class Feed {
    * A pass that begins after this call: one that is under way may have begun before what the caller wants to see
    * was committed.
    */
-  #pass(): Promise<Numbered> {
+  #pass(): Promise<number> {
     if (this.#next) return this.#next;
     if (!this.#running) return this.#begin();
     const begin = () => this.#begin();
@@ -130,16 +131,26 @@ export class Feed {
     return this.#next;
   }
 
-  #begin(): Promise<Numbered> {
+  #begin(): Promise<number> {
     this.#next = undefined;
-    const pass = numberEvents(this.#db, BATCH).finally(() => {
+    const pass = this.#number().finally(() => {
       this.#running = undefined;
     });
     this.#running = pass;
-    return pass.then((numbered) => {
-      this.#newest = numbered.newest;
-      for (const follower of [...this.#followers]) if (numbered.newest > follower.after) follower.done(true);
-      return numbered;
+    return pass.then((newest) => {
+      this.#newest = newest;
+      for (const follower of [...this.#followers]) if (newest > follower.after) follower.done(true);
+      return newest;
     });
+  }
+
+  /**
+   * One pass of the sequencer over committed events; see db/functions/feed.sql.
+   * @returns the last position given out
+   */
+  async #number(): Promise<number> {
+    const [row] = await this.#db.run('number_events', { limit: BATCH });
+    if (!row) throw new Error('number_events returned no row');
+    return row.newest;
   }
 }

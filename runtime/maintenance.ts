@@ -76,7 +76,7 @@ export class Maintenance {
     // not at once: what a lost answer left behind is rare
     if (this.#rounds++ % EACH_MINUTE === EACH_MINUTE - 1) {
       relay.lookBack();
-      await db.move('forget_tasks', [this.#o.retentionDays], { moved: () => [] });
+      await db.move('forget_tasks', { days: this.#o.retentionDays });
     }
     for (const name of TIDYING) await db.run(name);
   }

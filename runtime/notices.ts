@@ -10,9 +10,22 @@ const POLL_MS = 500;
 /** As many as `notices_after` gives at once. */
 const PAGE = 1_000;
 
+/** A reader of notices. */
+interface Following {
+  /** Which notices, as the database selects what was missed. */
+  of: NoticeFilter;
+  /** Whether this reader gets a notice. */
+  wanted(notice: Notice): boolean;
+  /** Number of the last notice that the reader has; undefined: it begins now. */
+  lastSeen: number | undefined;
+  /** Gets the number to resume after, before any notice is sent. */
+  begin(position: number): void;
+  send(notice: Notice): void;
+}
+
 /**
- * Tails what holders must hear at once (`notice`): by hint from the process that caused it, and by a
- * look every half second. Runs only while somebody listens.
+ * Reads what holders must be notified of at once (`notice`): on a hint from the process that caused it, and every
+ * half second. Runs only while there are readers.
  */
 export class Notices {
   readonly #db: Db;
@@ -27,30 +40,37 @@ export class Notices {
     this.#log = log;
   }
 
-  /** @returns a function that ends the subscription */
-  async listen(listener: (notice: Notice) => void): Promise<() => void> {
-    if (this.#listeners.size === 0) for (const old of await this.#db.run('notices')) this.#seen.add(old.seq);
-    this.#listeners.add(listener);
-    if (!this.#timer) this.#schedule();
-    return () => {
-      this.#listeners.delete(listener);
+  /**
+   * Sends notices, first those that the reader missed. What comes meanwhile is sent after them, none twice.
+   * @returns how to end it, and the number of the notice sent last, after which the reader resumes without missing one
+   */
+  async follow({ of, wanted, lastSeen, begin, send }: Following): Promise<{ stop(): void; position(): number }> {
+    let position = lastSeen ?? (await this.#db.run('last_notice'))[0]?.seq ?? 0;
+    const missed = new Set<number>();
+    const write = (notice: Notice) => {
+      if (!wanted(notice)) return;
+      position = notice.seq;
+      send(notice);
     };
-  }
-
-  /** What a reader missed since the notice it saw last. Of two written at once it may have seen the other. */
-  async *missed(seq: number, of: NoticeFilter): AsyncGenerator<Notice> {
-    for (let last = seq; ; ) {
-      const page = await this.#db.run('notices_after', { seq: last, ...of });
-      yield* page;
-      const end = page.at(-1);
-      if (!end || page.length < PAGE) return;
-      last = end.seq;
+    let arrived: Notice[] | undefined = [];
+    const stop = await this.#listen((notice) => {
+      if (arrived) arrived.push(notice);
+      else if (!missed.has(notice.seq)) write(notice);
+    });
+    try {
+      begin(position);
+      if (lastSeen !== undefined)
+        for await (const notice of this.#missed(lastSeen, of)) {
+          missed.add(notice.seq);
+          write(notice);
+        }
+    } catch (error) {
+      stop();
+      throw error;
     }
-  }
-
-  /** Number of the newest notice: where a new reader begins. */
-  async newest(): Promise<number> {
-    return (await this.#db.run('last_notice'))[0]?.seq ?? 0;
+    for (const notice of arrived) if (!missed.has(notice.seq)) write(notice);
+    arrived = undefined;
+    return { stop, position: () => position };
   }
 
   /** There is something new. */
@@ -62,6 +82,27 @@ export class Notices {
     this.#listeners.clear();
     clearTimeout(this.#timer);
     this.#timer = undefined;
+  }
+
+  /** @returns a function that ends the subscription */
+  async #listen(listener: (notice: Notice) => void): Promise<() => void> {
+    if (this.#listeners.size === 0) for (const old of await this.#db.run('notices')) this.#seen.add(old.seq);
+    this.#listeners.add(listener);
+    if (!this.#timer) this.#schedule();
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  /** What a reader missed since the notice it saw last. Of two written at once it may have seen the other. */
+  async *#missed(seq: number, of: NoticeFilter): AsyncGenerator<Notice> {
+    for (let last = seq; ; ) {
+      const page = await this.#db.run('notices_after', { seq: last, ...of });
+      yield* page;
+      const end = page.at(-1);
+      if (!end || page.length < PAGE) return;
+      last = end.seq;
+    }
   }
 
   #schedule(): void {

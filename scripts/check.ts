@@ -4,9 +4,11 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { workflowBundle } from '../worker/worker.ts';
-import { checkBundle, checkImports, checkLength, checkSizes, checkSql, checkWords } from './architecture/rules.ts';
+import { checkImports } from './architecture/imports.ts';
+import { checkBundle, checkLength, checkSizes, checkSql, checkWords } from './architecture/rules.ts';
 import { readSource, type Source } from './architecture/source.ts';
 import { checkClientTypes } from './client-types.ts';
+import { checkLifecycle } from './lifecycle.ts';
 import { checkLockfile } from './lockfile.ts';
 import { checkOpenApi } from './openapi.ts';
 import { checkSchema } from './schema.ts';
@@ -15,12 +17,12 @@ import { checkStatements } from './statements.ts';
 interface Check {
   name: string;
   /** What to do about it. */
-  mend: string;
+  fix: string;
   run(): string[] | Promise<string[]>;
 }
 
-const SHOWN = 40;
-/** Nobody reads these line by line. */
+const SHOWN = 200;
+/** Not read line by line. */
 const GENERATED = ['db/schema.sql', 'db/statements.ts', 'clients/typescript/src/openapi.ts'];
 
 const sources = readSources();
@@ -29,28 +31,34 @@ const each = (rule: (source: Source) => string[]) => () => sources.flatMap(rule)
 const checks: Check[] = [
   {
     name: 'types',
-    mend: 'mend the types; `npx tsc` shows the same',
+    fix: '`npx tsc` shows the same',
     run: () => tool('tsc', '--noEmit', '--pretty', 'false'),
   },
   {
     name: 'lint and format',
-    mend: '`npm run format` does what can be done by itself',
+    fix: '`npm run format` applies safe fixes',
     run: () => tool('biome', 'check', '--colors=off', '--error-on-warnings', '--max-diagnostics=50'),
   },
-  { name: 'imports', mend: 'see the flow in docs/ARCHITECTURE.md', run: each(checkImports) },
-  { name: 'sizes', mend: 'cut it by what it is about', run: () => [...sources.flatMap(checkSizes), ...sqlLengths()] },
-  { name: 'SQL in db/ only', mend: 'name the statement in db/queries and call it through db/', run: each(checkSql) },
-  { name: 'nothing unfinished', mend: 'finish it, or file it and drop the comment', run: each(checkWords) },
-  { name: 'workflow bundle', mend: 'use `import type`, or move what workflows need to domain/', run: bundle },
-  { name: 'lock file', mend: '`npm run lockfile`', run: checkLockfile },
-  { name: 'OpenAPI document', mend: '`npm run openapi`', run: checkOpenApi },
-  { name: 'types of the client', mend: '`npm run client-types`', run: checkClientTypes },
-  { name: 'schema', mend: '`npm run schema`', run: checkSchema },
-  { name: 'types of statements', mend: '`npm run statements`', run: checkStatements },
+  { name: 'imports', fix: 'see the flow in docs/ARCHITECTURE.md', run: () => checkImports(sources.map((s) => s.path)) },
+  {
+    name: 'nothing unused',
+    fix: 'delete it; what is used in its own file only needs no `export`: `npx knip --fix` takes it off',
+    run: () => tool('knip', '--no-progress'),
+  },
+  { name: 'sizes', fix: 'split it by subject', run: () => [...sources.flatMap(checkSizes), ...sqlLengths()] },
+  { name: 'SQL in db/ only', fix: 'name the statement in db/queries and call it through db/', run: each(checkSql) },
+  { name: 'nothing unfinished', fix: 'finish it, or file it and drop the comment', run: each(checkWords) },
+  { name: 'workflow bundle', fix: 'use `import type`, or move what workflows need to domain/', run: bundle },
+  { name: 'lock file', fix: '`npm run lockfile`', run: checkLockfile },
+  { name: 'OpenAPI document', fix: '`npm run openapi`', run: checkOpenApi },
+  { name: 'types of the client', fix: '`npm run client-types`', run: checkClientTypes },
+  { name: 'schema', fix: '`npm run schema`', run: checkSchema },
+  { name: 'types of statements', fix: '`npm run statements`', run: checkStatements },
+  { name: 'lifecycle diagrams', fix: '`npm run lifecycle`', run: checkLifecycle },
 ];
 
 let failed = 0;
-for (const { name, mend, run } of checks) {
+for (const { name, fix, run } of checks) {
   const start = performance.now();
   const problems = await Promise.resolve()
     .then(run)
@@ -64,7 +72,7 @@ for (const { name, mend, run } of checks) {
   console.log(`FAIL  ${name} (${seconds} s)`);
   for (const problem of problems.slice(0, SHOWN)) console.log(`  ${problem.replaceAll('\n', '\n  ')}`);
   if (problems.length > SHOWN) console.log(`  … and ${problems.length - SHOWN} more`);
-  console.log(`  To mend: ${mend}`);
+  console.log(`  To fix: ${fix}`);
 }
 if (failed > 0) console.log(`\n${failed} of ${checks.length} checks failed`);
 process.exit(failed > 0 ? 1 : 0);

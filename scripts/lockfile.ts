@@ -27,9 +27,12 @@ export function missingPlatforms(lock: Lock): Record<string, Locked> {
   for (const [path, { optionalDependencies = {}, dev }] of Object.entries(lock.packages)) {
     for (const [name, version] of path === '' ? [] : Object.entries(optionalDependencies)) {
       const platform = platformOf(name);
-      const known = [`${path}/node_modules/${name}`, `node_modules/${name}`].some((at) => at in lock.packages);
-      if (platform && !known && /^\d/.test(version))
-        missing[`node_modules/${name}`] = { version, ...(dev && { dev }), ...platform, optional: true };
+      const places = [`node_modules/${name}`, `${path}/node_modules/${name}`];
+      const known = places.some((at) => lock.packages[at]?.version === version);
+      // beside another version of it at the root, it stands under the package that needs it
+      const free = places.find((at) => !(at in lock.packages));
+      if (platform && !known && free && /^\d/.test(version))
+        missing[free] = { version, ...(dev && { dev }), ...platform, optional: true };
     }
   }
   return missing;

@@ -1,4 +1,4 @@
--- The catalog of schema "public" as statements that would make it, one row per statement. Read by
+-- Sequences, tables and views of schema "public" as statements that would make them, one row per statement. Read by
 -- scripts/schema.ts; ordered so that the same schema gives the same text on every machine.
 with columns as (
   select a.attrelid, a.attnum,
@@ -50,8 +50,5 @@ select text from (
   union all
   select 3, relname::text, 'create view ' || quote_ident(relname) || E' as\n' || pg_get_viewdef(oid)
     from pg_class where relkind = 'v' and relnamespace = 'public'::regnamespace
-  union all
-  select 4, proname || pg_get_function_identity_arguments(oid), trim(E' \n' from pg_get_functiondef(oid)) || ';'
-    from pg_proc where pronamespace = 'public'::regnamespace and prokind in ('f', 'p')
 ) all_parts
 order by part, name collate "C";

@@ -3,8 +3,8 @@ import { committed, differences } from './architecture/drift.ts';
 import { onFreshDatabase } from './fresh.ts';
 
 const FILE = new URL('../db/schema.sql', import.meta.url);
-const HEADER = `-- What the migrations and functions of db/ make, for reading. Written by \`npm run schema\`;
--- \`npm run check\` fails when it is not what they make.`;
+const HEADER = `-- The tables, indexes, constraints and triggers that db/migrations make, for reading; functions stand in db/functions.
+-- Written by \`npm run schema\`; \`npm run check\` fails when it is not what they make.`;
 
 /** The catalog of a freshly migrated database. */
 export async function schemaText(): Promise<string> {

@@ -12,6 +12,9 @@ import { Problem, unreachable } from './problems.ts';
 /** Without what it sends: of a review's change, that is the whole review. */
 export type ListedDelivery = RowOf<'list_deliveries'>;
 
+/** Jobs are pushed instead. */
+export type DeliveredKind = 'ticket' | 'case' | 'task' | 'review';
+
 export interface DeliveryFilter {
   state?: DeliveryRow['state'];
   kind?: Driven;
@@ -32,16 +35,15 @@ export interface Attempt {
 
 export interface DeliveryService {
   get(kind: Driven, id: string, n: number): Promise<DeliveryRow | undefined>;
-  /** Of one item, newest first. */
-  list(kind: Driven, id: string, before: number, limit: number): Promise<ListedDelivery[]>;
+  /** Of one item, newest first. @throws Problem `not_found` of the item */
+  list(kind: DeliveredKind, id: string, before: number, limit: number): Promise<ListedDelivery[]>;
   /** Over all items, newest first, beginning before a place in that list. */
   listAll(filter: DeliveryFilter, before: number, limit: number): Promise<ListedDelivery[]>;
   /**
    * Sends one again, with the same message id (S0.10).
-   * @param underWay whether the item's own workflow is at its delivery
    * @throws Problem `not_found`, or `unavailable` while Temporal cannot be reached
    */
-  redeliver(kind: Driven, id: string, n: number, underWay: boolean): Promise<DeliveryRow>;
+  redeliver(kind: DeliveredKind, id: string, n: number): Promise<DeliveryRow>;
   /** The one delivery of an item's outcome. Undefined: its callback needs none any more. */
   open(kind: Kind, id: string, type: string, url: string): Promise<DeliveryRow | undefined>;
   /** Records an attempt. Undefined: another one has ended the delivery meanwhile, and this one does not count. */
@@ -54,6 +56,9 @@ export interface DeliveryService {
   conclude(kind: Kind, id: string, event: 'delivered' | 'delivery_failed', data: object): Promise<void>;
 }
 
+const missing = (kind: DeliveredKind, id: string) =>
+  new Problem('not_found', kind === 'task' ? `there is no occurrence ${id}, or not yet` : `there is no ${kind} ${id}`);
+
 const STATES: DeliveryRow['state'][] = ['pending', 'failed', 'delivered'];
 
 export function deliveryService({ db, client, log }: Runtime): DeliveryService {
@@ -64,16 +69,31 @@ export function deliveryService({ db, client, log }: Runtime): DeliveryService {
     event,
     data,
   ) => void (await on.move('told', { kind, id, event, data }));
+  /** Whether its own workflow is at its delivery. @throws Problem `not_found` */
+  const isDelivering = async (kind: DeliveredKind, id: string) => {
+    if (kind === 'review') {
+      if ((await db.run('get_review', { id })).length === 0) throw missing(kind, id);
+      // a second sender of the same message does no harm, and the workflow may have been ended by an operator
+      return false;
+    }
+    const [item] = await db.run('get_items', { kind, ids: [id] });
+    if (!item) throw missing(kind, id);
+    return item.telling;
+  };
   const service: DeliveryService = {
     get: async (kind, id, n) => (await db.run('get_delivery', { kind, id, n }))[0],
-    list: (kind, id, before, limit) => db.lists.run('list_deliveries', { kind, id, before, limit }),
+    async list(kind, id, before, limit) {
+      await isDelivering(kind, id);
+      return db.lists.run('list_deliveries', { kind, id, before, limit });
+    },
     listAll({ state, kind, queue, host }, before, limit) {
       const page = { kinds: kind ? [kind] : [...DELIVERED_KINDS], states: state ? [state] : STATES, before, limit };
       if (queue !== undefined) return db.lists.run('list_queue_deliveries', { ...page, queue, host });
       if (host !== undefined) return db.lists.run('list_host_deliveries', { ...page, host });
       return db.lists.run('list_all_deliveries', page);
     },
-    async redeliver(kind, id, n, underWay) {
+    async redeliver(kind, id, n) {
+      const underWay = await isDelivering(kind, id);
       const known = await service.get(kind, id, n);
       if (!known) throw new Problem('not_found', `${kind} ${id} has no delivery ${n}`);
       // its own workflow is still at it; any other one may have been opened by a call that failed half-way

@@ -1,35 +1,30 @@
-import { randomBytes } from 'node:crypto';
-import type { NewJob } from '../contract/jobs.ts';
-import { getItem, type Item } from '../db/items.ts';
-import * as jobs from '../db/jobs.ts';
-import type { Db } from '../db/pool.ts';
-import { returnJobs } from '../db/tubes.ts';
-import { bodyBytes, MAX_TCP_BYTES } from '../domain/jobs.ts';
-import { workflowId } from '../domain/kinds.ts';
+import type { Item } from '../contract/items.ts';
+import { type ItemFilter, listItems } from '../db/items.ts';
+import type { Db, Mover, RowOf } from '../db/pool.ts';
+import { MAX_TCP_BYTES } from '../domain/jobs.ts';
+import { refusalOf } from '../domain/refusals.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { share, sharePerGroup } from './batching.ts';
 import type { ItemService } from './items.ts';
-import { invalid } from './problems.ts';
+import { adding, type JobAdding, type Needs } from './jobs-adding.ts';
+import { Problem } from './problems.ts';
 import type { QueueService } from './queues.ts';
-import { contentHash, newToken } from './tokens.ts';
-
-/** What it needs of other services. */
-interface Needs {
-  items: ItemService;
-  queues: QueueService;
-  /** How long Temporal lets a workflow's id be, in bytes. */
-  maxIdBytes: number;
-}
+import { newToken } from './tokens.ts';
 
 /** Jobs that one statement kicks, which bounds how long it locks. */
 const KICKED_TOGETHER = 1_000;
-/** How often a number is drawn anew because a job added in the same instant has the name that goes with it. */
-const DRAWS = 100;
-
-/** Jobs in one statement: enough for the batches of several callers, short enough for one who wants a single job. */
+/** Jobs in one statement: enough for the batches of several callers, short enough for a caller with a single job. */
 const MOST_TOGETHER = 512;
 
-export interface PopRequest {
+/** A job by its id, or by the number that it has over beanstalkd's protocol. */
+type JobRef = string | number;
+
+export interface Reservation {
+  id: string;
+  token: string;
+}
+
+interface PopRequest {
   topics: string[];
   count: number;
   waitSeconds: number;
@@ -39,63 +34,88 @@ export interface PopRequest {
   tcp?: boolean;
 }
 
-/** What HTTP and beanstalkd's protocol both do with jobs. Statements of concurrent calls are shared. */
-export interface JobService {
-  /** The job, and whether this call made it; `undefined`: the id stands for other content. */
-  add(job: NewJob, actor: string): Promise<{ item: Item; created: boolean } | undefined>;
-  /** Adds without an id: the job is named `topic:number`. */
-  put(job: Omit<NewJob, 'id'>, actor: string): Promise<Item>;
+type Waiting = 'ready' | 'delayed' | 'buried';
+
+/**
+ * The commands of jobs (S3), over HTTP and beanstalkd's protocol alike. Statements of concurrent calls are shared. They
+ * throw a Problem: `not_found`, and for a token that is of no live reservation `not_open` or `lease_lost`.
+ */
+export interface JobService extends JobAdding {
   /** At least one job if there is one; waits for the first only. */
   pop(request: PopRequest): Promise<Item[]>;
-  finish(id: string, token: string | null, actor: string): Promise<Item | undefined>;
-  remove(id: string, actor: string): Promise<Item | undefined>;
+  /** Pops for a topic's push target: `count` at most, and never more than `limit` at once over all processes. */
+  popToPush(topic: string, count: number, limit: number): Promise<Item[]>;
+  /** Reserves an open job that is not reserved, for beanstalkd's protocol; undefined: there is none of that number. */
+  reserve(number: number, holder: string): Promise<Item | undefined>;
+  /**
+   * Without a token it ends whatever reservation is current.
+   * @returns the job as it is now: finished, or, without a token, as it had ended before
+   */
+  finish(id: string, token: string | null, actor: string): Promise<Item>;
+  /**
+   * Deletes an open job.
+   * @param alsoReserved whether a reservation is ended
+   * @returns undefined: the job had ended already, or is reserved
+   */
+  remove(job: JobRef, actor: string, alsoReserved: boolean): Promise<Item | undefined>;
+  touch(reservation: Reservation): Promise<Item>;
+  /** Repeated, it changes nothing. @returns the job as it is now: buried where its topic allows no further attempt */
+  release(reservation: Reservation, delaySeconds: number, priority?: number): Promise<Item>;
+  /** Repeated, it changes nothing. */
+  bury(reservation: Reservation, priority?: number): Promise<Item>;
+  /** Makes the jobs ready whose connection is gone, as far as they are still reserved. */
+  giveBack(reservations: Reservation[]): Promise<void>;
   /** Makes `count` buried jobs of a topic ready, or where none is buried delayed ones; @returns how many it were. */
   kick(topic: string, count: number, actor: string): Promise<number>;
+  /** @returns whether it was buried or delayed */
+  kickOne(job: JobRef, actor: string): Promise<boolean>;
+  get(job: JobRef): Promise<Item>;
+  /** The first of a topic's jobs in a state, in the order in which they leave it. */
+  first(topic: string, state: Waiting): Promise<Item | undefined>;
+  list(filter: ItemFilter, limit: number): Promise<Item[]>;
+  /** Of an open job, for beanstalkd's protocol. */
+  stats(number: number): Promise<RowOf<'job_stats'>>;
 }
 
-export function jobService(runtime: Runtime, { items, queues, maxIdBytes }: Needs): JobService {
-  const { db, waiters } = runtime;
-  const popTogether = sharedPops(db);
-
-  const finish = share<jobs.Finish, Item | undefined>(
-    async (inputs) => {
-      const rows = await jobs.finishJobs(db, inputs);
-      const finished = new Map(rows.map((row) => [row.id, row]));
-      return inputs.map((i) => finished.get(i.id));
-    },
-    { keys: (i) => [i.id], max: MOST_TOGETHER },
-  );
-  const remove = share<{ id: string; actor: string }, Item | undefined>(
-    async (inputs) => {
-      const rows = await jobs.deleteJobs(db, inputs, true);
-      return inputs.map((i) => rows.find((r) => r.id === i.id));
-    },
-    { keys: (i) => [i.id] },
-  );
-
-  const insert = async (id: string | null, hash: string, job: Omit<NewJob, 'id'>, actor: string) => {
-    await queues.ensure('job', job.topic);
-    return items.add({ kind: 'job', item: { actor, ...newItem(id, hash, job) } });
-  };
-
+export function jobService(runtime: Runtime, needs: Needs): JobService {
+  const { db } = runtime;
   return {
-    async add({ id, ...job }, actor) {
-      checkId(id, maxIdBytes);
-      const hash = contentHash(job);
-      const item = await insert(id, hash, job, actor);
-      if (item) return { item, created: true };
-      const existing = await getItem(db, 'job', id);
-      return existing && Buffer.from(existing.content_hash).toString('hex') === hash
-        ? { item: existing, created: false }
-        : undefined;
+    ...adding({ ...needs, db }),
+    ...reserving(runtime, needs.queues),
+    ...ending(db),
+    ...holding(db, needs.items),
+    ...kicking(db),
+    get: (job) => find(db, job),
+    first: async (topic, state) => (await db.run(`peek_${state}`, { topic }))[0],
+    list: (filter, limit) => listItems(db.lists, 'job', filter, limit),
+    async stats(number) {
+      const [stats] = await db.run('job_stats', { number });
+      return stats ?? unknown(number);
     },
-    async put(job, actor) {
-      for (let draw = 0; draw < DRAWS; draw++) {
-        const item = await insert(null, randomBytes(32).toString('hex'), job, actor);
-        if (item) return item;
-      }
-      throw new Error(`no free number for a job of ${job.topic}`);
-    },
+  };
+}
+
+/** @throws Problem `not_found` */
+function unknown(job: JobRef): never {
+  throw new Problem('not_found', `there is no job ${job}`);
+}
+
+async function find(db: Db, job: JobRef): Promise<Item> {
+  const [item] =
+    typeof job === 'number'
+      ? await db.run('job_by_number', { number: job })
+      : await db.run('get_items', { kind: 'job', ids: [job] });
+  return item ?? unknown(job);
+}
+
+const idOf = async (db: Db, job: JobRef) => (typeof job === 'string' ? job : (await find(db, job)).id);
+
+function reserving(
+  { db, waiters }: Runtime,
+  queues: QueueService,
+): Pick<JobService, 'pop' | 'popToPush' | 'reserve' | 'giveBack'> {
+  const popTogether = sharedPops(db);
+  return {
     async pop(request) {
       const { topics, waitSeconds: seconds, signal } = request;
       for (const topic of topics) await queues.ensure('job', topic);
@@ -106,66 +126,39 @@ export function jobService(runtime: Runtime, { items, queues, maxIdBytes }: Need
       const found = await waiters.waitFor({ keys: () => topics.map((t) => `job/${t}`), seconds, signal }, look);
       if (!found || !signal.aborted) return found ?? [];
       // an answer that can't be written to a closed connection is no hand-out
-      await returnJobs(
+      await giveBack(
         db,
         found.map((i) => ({ id: i.id, token: i.lease_id ?? '' })),
         true,
       );
       return [];
     },
-    finish: (id, token, actor) => finish({ id, token, actor }),
-    remove: (id, actor) => remove({ id, actor }),
-    async kick(topic, count, actor) {
-      let kicked = 0;
-      let begun: jobs.KickedFrom | null = null;
-      while (kicked < count) {
-        const asked = Math.min(KICKED_TOGETHER, count - kicked);
-        const { rows, from } = await jobs.kickTopic(db, { topic, count: asked, actor, begun });
-        kicked += rows.length;
-        if (rows.length < asked) break;
-        begun ??= from;
-      }
-      return kicked;
+    popToPush: (topic, count, limit) =>
+      db.move('pop_to_push', { topic, tokens: Array.from({ length: count }, newToken), limit }),
+    async reserve(number, holder) {
+      return (await db.move('reserve_job', { number, token: newToken(), holder, maxBytes: MAX_TCP_BYTES }))[0];
     },
+    giveBack: (reservations) => giveBack(db, reservations, false),
   };
 }
 
-/**
- * Temporal would refuse the job's workflow for ever, long after the add was answered.
- * @throws Problem 422
- */
-function checkId(id: string, maxBytes: number): void {
-  const bytes = Buffer.byteLength(workflowId({ kind: 'job', id }));
-  if (bytes <= maxBytes) return;
-  const limit = `this Temporal server takes ${maxBytes} (DOCKET_TEMPORAL_MAX_ID_BYTES)`;
-  throw invalid('id', `is too long: the workflow id job/… has ${bytes} bytes of UTF-8, ${limit}`);
+/** @param undelivered the jobs never reached their client, so that was no attempt */
+async function giveBack(db: Mover, reservations: Reservation[], undelivered: boolean): Promise<void> {
+  if (reservations.length === 0) return;
+  const [ids, tokens] = [reservations.map((r) => r.id), reservations.map((r) => r.token)];
+  await db.move('return_jobs', { ids, tokens, undelivered });
 }
-
-const newItem = (id: string | null, hash: string, job: Omit<NewJob, 'id'>) => ({
-  id,
-  hash,
-  queue: job.topic,
-  priority: job.priority,
-  body: job.body,
-  requires: [],
-  exclude: [],
-  callback: null,
-  delaySeconds: job.delay,
-  deadlineSeconds: null,
-  createdAt: null,
-  leaseSeconds: job.TTR,
-  bodyBytes: bodyBytes(job.body).length,
-});
 
 /** Pops of the same topics share a statement; a pop of many is as many pops that come together. */
 function sharedPops(db: Db) {
   const shared = (maxBytes: number | null) =>
-    sharePerGroup<jobs.Pop, Item | undefined>(() =>
+    sharePerGroup<{ topics: string[]; token: string; holder: string }, Item | undefined>(() =>
       share(
         async (pops) => {
-          const rows = await jobs.popJobs(db, pops, maxBytes);
+          const [tokens, holders] = [pops.map((p) => p.token), pops.map((p) => p.holder)];
+          const rows = await db.move('pop_jobs', { topics: pops[0]?.topics ?? [], tokens, holders, maxBytes });
           const given = new Map(rows.map((row) => [row.lease_id, row]));
-          return pops.map((p) => given.get(p.token));
+          return tokens.map((token) => given.get(token));
         },
         { keys: (p) => [p.token], max: MOST_TOGETHER },
       ),
@@ -176,5 +169,92 @@ function sharedPops(db: Db) {
     const pop = () => (tcp ? overTcp : overHttp)(group, { topics, token: newToken(), holder });
     const given = await Promise.all(Array.from({ length: count }, pop));
     return given.filter((item) => item !== undefined);
+  };
+}
+
+function ending(db: Db): Pick<JobService, 'finish' | 'remove'> {
+  const finish = share<{ id: string; token: string | null; actor: string }, Item | undefined>(
+    async (all) => {
+      const [ids, tokens, actors] = [all.map((j) => j.id), all.map((j) => j.token), all.map((j) => j.actor)];
+      const rows = new Map((await db.move('finish_jobs', { ids, tokens, actors })).map((row) => [row.id, row]));
+      return ids.map((id) => rows.get(id));
+    },
+    { keys: (j) => [j.id], max: MOST_TOGETHER },
+  );
+  const remove = share<{ id: string; actor: string; alsoReserved: boolean }, Item | undefined>(
+    async (all) => {
+      const [ids, actors] = [all.map((j) => j.id), all.map((j) => j.actor)];
+      const rows = await db.move('delete_jobs', { ids, actors, alsoReserved: all.map((j) => j.alsoReserved) });
+      return ids.map((id) => rows.find((row) => row.id === id));
+    },
+    { keys: (j) => [j.id] },
+  );
+  return {
+    async finish(id, token, actor) {
+      const finished = await finish({ id, token, actor });
+      if (finished) return finished;
+      const existing = await find(db, id);
+      if (token === null || existing.settled_token === token) return existing;
+      return explain(db, { id, token });
+    },
+    async remove(job, actor, alsoReserved) {
+      const id = await idOf(db, job);
+      const removed = await remove({ id, actor, alsoReserved });
+      if (!removed) await find(db, id);
+      return removed;
+    },
+  };
+}
+
+function holding(db: Db, items: ItemService): Pick<JobService, 'touch' | 'release' | 'bury'> {
+  return {
+    async touch(held) {
+      return (await items.renew({ kind: 'job', hold: { ...held, subject: null } })) ?? explain(db, held);
+    },
+    async release({ id, token }, delaySeconds, priority) {
+      const [item] = await db.move('release_job', { id, token, delaySeconds, priority });
+      return item ?? explain(db, { id, token }, 'released');
+    },
+    async bury({ id, token }, priority) {
+      const [item] = await db.move('bury_job', { id, token, priority });
+      return item ?? explain(db, { id, token }, 'released');
+    },
+  };
+}
+
+/**
+ * Why a token did nothing.
+ * @param repeats how the reservation has ended where the call is a repeat, and gets the job as it is
+ */
+async function explain(db: Db, { id, token }: Reservation, repeats?: string): Promise<Item> {
+  const [found] = await db.run('find_verdict', { kind: 'job', id, token });
+  if (!found) return unknown(id);
+  if (repeats !== undefined && found.named_why === repeats) return found;
+  const { detail, code, ...fields } = refusalOf(found);
+  throw new Problem(code, found.overdue ? 'the reservation ran out' : detail, fields);
+}
+
+function kicking(db: Db): Pick<JobService, 'kick' | 'kickOne'> {
+  return {
+    async kick(topic, count, actor) {
+      let kicked = 0;
+      let begun: { state: Waiting; since: Date } | undefined;
+      while (kicked < count) {
+        const limit = Math.min(KICKED_TOGETHER, count - kicked);
+        const rows = await db.move('kick_topic', { topic, limit, actor, ...begun });
+        kicked += rows.length;
+        const [first] = rows;
+        if (!first || rows.length < limit) break;
+        // a Date has milliseconds, the database's clock has more
+        begun ??= { state: first.kicked_from, since: new Date(first.updated_at.getTime() + 1) };
+      }
+      return kicked;
+    },
+    async kickOne(job, actor) {
+      const id = await idOf(db, job);
+      const kicked = await db.move('kick_job', { id, actor });
+      if (kicked.length === 0) await find(db, id);
+      return kicked.length > 0;
+    },
   };
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Callback, CaseItem, Item } from '../contract/items.ts';
 import type { Driven, Kind } from '../contract/snapshot.ts';
-import { completionsOf } from '../db/dispatches.ts';
 import { getItem } from '../db/items.ts';
 import type { Db } from '../db/pool.ts';
 import { getQueue } from '../db/queues.ts';
@@ -40,7 +39,7 @@ export function outcomeService(db: Db): OutcomeService {
   const callbackOf: OutcomeService['callbackOf'] = async (item) =>
     item.callback ?? (await getQueue(db, item.kind, item.queue))?.callback ?? null;
   const messageOf: OutcomeService['messageOf'] = async (item, callback, n) => {
-    const completions = item.kind === 'task' ? await completionsOf(db, item.id) : [];
+    const completions = item.kind === 'task' ? await db.run('completions_of', { id: item.id }) : [];
     const outcome = outcomeMessage(item, completions);
     return { ...callback, type: outcome.type, id: messageId(item, n), body: JSON.stringify(outcome) };
   };

@@ -5,15 +5,41 @@ import {
   ScheduleNotFoundError,
   type ScheduleOptions,
   ScheduleOverlapPolicy,
+  ServiceError,
 } from '@temporalio/client';
+import type { NewJob, ScheduleSettings } from '../contract/jobs.ts';
 import type { Db, Queryable } from '../db/pool.ts';
-import { lockSchedule, markResync, scheduleToSync, unmarkResync } from '../db/reconcile.ts';
-import * as rows from '../db/schedules.ts';
+import type { ScheduleRow } from '../db/statements.ts';
 import { URGENT_TASK_QUEUE } from '../runtime/outbox/publisher.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import type { JobAdding } from './jobs-adding.ts';
+import { invalid, Problem, unreachable } from './problems.ts';
+import { contentHash } from './tokens.ts';
 
-export interface ScheduleStores {
+interface Stores {
   db: Db;
   client: Client;
+}
+
+/** Periodic jobs (S3.7). */
+export interface ScheduleService {
+  /**
+   * Creates or changes one, in the database and in Temporal: both, or neither.
+   * @throws Problem `invalid_request` when Temporal does not accept the rhythm, `unavailable` when it cannot be reached
+   */
+  put(topic: string, name: string, settings: ScheduleSettings): Promise<ScheduleRow>;
+  /** @throws Problem `not_found` */
+  get(topic: string, name: string): Promise<ScheduleRow>;
+  /** Newest first. @param before the position in the list to continue after */
+  list(topic: string, before: number | null, limit: number): Promise<ScheduleRow[]>;
+  /**
+   * Ends one.
+   * @returns false: there was none
+   * @throws Problem `unavailable` when Temporal cannot be reached
+   */
+  remove(topic: string, name: string): Promise<boolean>;
+  /** Adds the job of one firing; its id is made of schedule and instant, so it cannot be added twice. */
+  addOccurrence(topic: string, name: string, at: string): Promise<void>;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -32,55 +58,80 @@ const nameOf = (topic: string, name: string): string => {
   return `sha256-${createHash('sha256').update(plain).digest('hex')}`;
 };
 
-export const scheduleId = (topic: string, name: string) => `schedule/${nameOf(topic, name)}`;
+const scheduleId = (topic: string, name: string) => `schedule/${nameOf(topic, name)}`;
 
-/**
- * Creates or changes a periodic job, in the database and in Temporal: both, or neither.
- * @throws TypeError when Temporal does not accept the rhythm, another error when it cannot be reached
- */
-export const putSchedule = (stores: ScheduleStores, wanted: rows.NewSchedule): Promise<rows.Schedule> =>
-  change(stores, wanted.topic, wanted.name, async (tx) => {
-    // first, because it tells what Temporal is to be brought to; undone when that fails
-    const row = await rows.putSchedule(tx, wanted);
-    await bringTo(stores.client, row);
-    return row;
-  });
+export function scheduleService(runtime: Runtime, jobs: JobAdding): ScheduleService {
+  const { db, log } = runtime;
+  const failed = (error: unknown): never => {
+    throw error instanceof ServiceError ? unreachable(log, error) : error;
+  };
+  const find = async (topic: string, name: string) => (await db.run('get_schedule', { topic, name }))[0];
+  return {
+    put(topic, name, { TTR: ttr, ...settings }) {
+      const put = change(db, topic, name, async (tx) => {
+        // first, because it says what Temporal is to be brought to; undone when that fails
+        const [row] = await tx.run('put_schedule', { topic, name, ttr, ...settings });
+        if (!row) throw new Error('put_schedule returned no row');
+        await bringTo(runtime.client, row);
+        return row;
+      });
+      return put.catch((error: unknown) => {
+        // the SDK's way of saying that the server did not understand the rhythm
+        const path = settings.cron === undefined ? 'everySeconds' : 'cron';
+        throw error instanceof TypeError ? invalid(path, `is not understood: ${error.message}`) : failed(error);
+      });
+    },
+    async get(topic, name) {
+      const row = await find(topic, name);
+      if (!row) throw new Problem('not_found', `topic ${topic} has no schedule ${name}`);
+      return row;
+    },
+    list: (topic, before, limit) => db.lists.run('list_schedules', { topic, before, limit }),
+    remove(topic, name) {
+      const removed = change(db, topic, name, async (tx) => {
+        const rows = await tx.run('delete_schedule', { topic, name });
+        await remove(runtime.client, scheduleId(topic, name));
+        return rows.length > 0;
+      });
+      return removed.catch(failed);
+    },
+    async addOccurrence(topic, name, at) {
+      const row = await find(topic, name);
+      if (!row) return;
+      const { body, ttr: TTR, priority } = row;
+      const job = { topic, id: occurrenceId(topic, name, at), delay: 0, TTR, body, priority } as NewJob;
+      await jobs.add(job, 'schedule').catch((error: unknown) => {
+        // added by an earlier attempt, and the schedule was changed since
+        if (!(error instanceof Problem && error.code === 'id_conflict')) throw error;
+      });
+    },
+  };
+}
 
-/**
- * Ends a periodic job.
- * @returns false: there was none
- * @throws when Temporal cannot be reached
- */
-export const deleteSchedule = (stores: ScheduleStores, topic: string, name: string): Promise<boolean> =>
-  change(stores, topic, name, async (tx) => {
-    const existed = await rows.deleteSchedule(tx, topic, name);
-    await remove(stores.client, scheduleId(topic, name));
-    return existed;
-  });
+/** `topic:name@instant` where that is an id; else, where it is too long or has a topic's other signs, a hash of it. */
+function occurrenceId(topic: string, name: string, at: string): string {
+  const plain = `${topic}:${name}@${at}`;
+  return /^[A-Za-z0-9._:~@-]{1,200}$/.test(plain) ? plain : `schedule-${contentHash([topic, name]).slice(0, 32)}@${at}`;
+}
 
 /** Brings Temporal to what the row says, and makes up for firings of the last hour that may be missing. */
-export const syncSchedule = (stores: ScheduleStores, topic: string, name: string): Promise<void> =>
-  locked(stores.db, topic, name, async (tx) => {
-    const row = await scheduleToSync(tx, topic, name);
-    if (!row) return remove(stores.client, scheduleId(topic, name));
+export const syncSchedule = ({ db, client }: Stores, topic: string, name: string): Promise<void> =>
+  locked(db, topic, name, async (tx) => {
+    const [row] = await tx.run('schedule_to_sync', { topic, name });
+    if (!row) return remove(client, scheduleId(topic, name));
     // a firing's job is named after its instant, so those that were made are not made again
-    await bringTo(stores.client, row, { start: row.missed_from, end: row.missed_to });
+    await bringTo(client, row, { start: row.missed_from, end: row.missed_to });
   });
 
 /**
  * Changes a schedule under its lock. The mark is there before Temporal is called and goes with the commit: whatever
  * happens in between, Temporal is brought to the row in the end.
  */
-async function change<T>(
-  { db }: ScheduleStores,
-  topic: string,
-  name: string,
-  work: (tx: Queryable) => Promise<T>,
-): Promise<T> {
-  const mark = await markResync(db, 'schedule', topic, name);
+async function change<T>(db: Db, topic: string, name: string, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  const marks = await db.run('mark_resync', { what: 'schedule', parent: topic, name });
   return locked(db, topic, name, async (tx) => {
     const result = await work(tx);
-    await unmarkResync(tx, [mark]);
+    await tx.run('unmark_resync', { ids: marks.map((mark) => mark.id) });
     return result;
   });
 }
@@ -90,7 +141,7 @@ async function locked<T>(db: Db, topic: string, name: string, work: (tx: Queryab
   else underWay++;
   try {
     return await db.transaction(async (tx) => {
-      await lockSchedule(tx, topic, name);
+      await tx.run('lock_schedule', { topic, name });
       return work(tx);
     });
   } finally {
@@ -100,7 +151,7 @@ async function locked<T>(db: Db, topic: string, name: string, work: (tx: Queryab
   }
 }
 
-type Rhythm = Pick<rows.Schedule, 'topic' | 'name' | 'every_seconds' | 'cron' | 'timezone'>;
+type Rhythm = Pick<ScheduleRow, 'topic' | 'name' | 'every_seconds' | 'cron' | 'timezone'>;
 
 /** Firings may overlap: each only adds a job. What was missed in the last hour is caught up. */
 async function bringTo(
@@ -146,5 +197,5 @@ async function remove(client: Client, id: string): Promise<void> {
   }
 }
 
-/** gRPC: INVALID_ARGUMENT. Temporal can have no schedule of an id that it refuses. */
+/** gRPC: INVALID_ARGUMENT. Temporal can have no schedule of an id that it rejects. */
 const isInvalid = (error: unknown) => ((error as Error).cause as { code?: number } | undefined)?.code === 3;

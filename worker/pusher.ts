@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import * as timers from 'node:timers/promises';
 import { type Answer, post } from '../activities/webhook.ts';
 import type { Item } from '../contract/items.ts';
-import { finishJobs, type PushTarget, popToPush, pushTopics, releaseJobs } from '../db/jobs.ts';
+import type { PushTarget } from '../contract/jobs.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
 import { jobView } from '../domain/jobs.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { newToken } from '../services/tokens.ts';
+import type { Services } from '../services/services.ts';
 
 const SETTINGS_MS = 1_000;
 const POLL_MS = 5_000;
@@ -15,12 +15,14 @@ const FAILURES_TO_OPEN = 5;
 const MAX_BREAK_MS = 60_000;
 const MAX_BACKOFF_SECONDS = 3_600;
 
-interface Line {
+/** A topic with a target. */
+interface Topic {
+  name: string;
   target: PushTarget;
   /** Pushes that have no answer yet. */
   underWay: Set<Promise<void>>;
   failures: number;
-  /** `performance.now()` before which nothing but a probe is sent. */
+  /** `performance.now()` before which only one job at a time is tried. */
   brokenUntil: number;
   stop(): void;
 }
@@ -32,14 +34,16 @@ interface Line {
  */
 export class Pusher {
   readonly #runtime: Runtime;
+  readonly #services: Services;
   readonly #allowPrivate: boolean;
-  readonly #lines = new Map<string, Line>();
+  readonly #topics = new Map<string, Topic>();
   readonly #underWay = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(runtime: Runtime, allowPrivate: boolean) {
+  constructor(runtime: Runtime, services: Services, allowPrivate: boolean) {
     this.#runtime = runtime;
+    this.#services = services;
     this.#allowPrivate = allowPrivate;
   }
 
@@ -51,7 +55,7 @@ export class Pusher {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    for (const line of this.#lines.values()) line.stop();
+    for (const topic of this.#topics.values()) topic.stop();
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
@@ -65,14 +69,14 @@ export class Pusher {
 
   async #readSettings(): Promise<void> {
     try {
-      const wanted = new Map((await pushTopics(this.#runtime.db)).map((t) => [t.name, t.push]));
+      const wanted = new Map((await this.#services.topics.pushTargets()).map((t) => [t.name, t.push]));
       if (this.#stopped) return;
-      for (const [topic, line] of this.#lines)
-        if (!wanted.has(topic)) {
-          line.stop();
-          this.#lines.delete(topic);
+      for (const [name, topic] of this.#topics)
+        if (!wanted.has(name)) {
+          topic.stop();
+          this.#topics.delete(name);
         }
-      for (const [topic, target] of wanted) this.#follow(topic, target);
+      for (const [name, target] of wanted) this.#follow(name, target);
     } catch (error) {
       this.#runtime.log.warn({ err: (error as Error).message }, 'push targets could not be read, trying again');
     }
@@ -81,87 +85,90 @@ export class Pusher {
     this.#timer.unref();
   }
 
-  #follow(topic: string, target: PushTarget): void {
-    const known = this.#lines.get(topic);
+  #follow(name: string, target: PushTarget): void {
+    const known = this.#topics.get(name);
     if (known) {
       known.target = target;
       return;
     }
     const stopped = new AbortController();
-    const line: Line = { target, underWay: new Set(), failures: 0, brokenUntil: 0, stop: () => stopped.abort() };
-    this.#lines.set(topic, line);
-    this.#track(this.#run(topic, line, stopped.signal));
+    const stop = () => stopped.abort();
+    const topic: Topic = { name, target, underWay: new Set(), failures: 0, brokenUntil: 0, stop };
+    this.#topics.set(name, topic);
+    this.#track(this.#run(topic, stopped.signal));
   }
 
-  async #run(topic: string, line: Line, stopped: AbortSignal): Promise<void> {
-    const keys = () => [`job/${topic}`];
+  async #run(topic: Topic, stopped: AbortSignal): Promise<void> {
+    const keys = () => [`job/${topic.name}`];
     while (!stopped.aborted) {
-      const full = () => line.underWay.size >= line.target.concurrency;
-      const pause = Math.max(line.brokenUntil - performance.now(), 0);
-      if (pause > 0 && line.underWay.size === 0) {
+      const full = () => topic.underWay.size >= topic.target.concurrency;
+      const pause = Math.max(topic.brokenUntil - performance.now(), 0);
+      if (pause > 0 && topic.underWay.size === 0) {
         await sleep(Math.min(pause, POLL_MS), stopped);
         continue;
       }
-      if (full() || pause > 0) await Promise.race(line.underWay);
-      const take = async () => ((await this.#take(topic, line, stopped)) > 0 || full() ? true : undefined);
+      if (full() || pause > 0) await Promise.race(topic.underWay);
+      const take = async () => ((await this.#take(topic, stopped)) > 0 || full() ? true : undefined);
       await this.#runtime.waiters.waitFor({ keys, seconds: POLL_MS / 1_000, signal: stopped }, take);
     }
   }
 
   /** @returns how many jobs are on their way now that were not before */
-  async #take(topic: string, line: Line, stopped: AbortSignal): Promise<number> {
-    const broken = line.failures >= FAILURES_TO_OPEN;
-    if (broken && (line.underWay.size > 0 || performance.now() < line.brokenUntil)) return 0;
-    const free = broken ? 1 : line.target.concurrency - line.underWay.size;
+  async #take(topic: Topic, stopped: AbortSignal): Promise<number> {
+    const { name, target, underWay, failures, brokenUntil } = topic;
+    const broken = failures >= FAILURES_TO_OPEN;
+    if (broken && (underWay.size > 0 || performance.now() < brokenUntil)) return 0;
+    const free = broken ? 1 : target.concurrency - underWay.size;
     if (free <= 0) return 0;
-    const { db, log } = this.#runtime;
     try {
-      const rows = await popToPush(db, topic, Array.from({ length: free }, newToken), line.target.concurrency);
-      for (const job of rows) this.#track(this.#push(job, line), line.underWay);
-      return rows.length;
+      const jobs = await this.#services.jobs.popToPush(name, free, target.concurrency);
+      for (const job of jobs) this.#track(this.#push(job, topic), underWay);
+      return jobs.length;
     } catch (error) {
-      log.warn({ err: (error as Error).message, topic }, 'jobs to push could not be taken, trying again');
+      const fields = { err: (error as Error).message, topic: name };
+      this.#runtime.log.warn(fields, 'jobs to push could not be taken, trying again');
       await sleep(1_000, stopped);
       return 0;
     }
   }
 
-  async #push(job: Item, line: Line): Promise<void> {
+  async #push(job: Item, topic: Topic): Promise<void> {
     try {
-      const { url, secret } = line.target;
+      const { url, secret } = topic.target;
       const body = JSON.stringify({ type: 'job', version: job.version, job: jobView(job) });
-      const patience = Math.max((job.lease_seconds ?? 0) * 1000 - MARGIN_MS, MARGIN_MS);
+      const timeoutMs = Math.max((job.lease_seconds ?? 0) * 1000 - MARGIN_MS, MARGIN_MS);
       const message = { url, secret, id: messageId(job), body };
-      const answer = await post(message, this.#allowPrivate, patience).catch((error: Error) => error);
-      await this.#settle(job, line, answer);
+      const answer = await post(message, this.#allowPrivate, timeoutMs).catch((error: Error) => error);
+      await this.#settle(job, topic, answer);
     } catch (error) {
       // its lease runs out, and it is pushed again
-      this.#runtime.log.warn({ err: (error as Error).message, job: job.id }, 'the outcome of a push could not be kept');
+      const fields = { err: (error as Error).message, job: job.id };
+      this.#runtime.log.warn(fields, 'the outcome of a push could not be recorded');
     }
   }
 
-  async #settle(job: Item, line: Line, answer: Answer | Error): Promise<void> {
-    const { db, log } = this.#runtime;
-    const token = job.lease_id ?? '';
-    const status = answer instanceof Error ? null : answer.status;
-    const fields = { job: job.id, topic: job.queue, url: withoutQuery(line.target.url), status, attempt: job.attempts };
-    const taken = !(answer instanceof Error) && answer.status >= 200 && answer.status < 300;
-    if (taken) {
-      line.failures = 0;
+  async #settle(job: Item, topic: Topic, answer: Answer | Error): Promise<void> {
+    const { log } = this.#runtime;
+    const { jobs } = this.#services;
+    const held = { id: job.id, token: job.lease_id ?? '' };
+    const { status, retryAfterMs } = answer instanceof Error ? { status: null, retryAfterMs: null } : answer;
+    const url = withoutQuery(topic.target.url);
+    const fields = { job: job.id, topic: job.queue, url, status, attempt: job.attempts };
+    if (status !== null && status >= 200 && status < 300) {
+      topic.failures = 0;
       log.info(fields, 'pushed');
-      await finishJobs(db, [{ id: job.id, token, actor: 'push' }]);
+      await jobs.finish(held.id, held.token, 'push');
       return;
     }
-    // a receiver that refuses one job (4xx) is not down
-    const down = answer instanceof Error || answer.status >= 500;
-    line.failures = down ? line.failures + 1 : 0;
-    if (line.failures >= FAILURES_TO_OPEN)
-      line.brokenUntil = performance.now() + Math.min(MAX_BREAK_MS, 1_000 * 2 ** (line.failures - FAILURES_TO_OPEN));
-    const asked = answer instanceof Error ? null : answer.retryAfterMs;
-    const delay = asked === null ? 2 ** Math.min(job.attempts, 20) : Math.max(1, asked / 1000);
+    // a receiver that rejects one job (4xx) is not down
+    const down = status === null || status >= 500;
+    topic.failures = down ? topic.failures + 1 : 0;
+    if (topic.failures >= FAILURES_TO_OPEN)
+      topic.brokenUntil = performance.now() + Math.min(MAX_BREAK_MS, 1_000 * 2 ** (topic.failures - FAILURES_TO_OPEN));
+    const delay = retryAfterMs === null ? 2 ** Math.min(job.attempts, 20) : Math.max(1, retryAfterMs / 1000);
     const delaySeconds = Math.min(delay, MAX_BACKOFF_SECONDS);
     log.warn({ ...fields, error: answer instanceof Error ? answer.message : null, delaySeconds }, 'not pushed');
-    await releaseJobs(db, [{ id: job.id, token }], delaySeconds, null);
+    await jobs.release(held, delaySeconds);
   }
 }
 

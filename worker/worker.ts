@@ -59,7 +59,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
         taskQueue,
         workflowBundle: bundle,
         activities: {
-          ...{ ...items, ...scheduleActivities(db), giveUpDelivery: deliveries.giveUpDelivery },
+          ...{ ...items, ...scheduleActivities(services.schedules), giveUpDelivery: deliveries.giveUpDelivery },
           ...{ applyReview: reviews.applyReview, giveUpChange: reviews.giveUpChange },
         },
         maxCachedWorkflows: 500,
@@ -84,7 +84,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     shutdownGraceTime: '12s',
     shutdownForceTime: '15s',
   });
-  const pusher = new Pusher(runtime, o.allowPrivateCallbacks);
+  const pusher = new Pusher(runtime, services, o.allowPrivateCallbacks);
   pusher.start();
   const workers = [...workflowWorkers, outside];
   const running = workers.map((w) => runToEnd(w));

@@ -1,40 +1,33 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { jobs } from './commands/jobs.ts';
-import { looking } from './commands/looking.ts';
-import { producing } from './commands/producing.ts';
-import { reserving } from './commands/reserving.ts';
-import type { Handler, Handlers } from './commands/table.ts';
-import type { Door } from './door.ts';
-import { BAD_FORMAT, type CommandName, isHttp, parse } from './protocol.ts';
-import { Reader } from './reader.ts';
+import { type Handler, handlers } from './commands.ts';
+import type { Listener } from './listener.ts';
+import { BAD_FORMAT, type CommandName, isHttp, parse, Reader } from './protocol.ts';
 import { INTERNAL_ERROR, type Reply } from './replies.ts';
 import { Session } from './session.ts';
-
-const handlers: Handlers = { ...producing, ...reserving, ...jobs, ...looking };
 
 const KEEP_ALIVE_MS = 60_000;
 
 export interface Connection {
-  /** Ends it as if the client had hung up. */
+  /** Ends it like a client that hangs up. */
   hangUp(): void;
   /** Resolves when everything that it had reserved is free again. */
   readonly closed: Promise<void>;
 }
 
 /** Serves one client: one command after the other, whatever it sends ahead. */
-export function serveConnection(door: Door, socket: Socket): Connection {
+export function serveConnection(listener: Listener, socket: Socket): Connection {
   socket.setNoDelay(true);
   socket.setKeepAlive(true, KEEP_ALIVE_MS);
   // a lost connection says so by `close` too
   socket.on('error', () => {});
-  const closed = serve(door, socket).finally(() => socket.destroySoon());
+  const closed = serve(listener, socket).finally(() => socket.destroySoon());
   return { hangUp: () => void socket.destroy(), closed };
 }
 
-async function serve(door: Door, socket: Socket): Promise<void> {
+async function serve(listener: Listener, socket: Socket): Promise<void> {
   const reader = new Reader(socket);
-  const session = await Session.open(door, reader, `beanstalkd ${socket.remoteAddress}:${socket.remotePort}`);
+  const session = await Session.open(listener, reader, `beanstalkd ${socket.remoteAddress}:${socket.remotePort}`);
   socket.on('end', () => session.hangUp('half'));
   socket.on('close', () => session.hangUp('whole'));
   if (socket.destroyed) session.hangUp('whole');
@@ -43,7 +36,7 @@ async function serve(door: Door, socket: Socket): Promise<void> {
       const line = await reader.line();
       if (line === undefined) break;
       if (isHttp(line.text)) {
-        door.api.runtime.log.warn(
+        listener.api.runtime.log.warn(
           { holder: session.holder },
           'an HTTP request came to the port of beanstalkd; hung up',
         );
@@ -61,9 +54,9 @@ async function serve(door: Door, socket: Socket): Promise<void> {
 async function answer(session: Session, line: string): Promise<Reply | undefined> {
   const command = parse(line);
   if (typeof command === 'string') return command;
-  const { door } = session;
-  const { load, log } = door.api.runtime;
-  door.count(command.name);
+  const { listener } = session;
+  const { load, log } = listener.api.runtime;
+  listener.count(command.name);
   load.enter();
   try {
     // the table pairs each name with its own command, which the lookup by name loses

@@ -1,6 +1,8 @@
-/** beanstalkd's command lines, as its own parser takes them (S3.8). */
+import type { Socket } from 'node:net';
 
-export type Plain =
+// What a client sends (S3.8): lines and counted bytes, and the commands in them, as beanstalkd's own parser takes them.
+
+type Plain =
   | 'peek-ready'
   | 'peek-delayed'
   | 'peek-buried'
@@ -10,8 +12,8 @@ export type Plain =
   | 'list-tube-used'
   | 'list-tubes-watched'
   | 'quit';
-export type OfJob = 'peek' | 'reserve-job' | 'delete' | 'kick-job' | 'touch' | 'stats-job';
-export type OfTube = 'use' | 'watch' | 'ignore' | 'stats-tube';
+type OfJob = 'peek' | 'reserve-job' | 'delete' | 'kick-job' | 'touch' | 'stats-job';
+type OfTube = 'use' | 'watch' | 'ignore' | 'stats-tube';
 
 /** Times in whole seconds, priorities 0 … 2³²−1. A `number` of −1 stands for one that no job can have. */
 export type Command =
@@ -30,8 +32,7 @@ export type CommandName = Command['name'];
 export const BAD_FORMAT = 'BAD_FORMAT\r\n';
 export const UNKNOWN_COMMAND = 'UNKNOWN_COMMAND\r\n';
 
-/** With its CRLF. */
-export const MAX_LINE_BYTES = 224;
+export const CRLF = '\r\n';
 
 const U32 = 2n ** 32n;
 const U64 = 2n ** 64n;
@@ -179,4 +180,91 @@ export function parse(line: string): Command | typeof BAD_FORMAT | typeof UNKNOW
   if (line.includes('\0')) return BAD_FORMAT;
   const found = COMMANDS.find(([prefix]) => line.startsWith(prefix));
   return found ? (found[1](line.slice(found[0].length)) ?? BAD_FORMAT) : UNKNOWN_COMMAND;
+}
+
+/** What a client may send ahead while its reserve is blocked; more waits in the kernel. */
+const READ_AHEAD_BYTES = 256 * 1024;
+/** With its CRLF. */
+const MAX_LINE_BYTES = 224;
+/** What is kept of a line that is too long. */
+const TAIL_BYTES = 16;
+
+interface Line {
+  /** Without its CRLF; the end of one that is too long. */
+  text: string;
+  tooLong: boolean;
+}
+
+/** Lines and counted bytes of a connection, in turn. Every read is `undefined` once the client has sent all. */
+export class Reader {
+  readonly #socket: Socket;
+  #bytes: Buffer = Buffer.alloc(0);
+  #ended = false;
+  #wake: (() => void) | undefined;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    const end = () => {
+      this.#ended = true;
+      this.#wake?.();
+    };
+    socket.on('data', (chunk: Buffer) => {
+      this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
+      if (this.#bytes.length > READ_AHEAD_BYTES) socket.pause();
+      this.#wake?.();
+    });
+    socket.on('end', end);
+    socket.on('close', end);
+  }
+
+  /** The next line. One that is too long is skipped to its end. */
+  async line(): Promise<Line | undefined> {
+    let skipping = false;
+    for (;;) {
+      const end = this.#bytes.indexOf(CRLF);
+      if (end !== -1) {
+        const line = this.#take(end + CRLF.length);
+        return { text: line.toString('latin1', 0, end), tooLong: skipping || line.length > MAX_LINE_BYTES };
+      }
+      if (this.#bytes.length >= MAX_LINE_BYTES) {
+        skipping = true;
+        // the last byte of them may be the first half of the CRLF
+        this.#take(this.#bytes.length - TAIL_BYTES);
+      }
+      if (!(await this.#more())) return undefined;
+    }
+  }
+
+  async bytes(count: number): Promise<Buffer | undefined> {
+    while (this.#bytes.length < count) if (!(await this.#more())) return undefined;
+    return this.#take(count);
+  }
+
+  /** Throws bytes away as they come. @returns whether all of them came */
+  async skip(count: number): Promise<boolean> {
+    let left = count;
+    for (;;) {
+      left -= this.#take(Math.min(left, this.#bytes.length)).length;
+      if (left === 0) return true;
+      if (!(await this.#more())) return false;
+    }
+  }
+
+  #take(count: number): Buffer {
+    const taken = this.#bytes.subarray(0, count);
+    this.#bytes = this.#bytes.subarray(count);
+    if (this.#socket.isPaused() && this.#bytes.length < READ_AHEAD_BYTES) this.#socket.resume();
+    return taken;
+  }
+
+  /** @returns false when nothing more will come */
+  async #more(): Promise<boolean> {
+    if (this.#ended) return false;
+    const before = this.#bytes.length;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    this.#wake = undefined;
+    return this.#bytes.length > before || !this.#ended;
+  }
 }

@@ -1,12 +1,11 @@
-import type { Item } from '../../db/items.ts';
+import type { Item } from '../../contract/items.ts';
 import { bodyBytes } from '../../domain/jobs.ts';
+import { CRLF } from './protocol.ts';
 
 export type Reply = string | Buffer;
 
 export const NOT_FOUND = 'NOT_FOUND\r\n';
 export const INTERNAL_ERROR = 'INTERNAL_ERROR\r\n';
-
-const CRLF = '\r\n';
 
 /** A job with its body, in one piece so that it is one write. */
 export function jobReply(word: 'RESERVED' | 'FOUND', item: Item): Buffer {

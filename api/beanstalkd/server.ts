@@ -1,8 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Api } from '../api.ts';
 import { type Connection, serveConnection } from './connection.ts';
-import { Door } from './door.ts';
-import { timeoutsSoFar } from './stats.ts';
+import { Listener } from './listener.ts';
 
 export interface Beanstalkd {
   /** `host:port` where clients reach it. */
@@ -12,32 +11,32 @@ export interface Beanstalkd {
   open(api: Api): Promise<void>;
   /** Takes no more jobs, as beanstalkd does after SIGUSR1; there is no way back but a restart. */
   drain(): void;
-  /** Hangs up on everybody; resolves when what they had reserved is ready again. */
+  /** Hangs up on all clients; resolves when what they had reserved is ready again. */
   stop(): Promise<void>;
 }
 
 /**
- * Binds the port of beanstalkd's protocol (S3.8). The protocol has no authentication: whoever reaches the
- * port may do everything with jobs.
+ * Binds the port of beanstalkd's protocol (S3.8). The protocol has no authentication: every client that
+ * reaches the port may do everything with jobs.
  * @param port 0: any free one
  * @throws Error with a message for the terminal when the port is taken
  */
 export async function listenBeanstalkd({ host, port }: { host: string; port: number }): Promise<Beanstalkd> {
   const connections = new Set<Connection>();
   const early = new Set<Socket>();
-  let door: Door | undefined;
-  const serve = (through: Door, socket: Socket) => {
-    const connection = serveConnection(through, socket);
+  let listener: Listener | undefined;
+  const serve = (on: Listener, socket: Socket) => {
+    const connection = serveConnection(on, socket);
     connections.add(connection);
     const forget = () => void connections.delete(connection);
     connection.closed.then(forget, (error: Error) => {
-      through.api.runtime.log.warn({ err: error.message }, 'a connection over TCP failed');
+      on.api.runtime.log.warn({ err: error.message }, 'a connection over TCP failed');
       forget();
     });
     socket.resume();
   };
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
-    if (door) serve(door, socket);
+    if (listener) serve(listener, socket);
     else early.add(socket);
   });
   const bound = await listen(server, host, port);
@@ -45,18 +44,17 @@ export async function listenBeanstalkd({ host, port }: { host: string; port: num
     port: bound,
     address: `${host.includes(':') ? `[${host}]` : host}:${bound}`,
     async open(api) {
-      const opened = new Door(api);
-      opened.timeoutsBefore = await timeoutsSoFar(opened);
-      door = opened;
+      const opened = await Listener.open(api);
+      listener = opened;
       for (const socket of early) serve(opened, socket);
       early.clear();
     },
     drain() {
-      if (door) door.draining = true;
+      if (listener) listener.draining = true;
     },
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      door?.stop();
+      listener?.stop();
       for (const socket of early) socket.destroy();
       for (const connection of connections) connection.hangUp();
       await Promise.allSettled([...connections].map((c) => c.closed));

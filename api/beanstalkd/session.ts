@@ -1,12 +1,53 @@
-import { returnJobs } from '../../db/tubes.ts';
-import type { Door } from './door.ts';
-import type { Reader } from './reader.ts';
-import { Reservations } from './reservations.ts';
+import type { Item } from '../../contract/items.ts';
+import type { JobService, Reservation } from '../../services/jobs.ts';
+import type { Listener } from './listener.ts';
+import type { Reader } from './protocol.ts';
 import type { Tube } from './tubes.ts';
+
+/** A job this close to the end of its TTR makes a reserve answer DEADLINE_SOON, in milliseconds. */
+const MARGIN_MS = 1_000;
+
+interface Held extends Reservation {
+  /** On this process's own clock: only DEADLINE_SOON goes by it, the reservation itself by the database's. */
+  endsAtMs: number;
+}
+
+/** What one connection has reserved: the protocol has no tokens, so they are kept here. */
+class Reservations {
+  readonly #held = new Map<number, Held>();
+
+  add(item: Item): void {
+    const leftMs = (item.expires_at?.getTime() ?? 0) - item.updated_at.getTime();
+    this.#held.set(item.seq, { id: item.id, token: item.lease_id ?? '', endsAtMs: performance.now() + leftMs });
+  }
+
+  get(number: number): Reservation | undefined {
+    return this.#held.get(number);
+  }
+
+  remove(number: number): void {
+    this.#held.delete(number);
+  }
+
+  all(): Reservation[] {
+    return [...this.#held.values()].map(({ id, token }) => ({ id, token }));
+  }
+
+  /** Milliseconds until a reserve has to answer DEADLINE_SOON; 0: now. */
+  soonMs(): number {
+    const now = performance.now();
+    let soonest = Number.POSITIVE_INFINITY;
+    for (const [number, { endsAtMs }] of this.#held)
+      if (endsAtMs < now) this.#held.delete(number);
+      else soonest = Math.min(soonest, endsAtMs);
+    return Math.max(0, soonest - now - MARGIN_MS);
+  }
+}
 
 /** What one connection has said and reserved so far. */
 export class Session {
-  readonly door: Door;
+  readonly listener: Listener;
+  readonly jobs: JobService;
   readonly reader: Reader;
   readonly reservations = new Reservations();
   /** As which its jobs' histories name this connection. */
@@ -20,26 +61,27 @@ export class Session {
   readonly #roles = new Set<'producers' | 'workers'>();
   #waiting: AbortController | undefined;
 
-  private constructor(door: Door, reader: Reader, holder: string, using: Tube, watching: Tube) {
-    this.door = door;
+  private constructor(listener: Listener, reader: Reader, holder: string, using: Tube, watching: Tube) {
+    this.listener = listener;
+    this.jobs = listener.api.services.jobs;
     this.reader = reader;
     this.holder = holder;
     this.using = using;
     this.watching = [watching];
-    door.connections++;
-    door.connectionsEver++;
+    listener.connections++;
+    listener.connectionsEver++;
   }
 
-  static async open(door: Door, reader: Reader, holder: string): Promise<Session> {
-    const using = await door.tubes.hold('default', 'using');
-    return new Session(door, reader, holder, using, await door.tubes.hold('default', 'watching'));
+  static async open(listener: Listener, reader: Reader, holder: string): Promise<Session> {
+    const using = await listener.tubes.hold('default', 'using');
+    return new Session(listener, reader, holder, using, await listener.tubes.hold('default', 'watching'));
   }
 
   /** Counted as a producer from the first put on, as a worker from the first reserve on. */
   become(role: 'producers' | 'workers'): void {
     if (this.#roles.has(role)) return;
     this.#roles.add(role);
-    this.door[role]++;
+    this.listener[role]++;
   }
 
   /**
@@ -49,13 +91,13 @@ export class Session {
   async wait<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const tubes = this.watching;
     this.#waiting = new AbortController();
-    this.door.waiting++;
+    this.listener.waiting++;
     for (const tube of tubes) tube.waiting++;
     try {
       return await work(this.#waiting.signal);
     } finally {
       for (const tube of tubes) tube.waiting--;
-      this.door.waiting--;
+      this.listener.waiting--;
       this.#waiting = undefined;
     }
   }
@@ -68,16 +110,15 @@ export class Session {
 
   /** Everything that this connection has reserved is ready again at once (S3.8). */
   async close(): Promise<void> {
-    const { db, log } = this.door.api.runtime;
     try {
-      const held = this.reservations.all();
-      if (held.length > 0) await returnJobs(db, held, false);
+      await this.jobs.giveBack(this.reservations.all());
     } catch (error) {
+      const { log } = this.listener.api.runtime;
       log.warn({ err: (error as Error).message }, 'reservations of a closed connection end with their TTR');
     }
-    this.door.tubes.drop(this.using, 'using');
-    for (const tube of this.watching) this.door.tubes.drop(tube, 'watching');
-    for (const role of this.#roles) this.door[role]--;
-    this.door.connections--;
+    this.listener.tubes.drop(this.using, 'using');
+    for (const tube of this.watching) this.listener.tubes.drop(tube, 'watching');
+    for (const role of this.#roles) this.listener[role]--;
+    this.listener.connections--;
   }
 }

@@ -1,5 +1,4 @@
-import type { Db } from '../../db/pool.ts';
-import { openTube, topicCounts } from '../../db/tubes.ts';
+import type { TopicCounts, TopicService } from '../../services/topics.ts';
 import { isTube } from './protocol.ts';
 
 /** A tube as this process knows it. The jobs are the database's, these counts are this process's own. */
@@ -13,7 +12,7 @@ export interface Tube {
   pauses: number;
 }
 
-/** Tubes whose counts are kept at least, whether or not anybody uses them. */
+/** Tubes whose counts are kept at least, used or not. */
 const MOST_IDLE = 10_000;
 
 const OPEN_STATES = ['ready', 'delayed', 'held', 'buried'];
@@ -22,18 +21,18 @@ const newTube = (name: string): Tube => ({ name, using: 0, watching: 0, waiting:
 
 /**
  * Which tubes there are. As with beanstalkd one comes to be when it is used or watched, and ceases when
- * it has no jobs and nobody uses or watches it; `default` always is.
+ * it has no jobs and no connection uses or watches it; `default` always is.
  */
 export class Tubes {
-  readonly #db: Db;
+  readonly #topics: TopicService;
   readonly #tubes = new Map([['default', newTube('default')]]);
-  /** At how many tubes those that nobody uses or watches are forgotten: clients choose the names. */
+  /** At how many tubes those that no connection uses or watches are forgotten: clients choose the names. */
   #most = MOST_IDLE;
-  /** Of tubes that come to be: whoever names one meanwhile waits for the same look. */
+  /** Of tubes that come to be: connections that name one meanwhile wait for the same look. */
   readonly #opening = new Map<string, Promise<void>>();
 
-  constructor(db: Db) {
-    this.#db = db;
+  constructor(topics: TopicService) {
+    this.#topics = topics;
   }
 
   /** For one more connection that uses it or watches it. */
@@ -67,18 +66,18 @@ export class Tubes {
   async find(name: string): Promise<Tube | undefined> {
     const known = this.#tubes.get(name);
     if (known && isReferenced(known)) return known;
-    if (await openTube(this.#db, name)) return this.counted(name);
+    if (await this.#topics.isOpen(name)) return this.counted(name);
     this.#tubes.delete(name);
     return undefined;
   }
 
   /**
-   * Topics that are no tubes by their names have no place in a list that clients parse.
+   * Topics whose names are no tubes' are left out of a list that clients parse.
    * @param counts of all topics, where they have been read already
    */
-  async names(counts?: Map<string, Record<string, number>>): Promise<string[]> {
-    const topics = counts ?? (await topicCounts(this.#db, null));
-    const isOpen = (n: Record<string, number>) => OPEN_STATES.some((state) => n[state]);
+  async names(counts?: Map<string, TopicCounts>): Promise<string[]> {
+    const topics = counts ?? (await this.#topics.counts());
+    const isOpen = (n: TopicCounts) => OPEN_STATES.some((state) => n[state]);
     const open = [...topics].flatMap(([name, n]) => (isTube(name) && isOpen(n) ? [name] : []));
     const names = new Set(['default', ...open]);
     for (const [name, tube] of this.#tubes) {
@@ -94,7 +93,7 @@ export class Tubes {
   }
 
   async #open(name: string): Promise<void> {
-    if (!(await openTube(this.#db, name))) this.#tubes.delete(name);
+    if (!(await this.#topics.isOpen(name))) this.#tubes.delete(name);
   }
 }
 

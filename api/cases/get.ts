@@ -107,5 +107,4 @@ export const caseDeliveries = deliveryEndpoints({
   tag: 'Cases',
   base: '/v1/cases/{id}',
   ...byId,
-  isDelivering: async (api, id) => (await api.services.cases.get(id)).telling,
 });

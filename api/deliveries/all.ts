@@ -3,13 +3,9 @@ import { Delivery, DeliveryFilter, DeliveryParam, ListedDelivery } from '../../c
 import { withoutQuery } from '../../domain/callbacks.ts';
 import type { ListedDelivery as Row } from '../../services/deliveries.ts';
 import { Problem } from '../../services/problems.ts';
-import { caseDeliveries } from '../cases/get.ts';
 import { deliveryView, NEWEST } from '../deliveries.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
-import { reviewDeliveries } from '../reviews/get.ts';
-import { occurrenceDeliveries } from '../tasks/occurrences.ts';
-import { ticketDeliveries } from '../tickets/get.ts';
 
 const listed = (row: Row) => ({
   ...deliveryView(row),
@@ -35,14 +31,6 @@ export const listDeliveriesEndpoint = endpoint({
   },
 });
 
-/** Jobs are pushed, not delivered. */
-const senders = {
-  ticket: ticketDeliveries,
-  case: caseDeliveries,
-  task: occurrenceDeliveries,
-  review: reviewDeliveries,
-};
-
 export const redeliverEndpoint = endpoint({
   method: 'post',
   path: '/v1/deliveries/{kind}/{itemId}/{n}/redeliver',
@@ -53,7 +41,8 @@ export const redeliverEndpoint = endpoint({
   answers: { 202: Delivery },
   problems: ['not_found'],
   async handle({ api, params: { kind, itemId, n } }) {
+    // jobs are pushed, not delivered
     if (kind === 'job') throw new Problem('not_found', `job ${itemId} has no delivery ${n}`);
-    return answer(202, deliveryView(await senders[kind].redeliver(api, itemId, n)));
+    return answer(202, deliveryView(await api.services.deliveries.redeliver(kind, itemId, n)));
   },
 });

@@ -1,41 +1,76 @@
 import type { z } from '@hono/zod-openapi';
+import type { Item } from '../../contract/items.ts';
 import * as contract from '../../contract/jobs.ts';
-import { getItem } from '../../db/items.ts';
-import * as jobs from '../../db/jobs.ts';
-import { isFinal, stateWord } from '../../domain/items.ts';
-import { refusalOf } from '../../domain/refusals.ts';
-import { Problem } from '../../services/problems.ts';
+import type { Role } from '../../contract/keys.ts';
+import type { ProblemCode } from '../../contract/problems.ts';
+import { stateWord } from '../../domain/items.ts';
+import { invalid, Problem } from '../../services/problems.ts';
 import { checkEntry } from '../adding.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
-import { checkValues, problemOf } from '../endpoint.ts';
-import { done, failed, handed, type JobAnswerBody, resultOf, unknownJob } from './answers.ts';
+import { checkValues, endpoint, LARGE_BODY, ok, problemOf, SMALL_BODY } from '../endpoint.ts';
+import { checkItems, checkNames } from '../scopes.ts';
 
-export interface Context {
+/** What each command answers: these four fields always, more where it has more to say (S3.1). */
+interface Answer {
+  success: boolean;
+  error: string | null;
+  id: string | null;
+  value: unknown;
+  [more: string]: unknown;
+}
+
+const done = (more: Partial<Answer> = {}): Answer => ({ success: true, error: null, id: null, value: null, ...more });
+
+const failed = (error: string, id: string | null = null, code?: ProblemCode): Answer => ({
+  ...done({ success: false, error, id }),
+  ...(code && { code }),
+});
+
+/** A job as it is handed out. */
+const handed = (item: Item) => ({
+  id: item.id,
+  value: item.body,
+  token: item.lease_id,
+  topic: item.queue,
+  attempt: item.attempts,
+  TTR: item.lease_seconds,
+});
+
+/** The answer to a command about one job: why it changed nothing is an answer too. */
+async function about(id: string, run: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code === 'invalid_request') throw error;
+    return { ...failed(error.message, id, error.code), ...error.fields };
+  }
+}
+
+/** The answer to a batch: one line for each of its commands. */
+async function batch(answers: Promise<Answer>[]): Promise<Answer> {
+  const results = (await Promise.all(answers)).map(({ success, error, id, code }) => ({
+    ...{ success, error, id },
+    ...(code ? { code } : {}),
+  }));
+  return { ...done(), success: results.every((r) => r.success), results };
+}
+
+interface Context {
   api: Api;
   caller: Caller;
   signal: AbortSignal;
 }
 
-type Of<S extends z.ZodType> = z.output<S>;
-type Run<S extends z.ZodType> = (context: Context, command: Of<S>) => Promise<JobAnswerBody>;
+type Run<S extends z.ZodType> = (context: Context, command: z.output<S>) => Promise<Answer>;
 
-/** Why a reservation's token did nothing, in plain words; a repeated `gaveBack` is the first answer again. */
-async function refusal({ api }: Context, id: string, token: string, gaveBack = false): Promise<JobAnswerBody> {
-  const [found] = await api.runtime.db.run('find_verdict', { kind: 'job', id, token });
-  if (!found) return unknownJob(id);
-  if (gaveBack && found.named_why === 'released') return done({ id });
-  const { detail, code, ...fields } = refusalOf(found);
-  return { ...failed(found.overdue ? 'the reservation ran out' : detail, id), code, ...fields };
-}
+const add: Run<typeof contract.JobAdd> = ({ api, caller }, { command: _, ...job }) =>
+  about(job.id, async () => {
+    const { created } = await api.services.jobs.add(job, caller.actor);
+    return done({ id: job.id, already: !created });
+  });
 
-export const add: Run<typeof contract.JobAdd> = async ({ api, caller }, { command: _, ...job }) => {
-  const added = await api.services.jobs.add(job, caller.actor);
-  if (!added) return failed(`job ${job.id} exists with other content`, job.id, 'id_conflict');
-  return done({ id: job.id, already: !added.created });
-};
-
-export const addMany: Run<typeof contract.JobAddMany> = async (context, command) => {
+const addMany: Run<typeof contract.JobAddMany> = (context, { jobs }) => {
   const one = async (sent: unknown) => {
     const id = String((sent as { id?: unknown } | null)?.id ?? '');
     try {
@@ -49,16 +84,11 @@ export const addMany: Run<typeof contract.JobAddMany> = async (context, command)
       return failed(error.message, id || null, error.code);
     }
   };
-  const results = await Promise.all(command.jobs.map(one));
-  return {
-    ...done(),
-    success: results.every((r) => r.success),
-    results: results.map(resultOf),
-  };
+  return batch(jobs.map(one));
 };
 
-export const pop: Run<typeof contract.JobPop> = async ({ api, caller, signal }, { topic, wait, count }) => {
-  const topics = [...new Set(Array.isArray(topic) ? topic : [topic])].sort();
+const pop: Run<typeof contract.JobPop> = async ({ api, caller, signal }, { topic, wait, count }) => {
+  const topics = [...new Set([topic].flat())].sort();
   const holder = caller.subject ?? caller.actor;
   const found = await api.services.jobs.pop({ topics, count: count ?? 1, waitSeconds: wait, holder, signal });
   if (count !== undefined) return done({ jobs: found.map(handed) });
@@ -66,63 +96,128 @@ export const pop: Run<typeof contract.JobPop> = async ({ api, caller, signal }, 
   return job ? done(handed(job)) : done({ token: null, topic: null, attempt: null });
 };
 
-export const finish: Run<typeof contract.JobFinish> = async (context, { id, token }) => {
-  const { api, caller } = context;
-  if (await api.services.jobs.finish(id, token ?? null, caller.actor)) return done({ id });
-  const found = await getItem(api.runtime.db, 'job', id);
-  if (!found) return unknownJob(id);
-  const repeated = found.state === 'settled' && (token === undefined || found.settled_token === token);
-  if (repeated) return done({ id });
-  return token === undefined
-    ? failed(`job ${id} is ${stateWord('job', found.state)}`, id)
-    : refusal(context, id, token);
+const finish = ({ api, caller }: Context, { id, token }: { id: string; token?: string | undefined }) =>
+  about(id, async () => {
+    const { state } = await api.services.jobs.finish(id, token ?? null, caller.actor);
+    return state === 'settled' ? done({ id }) : failed(`job ${id} is ${stateWord('job', state)}`, id);
+  });
+
+const finishMany: Run<typeof contract.JobFinishMany> = (context, { jobs }) =>
+  batch(jobs.map((job) => finish(context, job)));
+
+const remove: Run<typeof contract.JobDelete> = ({ api, caller }, { id }) =>
+  about(id, async () => {
+    await api.services.jobs.remove(id, caller.actor, true);
+    return done({ id });
+  });
+
+const touch: Run<typeof contract.JobTouch> = ({ api }, { id, token }) =>
+  about(id, async () => {
+    const { expires_at } = await api.services.jobs.touch({ id, token });
+    return done({ id, reservedUntil: expires_at?.toISOString() ?? null });
+  });
+
+const release: Run<typeof contract.JobRelease> = ({ api }, { id, token, delay, priority }) =>
+  about(id, async () => {
+    await api.services.jobs.release({ id, token }, delay, priority);
+    return done({ id });
+  });
+
+const bury: Run<typeof contract.JobBury> = ({ api }, { id, token, priority }) =>
+  about(id, async () => {
+    await api.services.jobs.bury({ id, token }, priority);
+    return done({ id });
+  });
+
+const kick: Run<typeof contract.JobKick> = async ({ api, caller }, { topic, count }) =>
+  done({ value: await api.services.jobs.kick(topic, count, caller.actor) });
+
+const kickOne: Run<typeof contract.JobKickOne> = ({ api, caller }, { id }) =>
+  about(id, async () => done({ id, value: (await api.services.jobs.kickOne(id, caller.actor)) ? 1 : 0 }));
+
+const peeked = (job: Item) =>
+  done({ id: job.id, value: job.body, state: stateWord('job', job.state), topic: job.queue });
+
+const peek: Run<typeof contract.JobPeek> = async ({ api: { services } }, { id, topic = '' }) => {
+  if (id !== undefined) return about(id, async () => peeked(await services.jobs.get(id)));
+  const job = await services.jobs.first(topic, 'ready');
+  return job ? peeked(job) : done();
 };
 
-export const finishMany: Run<typeof contract.JobFinishMany> = async (context, command) => {
-  const results = await Promise.all(command.jobs.map((job) => finish(context, { command: 'finish', ...job })));
-  return {
-    ...done(),
-    success: results.every((r) => r.success),
-    results: results.map(resultOf),
-  };
+interface Command {
+  schema: z.ZodType;
+  // each schema goes with its function below, which is checked where the pair is written
+  run(context: Context, command: never): Promise<Answer>;
+  roles: Role[];
+}
+
+const command = <S extends z.ZodType>(schema: S, run: Run<S>, roles: Role[] = ['consumer']): Command => ({
+  ...{ schema, run, roles },
+});
+
+const has = (sent: object, field: string) => Object.hasOwn(sent, field);
+
+/** The commands by name; some take one job or many. */
+const commands: Record<string, (sent: object) => Command> = {
+  add: (sent) =>
+    has(sent, 'jobs')
+      ? command(contract.JobAddMany, addMany, ['producer', 'consumer'])
+      : command(contract.JobAdd, add, ['producer', 'consumer']),
+  pop: () => command(contract.JobPop, pop),
+  finish: (sent) =>
+    has(sent, 'jobs') ? command(contract.JobFinishMany, finishMany) : command(contract.JobFinish, finish),
+  delete: () => command(contract.JobDelete, remove, ['producer', 'consumer']),
+  touch: () => command(contract.JobTouch, touch),
+  release: () => command(contract.JobRelease, release),
+  bury: () => command(contract.JobBury, bury),
+  kick: (sent) => (has(sent, 'id') ? command(contract.JobKickOne, kickOne) : command(contract.JobKick, kick)),
+  peek: () => command(contract.JobPeek, peek, ['producer', 'consumer']),
 };
 
-export const remove: Run<typeof contract.JobDelete> = async ({ api, caller }, { id }) => {
-  if (await api.services.jobs.remove(id, caller.actor)) return done({ id });
-  const found = await getItem(api.runtime.db, 'job', id);
-  return found && isFinal(found.state) ? done({ id }) : unknownJob(id);
-};
+interface Sent {
+  topic?: string | string[];
+  id?: string;
+  jobs?: { topic?: unknown; id?: unknown }[];
+}
 
-export const touch: Run<typeof contract.JobTouch> = async (context, { id, token }) => {
-  const item = await context.api.services.items.renew({ kind: 'job', hold: { id, token, subject: null } });
-  return item ? done({ id, reservedUntil: item.expires_at?.toISOString() ?? null }) : refusal(context, id, token);
-};
+/** A key that is bound to queues names topics and jobs of those only. @throws Problem `forbidden` */
+async function checkJobs(api: Api, caller: Caller, { topic, id, jobs = [] }: Sent): Promise<void> {
+  if (caller.queues === null) return;
+  checkNames(caller, [topic ?? [], jobs.flatMap((job) => job?.topic ?? [])].flat(2).map(String));
+  await checkItems(api, caller, 'job', [id ?? [], jobs.flatMap((job) => job?.id ?? [])].flat().map(String));
+}
 
-export const release: Run<typeof contract.JobRelease> = async (context, { id, token, delay, priority }) => {
-  const { db } = context.api.runtime;
-  const rows = await jobs.releaseJobs(db, [{ id, token }], delay, priority ?? null);
-  return rows.length > 0 ? done({ id }) : refusal(context, id, token, true);
-};
-
-export const bury: Run<typeof contract.JobBury> = async (context, { id, token, priority }) => {
-  const { db } = context.api.runtime;
-  const rows = await jobs.buryJob(db, { id, token }, priority ?? null);
-  return rows.length > 0 ? done({ id }) : refusal(context, id, token, true);
-};
-
-export const kick: Run<typeof contract.JobKick> = async ({ api, caller }, { topic, count }) => {
-  return done({ value: await api.services.jobs.kick(topic, count, caller.actor) });
-};
-
-export const kickOne: Run<typeof contract.JobKickOne> = async ({ api, caller }, { id }) => {
-  const rows = await jobs.kickJob(api.runtime.db, id, caller.actor);
-  if (rows.length > 0 || (await getItem(api.runtime.db, 'job', id))) return done({ id, value: rows.length });
-  return unknownJob(id);
-};
-
-export const peek: Run<typeof contract.JobPeek> = async ({ api }, { id, topic }) => {
-  const { db } = api.runtime;
-  const item = id === undefined ? await jobs.peekReady(db, topic ?? '') : await getItem(db, 'job', id);
-  if (item) return done({ id: item.id, value: item.body, state: stateWord('job', item.state), topic: item.queue });
-  return id === undefined ? done() : unknownJob(id);
-};
+export const jobCommand = endpoint({
+  method: 'post',
+  path: '/v1/jobs',
+  tag: 'Jobs',
+  summary: "The article's one endpoint: add, pop, finish, delete; and touch, release, bury, kick, peek",
+  roles: ['producer', 'consumer'],
+  document: contract.JobCommand,
+  bodyLimit: LARGE_BODY,
+  answers: { 200: contract.JobAnswer },
+  /** A command that could be understood is answered with 200, whatever came of it; else the status stays. */
+  problemAnswer: (problem) => ({
+    status: problem.status === 422 ? 200 : problem.status,
+    body: failed(problem.message, null, problem.code),
+  }),
+  async handle({ api, caller, raw, signal }) {
+    const { value: sent, bytes } = await raw();
+    if (sent === undefined) throw new Problem('invalid_request', 'send a command as a JSON body', { status: 400 });
+    if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
+      throw invalid('the body', 'must be an object');
+    const name = (sent as { command?: unknown }).command;
+    const find = typeof name === 'string' && Object.hasOwn(commands, name) ? commands[name] : undefined;
+    if (!find) throw invalid('command', `must be one of ${Object.keys(commands).join(', ')}`);
+    const { schema, run, roles } = find(sent);
+    if (caller.role !== 'admin' && !roles.includes(caller.role))
+      throw new Problem('forbidden', `a ${caller.role} key may not ${name}`);
+    if (!has(sent, 'jobs') && bytes > SMALL_BODY)
+      throw new Problem('payload_too_large', `a command about one job may have ${SMALL_BODY} bytes at most`);
+    if (!(has(sent, 'jobs') && name === 'add')) checkValues(sent);
+    const parsed = schema.safeParse(sent);
+    if (!parsed.success) throw problemOf(parsed.error, 'command');
+    await checkJobs(api, caller, sent as Sent);
+    return ok(await run({ api, caller, signal }, parsed.data as never));
+  },
+});

@@ -1,17 +1,13 @@
 import { z } from '@hono/zod-openapi';
-import { ServiceError } from '@temporalio/client';
 import { Name, Page, pageOf } from '../../contract/common.ts';
 import { Schedule, ScheduleSettings, Topic, TopicParam } from '../../contract/jobs.ts';
-import { getSchedule, listSchedules, type Schedule as Row } from '../../db/schedules.ts';
-import { invalid, Problem, unreachable } from '../../services/problems.ts';
-import { deleteSchedule, putSchedule } from '../../services/schedules.ts';
-import type { Api } from '../api.ts';
+import type { ScheduleRow } from '../../db/statements.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
 const ScheduleParam = z.object({ topic: Topic, name: Name });
 
-const view = (s: Row) => ({
+const view = (s: ScheduleRow) => ({
   topic: s.topic,
   name: s.name,
   everySeconds: s.every_seconds,
@@ -34,25 +30,8 @@ export const putScheduleEndpoint = endpoint({
   params: ScheduleParam,
   body: ScheduleSettings,
   answers: { 200: Schedule },
-  async handle({ api, params: { topic, name }, body }) {
-    const wanted = {
-      topic,
-      name,
-      every_seconds: body.everySeconds ?? null,
-      cron: body.cron ?? null,
-      timezone: body.timezone,
-      body: body.body,
-      ttr: body.TTR,
-      priority: body.priority,
-    };
-    const row = await putSchedule(api.runtime, wanted).catch((error: unknown) => {
-      // the SDK's way of saying that the server did not understand the rhythm
-      const path = body.cron === undefined ? 'everySeconds' : 'cron';
-      if (error instanceof TypeError) throw invalid(path, `is not understood: ${error.message}`);
-      throw problemOf(api, error);
-    });
-    return ok(view(row));
-  },
+  handle: async ({ api, params: { topic, name }, body }) =>
+    ok(view(await api.services.schedules.put(topic, name, body))),
 });
 
 export const getScheduleEndpoint = endpoint({
@@ -64,11 +43,7 @@ export const getScheduleEndpoint = endpoint({
   params: ScheduleParam,
   answers: { 200: Schedule },
   problems: ['not_found'],
-  async handle({ api, params: { topic, name } }) {
-    const row = await getSchedule(api.runtime.db, topic, name);
-    if (!row) throw new Problem('not_found', `topic ${topic} has no schedule ${name}`);
-    return ok(view(row));
-  },
+  handle: async ({ api, params: { topic, name } }) => ok(view(await api.services.schedules.get(topic, name))),
 });
 
 export const listSchedulesEndpoint = endpoint({
@@ -81,7 +56,7 @@ export const listSchedulesEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(Schedule) },
   async handle({ api, params: { topic }, query: { limit, cursor } }) {
-    const rows = await listSchedules(api.runtime.db.lists, topic, cursor ?? null, limit + 1);
+    const rows = await api.services.schedules.list(topic, cursor ?? null, limit + 1);
     return ok(page(rows, limit, view, (s) => s.seq));
   },
 });
@@ -94,14 +69,5 @@ export const deleteScheduleEndpoint = endpoint({
   roles: ['producer'],
   params: ScheduleParam,
   answers: { 200: z.object({ deleted: z.boolean() }) },
-  async handle({ api, params: { topic, name } }) {
-    const deleted = await deleteSchedule(api.runtime, topic, name).catch((error: unknown) => {
-      throw problemOf(api, error);
-    });
-    return ok({ deleted });
-  },
+  handle: async ({ api, params: { topic, name } }) => ok({ deleted: await api.services.schedules.remove(topic, name) }),
 });
-
-/** What could not be done in Temporal is done in neither store. */
-const problemOf = (api: Api, error: unknown) =>
-  error instanceof ServiceError ? unreachable(api.runtime.log, error) : error;

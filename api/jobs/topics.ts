@@ -1,19 +1,21 @@
 import { z } from '@hono/zod-openapi';
-import { Deleted, Page, pageOf } from '../../contract/common.ts';
+import { Deleted, orNull, Page, pageOf, ShownCallback } from '../../contract/common.ts';
 import { JOB_STATES, TopicParam, TopicSettings } from '../../contract/jobs.ts';
-import { putTopic } from '../../db/jobs.ts';
-import { getQueue, listQueues, type Queue, queueStats } from '../../db/queues.ts';
+import type { QueueRow } from '../../db/statements.ts';
 import { coreState } from '../../domain/items.ts';
-import { Problem } from '../../services/problems.ts';
-import type { Api } from '../api.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
-const Topic = z.object({ name: z.string(), ...TopicSettings.shape, createdAt: z.string() }).openapi('Topic');
+const ShownPush = ShownCallback.extend({ concurrency: z.number().int() }).openapi('ShownPush');
+const Topic = z
+  .object({ name: z.string(), ...TopicSettings.shape, push: orNull(ShownPush), createdAt: z.string() })
+  .openapi('Topic');
+
+type Topic = Pick<QueueRow, 'name' | 'max_attempts' | 'paused' | 'push' | 'created_at' | 'seq'>;
 
 /** A push target's secret is for those who may set it. */
-const view = (q: Queue, mayReadSecrets: boolean) => ({
+const view = (q: Topic, mayReadSecrets: boolean) => ({
   name: q.name,
   maxAttempts: q.max_attempts,
   paused: q.paused,
@@ -30,11 +32,9 @@ export const putTopicEndpoint = endpoint({
   params: TopicParam,
   body: TopicSettings,
   answers: { 200: Topic },
-  async handle({ api, params: { topic }, body: { maxAttempts, paused, push } }) {
-    checkUrl(api, 'push.url', push?.url);
-    const queue = await putTopic(api.runtime.db, topic, { max_attempts: maxAttempts, paused, push });
-    if (!paused) api.runtime.wakeAll(`job/${topic}`);
-    return ok(view(queue, true));
+  async handle({ api, params: { topic }, body }) {
+    checkUrl(api, 'push.url', body.push?.url);
+    return ok(view(await api.services.topics.put(topic, body), true));
   },
 });
 
@@ -47,15 +47,9 @@ export const listTopics = endpoint({
   query: Page,
   answers: { 200: pageOf(Topic) },
   async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await listQueues(api.runtime.db.lists, 'job', cursor ?? null, limit + 1);
-    return ok(
-      page(
-        rows,
-        limit,
-        (q) => view(q, caller.role === 'admin'),
-        (q) => q.seq,
-      ),
-    );
+    const rows = await api.services.topics.list(cursor ?? null, limit + 1);
+    const shown = (q: Topic) => view(q, caller.role === 'admin');
+    return ok(page(rows, limit, shown, (q) => q.seq));
   },
 });
 
@@ -69,10 +63,7 @@ export const deleteTopicEndpoint = endpoint({
   answers: { 200: Deleted },
   problems: ['not_found', 'id_conflict'],
   async handle({ api, params: { topic } }) {
-    const outcome = await api.services.queues.remove('job', topic);
-    if (outcome === 'not_found') throw new Problem('not_found', `there is no topic ${topic}`);
-    if (outcome === 'used')
-      throw new Problem('id_conflict', `topic ${topic} has jobs or schedules, so it cannot be deleted`);
+    await api.services.topics.remove(topic);
     return ok({ deleted: true });
   },
 });
@@ -90,19 +81,6 @@ const TopicStats = z
   })
   .openapi('TopicStats');
 
-/** Counts by state, exact as of the answer. */
-export async function topicStats(api: Api, topic: string) {
-  const { counts, oldest_waiting_seconds, claims_per_minute } = await queueStats(api.runtime.db.lists, 'job', topic);
-  const byState = JOB_STATES.map((word) => [word, counts[coreState('job', word) ?? ''] ?? 0] as const);
-  return {
-    ...(Object.fromEntries(byState) as Record<(typeof JOB_STATES)[number], number>),
-    total: byState.reduce((sum, [, n]) => sum + n, 0),
-    oldestReadySeconds: oldest_waiting_seconds,
-    popsPerMinute: claims_per_minute,
-    timeouts: counts.lease_expired ?? 0,
-  };
-}
-
 export const topicStatsEndpoint = endpoint({
   method: 'get',
   path: '/v1/topics/{topic}/stats',
@@ -113,7 +91,14 @@ export const topicStatsEndpoint = endpoint({
   answers: { 200: TopicStats },
   problems: ['not_found'],
   async handle({ api, params: { topic } }) {
-    if (!(await getQueue(api.runtime.db, 'job', topic))) throw new Problem('not_found', `there is no topic ${topic}`);
-    return ok(await topicStats(api, topic));
+    const { counts, oldest_waiting_seconds, claims_per_minute } = await api.services.topics.stats(topic);
+    const byState = JOB_STATES.map((word) => [word, counts[coreState('job', word) ?? ''] ?? 0] as const);
+    return ok({
+      ...(Object.fromEntries(byState) as Record<(typeof JOB_STATES)[number], number>),
+      total: byState.reduce((sum, [, n]) => sum + n, 0),
+      oldestReadySeconds: oldest_waiting_seconds,
+      popsPerMinute: claims_per_minute,
+      timeouts: counts.lease_expired ?? 0,
+    });
   },
 });

@@ -10,6 +10,7 @@ import {
 import { TicketWorkflow } from '../../contract/tickets.ts';
 import type { RowOf } from '../../db/pool.ts';
 import type { ReviewRow as Row } from '../../db/statements.ts';
+import { PAGE_BYTES } from '../../domain/pages.ts';
 import { recordAfter, reviewView } from '../../domain/reviews.ts';
 import { byId, deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
@@ -17,9 +18,6 @@ import { page } from '../paging.ts';
 import { askWorkflow } from '../workflows.ts';
 
 type LogLine = RowOf<'review_log'>;
-
-/** As of other pages (db/pages.ts). */
-const PAGE_BYTES = 4 * 1024 * 1024;
 
 export const viewOf = (row: Row) =>
   reviewView({ ...row, createdAt: row.created_at.toISOString(), updatedAt: row.updated_at.toISOString() });
@@ -158,9 +156,4 @@ export const reviewDeliveries = deliveryEndpoints({
   tag: 'Reviews',
   base: '/v1/reviews/{id}',
   ...byId,
-  async isDelivering(api, id) {
-    await api.services.reviews.get(id);
-    // a second sender of the same message does no harm, and the workflow may have been ended by an operator
-    return false;
-  },
 });

@@ -1,13 +1,12 @@
-import { openStreams } from './sse.ts';
+import { track } from './sse.ts';
 
-const ALLOWED_MS = 5_000;
 const encoder = new TextEncoder();
 
 export interface NdjsonOptions {
-  /** Stays open until its reader goes, may not listen any more, or the server stops. */
+  /** Stays open until the reader disconnects, may not read any more, or the server stops. */
   endless: boolean;
   headers: Record<string, string>;
-  /** Whether the reader may still listen; asked every 5 s of an endless one. */
+  /** Whether the reader may still read; asked every 5 s of an endless one. */
   allowed(): Promise<boolean>;
   /** The answer cannot go on. */
   failed(error: unknown): void;
@@ -15,7 +14,7 @@ export interface NdjsonOptions {
 
 /**
  * Answers with newline-delimited JSON. Each page is made when the reader has taken the one before, so a slow
- * reader costs one page of memory and not all that comes meanwhile.
+ * reader takes one page of memory, however much comes meanwhile.
  * @param make the pages; `ended` fires when no more are wanted
  */
 export function ndjson(
@@ -25,24 +24,17 @@ export function ndjson(
   const ended = new AbortController();
   const pages = make(ended.signal);
   const stream = { close: () => ended.abort() };
-  let guard: NodeJS.Timeout | undefined;
+  let untrack: (() => void) | undefined;
   let gone = false;
-  // at the first look and not before: the answer to HEAD is never read, nor is it cancelled
-  const begin = () => {
-    openStreams.add(stream);
-    guard = setInterval(async () => {
-      if (!(await allowed())) stream.close();
-    }, ALLOWED_MS);
-  };
   const finish = () => {
-    clearInterval(guard);
-    openStreams.delete(stream);
+    untrack?.();
     ended.abort();
   };
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        if (endless && !guard) begin();
+        // not before it is read: the answer to HEAD is never read, nor is it cancelled
+        if (endless) untrack ??= track(stream, allowed);
         try {
           const { value, done } = await pages.next();
           if (gone) return;

@@ -15,9 +15,25 @@ const encoder = new TextEncoder();
 export const openStreams = new Set<Pick<EventStream, 'close'>>();
 
 /**
+ * Puts a stream among the open ones.
+ * @param allowed whether the reader may still read; asked every 5 s, and the stream is closed when not
+ * @returns what takes it out again
+ */
+export function track(stream: Pick<EventStream, 'close'>, allowed: () => Promise<boolean>): () => void {
+  openStreams.add(stream);
+  const guard = setInterval(async () => {
+    if (!(await allowed())) stream.close();
+  }, ALLOWED_MS);
+  return () => {
+    clearInterval(guard);
+    openStreams.delete(stream);
+  };
+}
+
+/**
  * Answers with server-sent events. `begin` gets the stream and returns what to do at its end; a reader
- * who falls a thousand events behind is cut off and resumes by `Last-Event-ID`.
- * @param allowed whether the reader may still listen; asked every 5 s
+ * that falls a thousand events behind is disconnected and resumes by `Last-Event-ID`.
+ * @param allowed as of `track`
  */
 export async function eventStream(
   signal: AbortSignal,
@@ -32,13 +48,9 @@ export async function eventStream(
     if ((controller?.desiredSize ?? 0) < -MAX_BEHIND) stream.close();
   };
   const beat = setInterval(() => write(': \n\n'), HEARTBEAT_MS);
-  const guard = setInterval(async () => {
-    if (!(await allowed())) stream.close();
-  }, ALLOWED_MS);
   const finish = () => {
     clearInterval(beat);
-    clearInterval(guard);
-    openStreams.delete(stream);
+    untrack();
     end();
   };
   const stream: EventStream = {
@@ -56,10 +68,10 @@ export async function eventStream(
     },
     cancel: finish,
   });
-  openStreams.add(stream);
+  const untrack = track(stream, allowed);
   signal.addEventListener('abort', () => stream.close(), { once: true });
   write('retry: 1000\n\n');
-  // nothing is answered before events are listened for: who has the headers misses none
+  // subscribed before the headers are sent: a reader that has them misses no event
   try {
     end = await begin(stream);
   } catch (error) {

@@ -7,8 +7,7 @@ import { type Caller, personOf } from '../auth.ts';
 import { answer, endpoint } from '../endpoint.ts';
 import { statsOf } from '../queues/stats.ts';
 import { inScope } from '../scopes.ts';
-import { follow } from './following.ts';
-import { eventStream } from './sse.ts';
+import { type EventStream, eventStream } from './sse.ts';
 
 const EventId = z.string().regex(/^\d{0,15}$/, 'must be the id of an event');
 const STATS_MS = 2_000;
@@ -28,7 +27,8 @@ export const streamEndpoint = endpoint({
     ticket: z.string().max(200).optional(),
     lastEventId: EventId.optional().openapi({ description: 'Instead of the header Last-Event-ID' }),
   }),
-  answers: { 200: z.string().openapi({ description: 'text/event-stream' }) },
+  answers: { 200: z.string() },
+  media: 'text/event-stream',
   async handle({ api, caller, query, header, signal }) {
     const named = [query.reviewer, query.juror, query.queue].filter((name) => name !== undefined);
     if (named.length > 1 || (named.length === 0 && caller.role !== 'reviewer'))
@@ -39,9 +39,16 @@ export const streamEndpoint = endpoint({
     const reviewer = personOf(caller, query.reviewer ?? query.juror);
     return eventStream(signal, allowed(api, caller), async (stream) => {
       const wanted = (n: Notice) => n.person === reviewer && inScope(caller, n.queue);
-      return (await follow(api.runtime.notices, stream, { of: { person: reviewer }, wanted, lastSeen })).stop;
+      const following = { of: { person: reviewer }, wanted, lastSeen, ...writing(stream) };
+      return (await api.runtime.notices.follow(following)).stop;
     });
   },
+});
+
+/** Writes notices to a stream. Other events carry the id of the notice before them. */
+const writing = (stream: EventStream) => ({
+  begin: (position: number) => stream.begin(String(position)),
+  send: ({ seq, type, kind, item_id, data }: Notice) => stream.send(type, { kind, id: item_id, ...data }, String(seq)),
 });
 
 /** Until the key ends; while the database can't be asked, nothing changes. */
@@ -58,7 +65,7 @@ function queueStream(
   return eventStream(signal, allowed(api, caller), async (stream) => {
     const watchAll = caller.role !== 'reviewer';
     const wanted = (n: Notice) => n.kind === 'ticket' && n.queue === queue && (watchAll || n.person === caller.subject);
-    const notices = await follow(api.runtime.notices, stream, { of: { queue }, wanted, lastSeen });
+    const notices = await api.runtime.notices.follow({ of: { queue }, wanted, lastSeen, ...writing(stream) });
     let quiet = false;
     const stopWatching = api.runtime.waiters.watch((key) => {
       if (key !== `ticket/${queue}` || quiet) return;
@@ -66,7 +73,7 @@ function queueStream(
       setTimeout(() => {
         quiet = false;
       }, AVAILABLE_MS).unref();
-      stream.send('available', { queue }, notices.position());
+      stream.send('available', { queue }, String(notices.position()));
     });
     let last = '';
     const sendStats = async () => {
@@ -74,7 +81,7 @@ function queueStream(
       const text = JSON.stringify({ ...stats, oldestWaitingSeconds: null });
       if (stats === null || text === last) return;
       last = text;
-      stream.send('stats', { queue, ...stats }, notices.position());
+      stream.send('stats', { queue, ...stats }, String(notices.position()));
     };
     await sendStats();
     const timer = setInterval(sendStats, STATS_MS);

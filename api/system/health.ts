@@ -2,10 +2,11 @@ import { z } from '@hono/zod-openapi';
 import { Registry } from 'prom-client';
 import { type SchemaState, schemaState } from '../../runtime/database.ts';
 import type { Api } from '../api.ts';
-import { endpoint, ok } from '../endpoint.ts';
+import { answer, endpoint, ok } from '../endpoint.ts';
 
 const TIMEOUT_MS = 2_000;
 const Word = z.enum(['ok', 'unreachable', 'outdated', 'too_new', 'unknown']);
+const words = { postgres: Word, schema: Word, temporal: Word };
 
 export const livez = endpoint({
   method: 'get',
@@ -24,20 +25,17 @@ export const readyz = endpoint({
   summary: 'Whether calls can be sent here: not before both stores were reached once; later without Temporal too',
   roles: null,
   answers: {
-    200: z.object({ status: z.enum(['ok', 'degraded']), postgres: Word, schema: Word, temporal: Word }),
+    200: z.object({ status: z.enum(['ok', 'degraded']), ...words }),
+    503: z.object({ status: z.literal('unavailable'), ...words }),
   },
-  problems: ['unavailable'],
   async handle({ api }) {
     const [schema, temporal] = await Promise.all([checkSchema(api), checkTemporal(api)]);
     const postgres = schema === 'unreachable' ? 'unreachable' : 'ok';
     api.reached.temporal ||= temporal === 'ok';
-    const words = { postgres, schema: postgres === 'ok' ? schema : 'unknown', temporal };
+    const found = { postgres, schema: postgres === 'ok' ? schema : 'unknown', temporal } as const;
     const ready = postgres === 'ok' && schema === 'ok' && api.reached.temporal;
-    const status = !ready ? 'unavailable' : temporal === 'ok' ? 'ok' : 'degraded';
-    return Response.json(
-      { status, ...words },
-      { status: ready ? 200 : 503, headers: ready ? {} : { 'retry-after': '1' } },
-    );
+    if (!ready) return answer(503, { status: 'unavailable' as const, ...found });
+    return ok({ status: temporal === 'ok' ? ('ok' as const) : ('degraded' as const), ...found });
   },
 });
 

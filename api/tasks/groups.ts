@@ -1,21 +1,11 @@
 import { Page, pageOf } from '../../contract/common.ts';
 import { ChangeMembers, Group, GroupParam, GroupSummary, PutGroup } from '../../contract/tasks.ts';
-import {
-  type GroupRow,
-  type GroupWithMembers,
-  getGroup,
-  listGroups,
-  type Member,
-  putGroup,
-  removeMembers,
-} from '../../db/tasks.ts';
-import { groupOfGid, personOfUid } from '../../domain/tasks.ts';
-import { Problem } from '../../services/problems.ts';
-import type { Api } from '../api.ts';
+import type { TaskGroupRow } from '../../db/statements.ts';
+import type { GroupWithMembers } from '../../services/groups.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
-const summary = (g: GroupRow) => ({
+const summary = (g: TaskGroupRow) => ({
   id: g.given_as,
   size: g.size,
   createdAt: g.created_at.toISOString(),
@@ -23,22 +13,6 @@ const summary = (g: GroupRow) => ({
 });
 
 const view = (g: GroupWithMembers) => ({ ...summary(g), members: g.members });
-
-/** Each user once, by the name that counts; always in the same order, so that two calls don't wait for each other. */
-const membersOf = (sent: string[]): Member[] =>
-  [...new Map(sent.map((uid) => [personOfUid(uid), uid]))].sort(([a], [b]) => (a < b ? -1 : 1));
-
-/** @throws Problem `not_found` */
-async function findGroup(api: Api, gid: string): Promise<GroupWithMembers> {
-  const row = await getGroup(api.runtime.db, groupOfGid(gid));
-  if (!row) throw new Problem('not_found', `there is no group ${gid}`);
-  return row;
-}
-
-/** Those who wait for work may have become members: they look again (S4.3). */
-function wake(api: Api, members: Member[]): void {
-  for (const [person] of members) api.runtime.wakeAll(`task/uid_${person}`);
-}
 
 export const putGroupEndpoint = endpoint({
   method: 'put',
@@ -50,12 +24,8 @@ export const putGroupEndpoint = endpoint({
   body: PutGroup,
   bodyLimit: LARGE_BODY,
   answers: { 200: Group },
-  async handle({ api, params: { gid }, body }) {
-    const members = membersOf(body.members);
-    await api.runtime.db.transaction((tx) => putGroup(tx, groupOfGid(gid), gid, members, true));
-    wake(api, members);
-    return ok(view(await findGroup(api, gid)));
-  },
+  handle: async ({ api: { services }, params: { gid }, body }) =>
+    ok(view(await services.groups.put(gid, body.members))),
 });
 
 export const changeMembersEndpoint = endpoint({
@@ -69,17 +39,8 @@ export const changeMembersEndpoint = endpoint({
   bodyLimit: LARGE_BODY,
   answers: { 200: Group },
   problems: ['not_found'],
-  async handle({ api, params: { gid }, body: { add, remove } }) {
-    const { given_as } = await findGroup(api, gid);
-    const added = membersOf(add);
-    const removed = membersOf(remove).map(([person]) => person);
-    await api.runtime.db.transaction(async (tx) => {
-      await putGroup(tx, groupOfGid(gid), given_as, added, false);
-      await removeMembers(tx, groupOfGid(gid), removed);
-    });
-    wake(api, added);
-    return ok(view(await findGroup(api, gid)));
-  },
+  handle: async ({ api: { services }, params: { gid }, body: { add, remove } }) =>
+    ok(view(await services.groups.change(gid, add, remove))),
 });
 
 export const getGroupEndpoint = endpoint({
@@ -91,7 +52,7 @@ export const getGroupEndpoint = endpoint({
   params: GroupParam,
   answers: { 200: Group },
   problems: ['not_found'],
-  handle: async ({ api, params: { gid } }) => ok(view(await findGroup(api, gid))),
+  handle: async ({ api: { services }, params: { gid } }) => ok(view(await services.groups.find(gid))),
 });
 
 export const listGroupsEndpoint = endpoint({
@@ -102,8 +63,8 @@ export const listGroupsEndpoint = endpoint({
   roles: ['producer', 'agent'],
   query: Page,
   answers: { 200: pageOf(GroupSummary) },
-  async handle({ api, query: { limit, cursor } }) {
-    const rows = await listGroups(api.runtime.db.lists, cursor ?? null, limit + 1);
+  async handle({ api: { services }, query: { limit, cursor } }) {
+    const rows = await services.groups.list(cursor, limit + 1);
     return ok(page(rows, limit, summary, (g) => g.seq));
   },
 });

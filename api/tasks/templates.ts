@@ -1,13 +1,11 @@
 import { Deleted, IdParam, Page, pageOf } from '../../contract/common.ts';
 import { NewTemplate, Template } from '../../contract/tasks.ts';
-import { addTemplate, deleteTemplate, getTemplate, listTemplates, type TemplateRow } from '../../db/tasks.ts';
-import { Problem } from '../../services/problems.ts';
-import { contentHash, newId } from '../../services/tokens.ts';
-import { keyedId, sameOrConflict } from '../adding.ts';
+import type { TaskTemplateRow } from '../../db/statements.ts';
+import { keyedId } from '../adding.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
-const view = ({ id, name, params, created_at }: TemplateRow) => ({
+const view = ({ id, name, params, created_at }: TaskTemplateRow) => ({
   ...{ id, name, params },
   createdAt: created_at.toISOString(),
 });
@@ -21,13 +19,10 @@ export const addTemplateEndpoint = endpoint({
   body: NewTemplate,
   answers: { 200: Template, 201: Template },
   problems: ['id_conflict'],
-  async handle({ api, caller, body: { id: sent, ...content }, header }) {
-    const { db } = api.runtime;
-    const id = sent ?? keyedId(caller, 'template', header('idempotency-key')) ?? newId();
-    const hash = contentHash(content);
-    const added = await addTemplate(db, { id, hash, ...content });
-    if (added) return answer(201, view(added));
-    return ok(view(sameOrConflict(await getTemplate(db, id), 'template', id, hash).item));
+  async handle({ api: { services }, caller, body: { id: sent, ...content }, header }) {
+    const id = sent ?? keyedId(caller, 'template', header('idempotency-key'));
+    const { template, created } = await services.templates.add(id, content);
+    return answer(created ? 201 : 200, view(template));
   },
 });
 
@@ -40,11 +35,7 @@ export const getTemplateEndpoint = endpoint({
   params: IdParam,
   answers: { 200: Template },
   problems: ['not_found'],
-  async handle({ api, params: { id } }) {
-    const row = await getTemplate(api.runtime.db, id);
-    if (!row) throw new Problem('not_found', `there is no template ${id}`);
-    return ok(view(row));
-  },
+  handle: async ({ api: { services }, params: { id } }) => ok(view(await services.templates.find(id))),
 });
 
 export const deleteTemplateEndpoint = endpoint({
@@ -56,11 +47,8 @@ export const deleteTemplateEndpoint = endpoint({
   params: IdParam,
   answers: { 200: Deleted },
   problems: ['not_found', 'id_conflict'],
-  async handle({ api, params: { id } }) {
-    const outcome = await deleteTemplate(api.runtime.db, id);
-    if (outcome === 'not_found') throw new Problem('not_found', `there is no template ${id}`);
-    if (outcome === 'used')
-      throw new Problem('id_conflict', `active tasks use template ${id}, so it cannot be deleted`);
+  async handle({ api: { services }, params: { id } }) {
+    await services.templates.remove(id);
     return ok({ deleted: true });
   },
 });
@@ -73,8 +61,8 @@ export const listTemplatesEndpoint = endpoint({
   roles: ['producer', 'reviewer', 'agent'],
   query: Page,
   answers: { 200: pageOf(Template) },
-  async handle({ api, query: { limit, cursor } }) {
-    const rows = await listTemplates(api.runtime.db.lists, cursor ?? null, limit + 1);
+  async handle({ api: { services }, query: { limit, cursor } }) {
+    const rows = await services.templates.list(cursor, limit + 1);
     return ok(page(rows, limit, view, (t) => t.seq));
   },
 });

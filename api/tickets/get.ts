@@ -91,5 +91,4 @@ export const ticketDeliveries = deliveryEndpoints({
   tag: 'Tickets',
   base: '/v1/tickets/{id}',
   ...byId,
-  isDelivering: async (api, id) => (await findTicket(api, id)).telling,
 });

@@ -8,6 +8,17 @@ const LIST_CHUNK = 10_000;
 /** A connection that nothing was asked on for so long is opened anew: the server closes it after a few seconds. */
 const IDLE_MS = 1_000;
 
+interface Held {
+  id: string;
+  token: string;
+}
+
+/** A court as a juror meets it: Docket's, or the rival's. */
+export interface Jury {
+  claim(juror: string): Promise<Held | null>;
+  vote(held: Held, juror: string, option: string): Promise<'counted' | 'decided' | 'wasted'>;
+}
+
 export const numbered = (n: number, prefix: string) => Array.from({ length: n }, (_, i) => `${prefix}${i}`);
 
 export async function makeCourt(caller: Caller, name: string, settings: object): Promise<void> {

@@ -5,18 +5,7 @@ import type { Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
 import { openJuryQueue } from '../rivals/jury-queue.ts';
 import { ms, quantile, short } from '../stats.ts';
-import { bring, makeCourt, numbered, openShared, opinion, putList, type Shared } from './court.ts';
-
-export interface Held {
-  id: string;
-  token: string;
-}
-
-/** A court as a juror meets it: Docket's, or the rival's. */
-export interface Jury {
-  claim(juror: string): Promise<Held | null>;
-  vote(held: Held, juror: string, option: string): Promise<'counted' | 'decided' | 'wasted'>;
-}
+import { bring, type Jury, makeCourt, numbered, openShared, opinion, putList, type Shared } from './court.ts';
 
 const VOTES_TO_WIN = 9;
 const CONNECTIONS = 64;

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { needDebian } from '../../test/support/debian.ts';
-import type { Jury } from '../cases/rush.ts';
+import type { Jury } from '../cases/court.ts';
 import type { Lab } from '../lab.ts';
 import { startServer } from './rival.ts';
 

@@ -79,7 +79,7 @@ async function round(url: string, n: number, seconds: number): Promise<Timed> {
   return timed;
 }
 
-export function pairs(callers: Caller[], queue: string, seconds: number): Promise<Timed> {
+function pairs(callers: Caller[], queue: string, seconds: number): Promise<Timed> {
   return repeat(
     callers.map((caller, n) => async (took) => {
       const start = performance.now();

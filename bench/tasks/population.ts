@@ -1,5 +1,5 @@
 import type { NewTask } from '../../contract/tasks.ts';
-import type { TaskToBe } from '../../db/tasks.ts';
+import type { TaskRow } from '../../db/statements.ts';
 import { contentHash } from '../../services/tokens.ts';
 import { type Caller, need, openCallers } from '../client.ts';
 import type { Lab } from '../lab.ts';
@@ -90,16 +90,15 @@ export async function inParallel(url: string, n: number, one: (caller: Caller, n
 }
 
 /** As `POST /v1/tasks` writes them. To be called while no process of Docket runs, which would tell their workflows. */
-export async function seedTasks(lab: Lab, tasks: TaskToBe[]): Promise<void> {
+export async function seedTasks(lab: Lab, tasks: NewRow[]): Promise<void> {
   let next = 0;
   const work = async () => {
     while (next < tasks.length) {
       const batch = tasks.slice(next, next + SEED_BATCH);
       next += SEED_BATCH;
-      const rows = batch.map(({ hash, ...task }) => ({ ...task, content_hash: `\\x${hash}` }));
       await lab.sql(
         "select count(*) from json_array_elements($1::json) x cross join lateral add_task(x.value, 1000, 'bench') a",
-        [JSON.stringify(rows)],
+        [JSON.stringify(batch)],
       );
     }
   };
@@ -108,23 +107,16 @@ export async function seedTasks(lab: Lab, tasks: TaskToBe[]): Promise<void> {
   for (const table of ['item', 'event', 'task', 'member', 'lease']) await lab.sql(`vacuum analyze ${table}`);
 }
 
-const once = (task: BenchTask): TaskToBe => toBe({ ...task, type: 'once', everyMinutes: null });
+const once = (task: BenchTask): NewRow => toBe({ ...task, type: 'once', everyMinutes: null });
 
+/** A task as `add_task` reads it. */
+type NewRow = Partial<Omit<TaskRow, 'content_hash'>> & { content_hash: string };
 type Given = Omit<BenchTask, 'group'> & Pick<NewTask, 'type' | 'everyMinutes'>;
 
-export function toBe({
-  id,
-  executor,
-  startTime,
-  everyMinutes,
-  dispatch,
-  dispatchTimes,
-  params,
-  type,
-}: Given): TaskToBe {
+export function toBe({ id, executor, startTime, everyMinutes, dispatch, dispatchTimes, params, type }: Given): NewRow {
   return {
     ...{ id, type, executor, queue: executor, start_time: startTime, every_minutes: everyMinutes, dispatch, params },
-    ...{ dispatch_times: dispatchTimes, template_id: TEMPLATE, hash: contentHash({ id }) },
+    ...{ dispatch_times: dispatchTimes, template_id: TEMPLATE, content_hash: `\\x${contentHash({ id })}` },
     ...{ daily_time: null, every_days: 1, timezone: 'UTC', catch_up: 'all', lookback_seconds: 86_400 },
     ...{ answer_seconds: null, end_time: null, callback: null },
   };

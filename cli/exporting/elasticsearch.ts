@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Patience } from './patience.ts';
-import { type Line, type Position, positionOf, type Target, Transient } from './target.ts';
+import type { Retries } from './retries.ts';
+import { type Position, positionOf, type ReceivedEvent, type Target, Transient } from './target.ts';
 
 const REQUEST_MS = 60_000;
-/** Too busy, or away for a moment; said of a whole request or of one event in it. */
+/** Too busy, or unavailable; the status of a whole request or of one event in it. */
 const AGAIN = new Set([429, 502, 503, 504]);
 
-/** What an event consists of is anybody's: parsed as fields, two decisions of different shape would clash. */
+/** Data is not indexed: parsed as fields, two decisions of different shape would conflict. */
 const EVENTS = {
   mappings: {
     properties: {
@@ -23,7 +23,7 @@ export interface ElasticsearchOptions {
   url: string;
   index: string;
   signal: AbortSignal;
-  patience: Patience;
+  retries: Retries;
 }
 
 interface BulkItem {
@@ -39,28 +39,28 @@ interface Answer {
 /**
  * Indexes events under their ids, and after them their position in an index of its own. Makes both indices where
  * they are missing.
- * @throws Transient when the server is away; Error when it refuses
+ * @throws Transient when the server cannot be reached; Error when it refuses
  */
 export async function openElasticsearch(options: ElasticsearchOptions): Promise<Target> {
   const server = new Elasticsearch(options);
-  const place = `${options.index}-position`;
+  const positionIndex = `${options.index}-position`;
   await server.ensureIndex(options.index, EVENTS);
-  await server.ensureIndex(place, POSITION);
+  await server.ensureIndex(positionIndex, POSITION);
   return {
     name: options.index,
     async position(): Promise<Position | null> {
-      const { status, body } = await server.send('GET', `${place}/_doc/position`, undefined, [404]);
+      const { status, body } = await server.send('GET', `${positionIndex}/_doc/position`, undefined, [404]);
       return status === 404 ? null : { seq: body._source.seq, id: body._source.id };
     },
-    async write(lines: Line[]) {
-      for (let rest = lines; rest.length > 0; ) {
+    async write(events: ReceivedEvent[]) {
+      for (let rest = events; rest.length > 0; ) {
         const { rejected, why } = await server.index(rest);
         if (rejected.length > 0)
-          await options.patience.wait(`${options.index} put off ${rejected.length} events: ${why}`);
+          await options.retries.wait(`${options.index} put off ${rejected.length} events: ${why}`);
         rest = rejected;
       }
       // only now: a position ahead of its events would skip them for ever
-      await server.send('PUT', `${place}/_doc/position`, positionOf(lines));
+      await server.send('PUT', `${positionIndex}/_doc/position`, positionOf(events));
     },
     close: async () => {},
   };
@@ -95,35 +95,36 @@ class Elasticsearch {
   async ensureIndex(name: string, settings: object): Promise<void> {
     if ((await this.send('HEAD', name, undefined, [404])).status === 200) return;
     const { status, body } = await this.send('PUT', name, settings, [400]);
-    // made by somebody else in between
+    // another program made it in between
     if (status === 400 && body?.error?.type !== 'resource_already_exists_exception') throw refused(name, status, body);
   }
 
   /** @returns the events that have to be sent again, because the server was too busy for them */
-  async index(lines: Line[]): Promise<{ rejected: Line[]; why: string }> {
-    const text = lines
+  async index(events: ReceivedEvent[]): Promise<{ rejected: ReceivedEvent[]; why: string }> {
+    const text = events
       .map(({ text, event }) => `{"index":{"_id":${JSON.stringify(documentId(event.id))}}}\n${text}\n`)
       .join('');
     const { status, body } = await this.send('POST', `${this.#o.index}/_bulk`, text, [413]);
-    if (status === 413) return this.#inHalves(lines);
+    if (status === 413) return this.#inHalves(events);
     const items = body?.items as BulkItem[] | undefined;
-    if (items?.length !== lines.length) throw new Error(`${this.#o.index}: ${this.#base} didn't answer for all events`);
-    const rejected: Line[] = [];
+    if (items?.length !== events.length)
+      throw new Error(`${this.#o.index}: ${this.#base} didn't answer for all events`);
+    const rejected: ReceivedEvent[] = [];
     let why = '';
     items.forEach(({ index: { _id, status, error } }, n) => {
       if (status >= 200 && status < 300) return;
       const said = `${status} ${error?.type}: ${error?.reason}`;
       if (!AGAIN.has(status)) throw new Error(`${this.#o.index} refuses ${_id}: ${said}`);
-      rejected.push(lines[n] as Line);
+      rejected.push(events[n] as ReceivedEvent);
       why = said;
     });
     return { rejected, why };
   }
 
-  async #inHalves(lines: Line[]): Promise<{ rejected: Line[]; why: string }> {
-    const half = Math.ceil(lines.length / 2);
-    if (lines.length === 1) throw new Error(`${this.#o.index}: ${lines[0]?.event.id} is too large for ${this.#base}`);
-    const [first, second] = [await this.index(lines.slice(0, half)), await this.index(lines.slice(half))];
+  async #inHalves(events: ReceivedEvent[]): Promise<{ rejected: ReceivedEvent[]; why: string }> {
+    const half = Math.ceil(events.length / 2);
+    if (events.length === 1) throw new Error(`${this.#o.index}: ${events[0]?.event.id} is too large for ${this.#base}`);
+    const [first, second] = [await this.index(events.slice(0, half)), await this.index(events.slice(half))];
     return { rejected: [...first.rejected, ...second.rejected], why: first.why || second.why };
   }
 

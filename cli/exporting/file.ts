@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { FeedEvent } from '../../contract/feed.ts';
-import { type Line, type Position, positionOf, type Target } from './target.ts';
+import { type Position, positionOf, type ReceivedEvent, type Target } from './target.ts';
 
 const CHUNK = 64 * 1024;
 const NEWLINE = 0x0a;
@@ -8,7 +8,7 @@ const NEWLINE = 0x0a;
 /**
  * Appends the lines to a file. The file is its own position: a kill can leave at most a torn last line, which is cut
  * off at the next start.
- * @throws Error when its last line is no event, or when somebody else writes to it meanwhile
+ * @throws Error when its last line is no event, or when another program writes to it meanwhile
  */
 export async function openFile(path: string): Promise<Target> {
   const file = await open(path, 'a+').then(async (made) => {
@@ -22,13 +22,13 @@ export async function openFile(path: string): Promise<Target> {
     return {
       name: path,
       position: async () => last,
-      async write(lines: Line[]) {
-        if ((await file.stat()).size !== end) throw new Error(`${path} is written to by somebody else too`);
-        const bytes = Buffer.from(lines.map((line) => `${line.text}\n`).join(''));
+      async write(events: ReceivedEvent[]) {
+        if ((await file.stat()).size !== end) throw new Error(`${path} is written to by another program too`);
+        const bytes = Buffer.from(events.map(({ text }) => `${text}\n`).join(''));
         await writeAll(file, bytes, end);
         await file.datasync();
         end += bytes.length;
-        last = positionOf(lines);
+        last = positionOf(events);
       },
       close: () => file.close(),
     };

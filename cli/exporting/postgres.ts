@@ -1,13 +1,59 @@
-import { openEventTable } from '../../db/export.ts';
+import pg from 'pg';
 import type { Target } from './target.ts';
 
-/** Upserts into a table; the position is written in the same transaction. */
+/**
+ * Upserts into a table of a database that is not Docket's. Makes the table and the one that holds its position where they
+ * are missing.
+ * @param table may be qualified: `schema.table`
+ * @throws what the server says, when it can't be reached or refuses
+ */
 export async function openPostgres(url: string, table: string): Promise<Target> {
-  const events = await openEventTable(url, table);
+  const client = new pg.Client({
+    connectionString: url,
+    keepAlive: true,
+    connectionTimeoutMillis: 10_000,
+    query_timeout: 60_000,
+    application_name: 'docket export',
+  });
+  // a connection that was lost is seen by the next statement
+  client.on('error', () => {});
+  await client.connect();
+  const [events, position] = [quoted(table), quoted(`${table}_position`)];
+  try {
+    await client.query(`create table if not exists ${events} (
+      id text primary key, seq bigint not null, kind text not null, item_id text not null, type text not null,
+      actor text not null, at timestamptz not null, data jsonb)`);
+    await client.query(`create table if not exists ${position} (
+      one boolean primary key default true check (one), seq bigint not null, id text not null)`);
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw error;
+  }
   return {
     name: table,
-    position: events.position,
-    write: (lines) => events.upsert(lines.map((line) => line.event)),
-    close: events.close,
+    async position() {
+      const { rows } = await client.query<{ seq: string; id: string }>(`select seq, id from ${position}`);
+      return rows[0] ? { seq: Number(rows[0].seq), id: rows[0].id } : null;
+    },
+    async write(received) {
+      const last = received.at(-1)?.event;
+      // one statement is one transaction: nothing can come between the events and their position
+      await client.query(
+        `with written as (
+           insert into ${events} (id, seq, kind, item_id, type, actor, at, data)
+           select id, seq, kind, "itemId", type, actor, at, data
+             from json_to_recordset($1::json) as x
+               (id text, seq bigint, kind text, "itemId" text, type text, actor text, at timestamptz, data jsonb)
+           on conflict (id) do update
+              set seq = excluded.seq, kind = excluded.kind, item_id = excluded.item_id, type = excluded.type,
+                  actor = excluded.actor, at = excluded.at, data = excluded.data)
+         insert into ${position} (seq, id) values ($2, $3)
+         on conflict (one) do update set seq = excluded.seq, id = excluded.id`,
+        [JSON.stringify(received.map(({ event }) => event)), last?.seq, last?.id],
+      );
+    },
+    close: () => client.end(),
   };
 }
+
+const quoted = (name: string) => name.split('.').map(pg.escapeIdentifier).join('.');

@@ -1,5 +1,5 @@
 import { isUnavailable } from '../../services/problems.ts';
-import type { Patience } from './patience.ts';
+import type { Retries } from './retries.ts';
 import type { Source } from './source.ts';
 import { positionOf, type Target, Transient } from './target.ts';
 
@@ -7,11 +7,11 @@ export interface Export {
   source: Source;
   /** Opens the target; after a failure once more. */
   open(): Promise<Target>;
-  /** Goes on at the end of the feed. */
+  /** Stay at the end of the feed, and go on as events come. */
   follow: boolean;
   /** Fires when it is to end: what has been begun is written. */
   signal: AbortSignal;
-  patience: Patience;
+  retries: Retries;
 }
 
 export interface Exported {
@@ -25,23 +25,23 @@ export interface Exported {
  * as after a kill: nothing that is kept only in memory decides where to go on (S4.8).
  * @throws Error that says what is wrong, once trying again makes no sense
  */
-export async function runExport({ source, open, follow, signal, patience }: Export): Promise<Exported> {
+export async function runExport({ source, open, follow, signal, retries }: Export): Promise<Exported> {
   const done: Exported = { events: 0, position: 0 };
   while (!signal.aborted) {
     let target: Target | undefined;
     try {
       target = await open();
       done.position = await resume(source, target);
-      await pour(source, target, done, patience);
+      await pour(target);
       while (follow && !signal.aborted) {
         await source.next(done.position);
-        await pour(source, target, done, patience);
+        await pour(target);
       }
       return done;
     } catch (error) {
       if (signal.aborted) return done;
       if (!(error instanceof Transient || isUnavailable(error))) throw error;
-      await patience.wait(messageOf(error)).catch((enough: Error) => {
+      await retries.wait(messageOf(error)).catch((enough: Error) => {
         if (!signal.aborted) throw enough;
       });
     } finally {
@@ -50,19 +50,19 @@ export async function runExport({ source, open, follow, signal, patience }: Expo
   }
   return done;
 
-  async function pour(from: Source, to: Target, counted: Exported, whenDone: Patience): Promise<void> {
-    for await (const lines of from.batches(counted.position)) {
-      await to.write(lines);
-      counted.position = positionOf(lines).seq;
-      counted.events += lines.length;
-      whenDone.succeeded();
+  async function pour(target: Target): Promise<void> {
+    for await (const events of source.batches(done.position)) {
+      await target.write(events);
+      done.position = positionOf(events).seq;
+      done.events += events.length;
+      retries.succeeded();
       if (signal.aborted) return;
     }
-    whenDone.succeeded();
+    retries.succeeded();
   }
 }
 
-/** @throws Error when the target has events of another feed: going on would leave a gap that nobody sees */
+/** @throws Error when the target has events of another feed: going on would leave a gap that is not noticed */
 async function resume(source: Source, target: Target): Promise<number> {
   const position = await target.position();
   if (!position) return 0;

@@ -1,5 +1,5 @@
 import { FeedEvent } from '../../contract/feed.ts';
-import { type Line, Transient } from './target.ts';
+import { type ReceivedEvent, Transient } from './target.ts';
 
 /** Events of one answer, as many as the server gives. */
 const ANSWER = 10_000;
@@ -8,7 +8,7 @@ const BATCH_CHARACTERS = 4 * 1024 * 1024;
 const AGAIN = new Set([429, 500, 502, 503, 504]);
 
 export interface SourceOptions {
-  /** Of the server, like http://127.0.0.1:3000. */
+  /** Of the server, such as http://127.0.0.1:3000. */
   url: string;
   key: string | undefined;
   signal: AbortSignal;
@@ -25,14 +25,14 @@ export class Source {
   }
 
   /**
-   * What is behind a position, up to the end of the feed, in batches that are read when they are asked for.
-   * @throws Transient when the server is away or breaks off; Error when it refuses, or goes back
+   * What comes after a position, up to the end of the feed, in batches that are read when they are asked for.
+   * @throws Transient when the server cannot be reached or breaks off; Error when it refuses, or goes back
    */
-  async *batches(after: number): AsyncGenerator<Line[]> {
+  async *batches(after: number): AsyncGenerator<ReceivedEvent[]> {
     let [at, seen] = [after, 0];
     do {
       seen = 0;
-      let batch: Line[] = [];
+      let batch: ReceivedEvent[] = [];
       let size = 0;
       for await (const text of this.#lines(`after=${at}&limit=${ANSWER}`)) {
         const event = this.#parse(text);
@@ -53,7 +53,7 @@ export class Source {
 
   /**
    * Whether an event is, or was, at its position; else what is there. An event that has been cleared with its item
-   * leaves its position empty, and the feed goes on behind it.
+   * leaves its position empty, and the feed goes on after it.
    */
   async differs(seq: number, id: string): Promise<string | undefined> {
     let newest = 0;
@@ -66,7 +66,7 @@ export class Source {
     return event || newest >= seq ? undefined : 'nothing';
   }
 
-  /** Waits until there is something behind a position. */
+  /** Waits until there is an event after a position. */
   async next(after: number): Promise<void> {
     let came = false;
     for await (const text of this.#lines(`after=${after}&limit=1&follow=true`)) came = text !== '';

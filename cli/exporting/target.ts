@@ -1,12 +1,12 @@
 import type { FeedEvent } from '../../contract/feed.ts';
 
-/** An event as it came, and as it reads. */
-export interface Line {
+/** An event, and its text as the server sent it. */
+export interface ReceivedEvent {
   text: string;
   event: FeedEvent;
 }
 
-/** The newest event that is safely at a target. The id shows whether it is still the same feed. */
+/** The newest event that is stored at a target. The id shows whether it is still the same feed. */
 export interface Position {
   seq: number;
   id: string;
@@ -22,15 +22,15 @@ export interface Target {
   /** null: nothing has been written. */
   position(): Promise<Position | null>;
   /** Writes events, in order, and the position of the last one; all of it is safe afterwards. */
-  write(lines: Line[]): Promise<void>;
+  write(events: ReceivedEvent[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Something is away or too busy: try again, from the target's position. */
+/** A server cannot be reached or is too busy: try again, from the target's position. */
 export class Transient extends Error {}
 
-export function positionOf(lines: Line[]): Position {
-  const last = lines.at(-1);
+export function positionOf(events: ReceivedEvent[]): Position {
+  const last = events.at(-1);
   if (!last) throw new Error('there is nothing to write');
   return { seq: last.event.seq, id: last.event.id };
 }

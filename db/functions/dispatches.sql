@@ -1,14 +1,14 @@
--- What clients do (S4.3–S4.7): pull, and complete. A call is for several clients at once, those that came while the
--- statement before was under way.
+-- What clients do (S4.3–S4.7): pull, and complete. A call serves several clients at once: those that called while the
+-- statement before was running.
 
--- (Here as elsewhere plans are for a handful of rows, whatever the planner thinks of a table that it hasn't analyzed yet.)
+-- Plans are fixed for a handful of rows, because the planner's estimates are wrong for a table that is not analyzed yet.
 
--- Hands each client its unfinished dispatch again, or the earliest due occurrence that it may have (S4.5, S4.6). Clients
--- are locked first and everything is looked at after that. No occurrence is waited for, because others may be locked by
--- then: of one that another process is just at the answer is `busy`, and to go on to the next would break the order.
+-- Gives each client its unfinished dispatch again, or the earliest due occurrence that it may have (S4.5, S4.6). Clients
+-- are locked first, and everything is read after that. Waiting for an occurrence could deadlock, because others may be
+-- locked by then: one that another call has locked gives `busy`; to go on to the next would break the order.
 -- p_sent   [{person, uid, exclude, token, explain}], no person twice
--- outcome  redo, dispatched, busy, none; `given` is what was given of a dispatch, or why there is nothing. Rows of
---          nobody, `advanced`, are occurrences that time had to do with before anybody could be answered
+-- outcome  redo, dispatched, busy, none; `given` is what was given with a dispatch, or why there is nothing. Rows without a
+--          person, `advanced`, are occurrences with something due, which was done before the calls were answered
 create or replace function next_tasks(p_sent json)
 returns table (person text, outcome text, log_id text, given json, item item) language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -24,7 +24,7 @@ begin
   perform pg_advisory_xact_lock(s.key) from (
     select distinct person_key('task', '', s.person) as key from json_to_recordset(p_sent) as s (person text) order by 1) s;
   v_now := clock_timestamp();
-  -- whose time to answer has run out, and no clock has come by yet
+  -- dispatches whose time to answer is over, before a clock has ended them
   return query select null::text, 'advanced', null::text, null::json, a from advance_tasks(array(
     select o.item_id from json_to_recordset(p_sent) as s (person text)
       join lease o on o.kind = 'task' and o.slot = s.person and o.ended_at is null and o.expires_at <= v_now)) a;
@@ -55,8 +55,8 @@ begin
   end loop;
 end $$;
 
--- One of an occurrence's stock to one client. What it was given is kept with the dispatch: the task may be changed
--- before it is completed.
+-- Dispatches one of an occurrence's stock to one client. What it was given is kept with the dispatch, because the task may be
+-- changed before it is completed.
 create or replace function dispatch_task(i item, p_person text, p_uid text, p_token text, p_seen xid8)
 returns table (person text, outcome text, log_id text, given json, item item) language plpgsql as $$
 #variable_conflict use_column
@@ -141,7 +141,7 @@ begin
      and (select t.dispatch = 'each-once' from task t where t.id = task_of(i.id));
 end $$;
 
--- Whom to wait for, when the next one is due, and, if asked for, what stands in the way, each counted up to 1,000.
+-- At which queues to wait and, if asked for, when the next one is due and why there is nothing now, each counted up to 1,000.
 create or replace function task_prospect(p_person text, p_exclude text[], p_explain boolean, p_now timestamptz) returns json
 language plpgsql stable set enable_seqscan = off as $$
 declare
@@ -175,7 +175,7 @@ end $$;
 -- Completes dispatches by their log ids (S4.5, S4.7). The occurrence is locked first; with the last of its stock it ends.
 -- p_sent   [{person, token, result, hash}], no token twice
 -- outcome  completed, repeated (the same again), settled (completed with another result), stale; `current` is the
---          client's unfinished one. Rows of no token, `advanced`, as above
+--          client's unfinished one. Rows without a token, `advanced`, as above
 create or replace function complete_tasks(p_sent json)
 returns table (token text, outcome text, completed_at timestamptz, current text, item item) language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -193,7 +193,7 @@ begin
     v_now := clock_timestamp();
     select * into l from lease o where o.token = x.token and o.kind = 'task' and o.slot = x.person;
     if found and l.ended_at is null and l.expires_at <= v_now then
-      -- run out, and no clock has come by yet
+      -- its time to answer is over, and no clock has ended it yet
       return query select null::text, 'advanced', null::timestamptz, null::text, a from advance_tasks(array[l.item_id]) a;
       select * into l from lease o where o.token = x.token;
     end if;
@@ -224,7 +224,7 @@ begin
            last_data = v_data, updated_at = p_now
      where kind = 'task' and id = l.item_id returning * into v_item;
   else
-    perform keep_occurrence(l.item_id, 'completed', l.holder, v_data, p_now);
+    perform recompute_occurrence(l.item_id, 'completed', l.holder, v_data, p_now);
     select * into v_item from item where kind = 'task' and id = l.item_id;
   end if;
   return v_item;

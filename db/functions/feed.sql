@@ -1,11 +1,11 @@
 -- The sequencer (S4.8): gives committed events their positions in the feed, 1, 2, 3, … without gaps, each item's in
--- its own order. Readers have it done before they read (services/feed.ts); who doesn't read pays nothing.
+-- its own order. Reading starts a pass (runtime/feed.ts), so a feed that is not read costs nothing.
 --
 -- Event ids are drawn in one order and become visible in another, so an id that cannot be seen is remembered as a
--- hole and looked for again in each pass. It is given up when it can still not be seen although whoever may have
--- drawn it has ended: it was rolled back, or a crash skipped it.
+-- hole and looked for again in each pass. It is given up when it still cannot be seen after every transaction that may
+-- have drawn it has ended: it was rolled back, or a crash skipped it.
 --
--- Who drew it had its transaction id by then (a trigger on a changed row draws it), and the pass gets its own after
+-- The transaction that drew it had its id by then (a trigger on a changed row draws it), and the pass gets its own id after
 -- its snapshot, so all of those have lower ids than the pass. `pg_snapshot_xmax` would be too low a bound: it is one
 -- more than the latest transaction that has *ended*, and later ones that still run may have drawn earlier ids.
 --
@@ -34,7 +34,7 @@ begin
   -- what follows has snapshots of its own, which see what the holder before has committed
   select * into strict v_state from feed_state;
 
-  -- one statement, so one snapshot for the holes, for what is behind them, and for who still runs
+  -- one statement, so one snapshot for the holes, for what comes after them, and for which transactions still run
   with seen as materialized (
     select id, hole from (
       (select e.id, h.first as hole from feed_hole h
@@ -54,15 +54,15 @@ begin
 
   if v_count > 0 then
     v_last := greatest(v_state.upto, v_ids[v_count]);
-    with stretch as (
+    with range as (
       select first, last, seen_by from feed_hole where first = any (v_holes)
       union all
       select v_state.upto + 1, v_last, pg_current_xact_id() where v_last > v_state.upto
     ), cut as (
       select s.first, s.seen_by, n.id as at
-        from unnest(v_ids, v_holes) as n (id, hole) join stretch s on s.first = coalesce(n.hole, v_state.upto + 1)
+        from unnest(v_ids, v_holes) as n (id, hole) join range s on s.first = coalesce(n.hole, v_state.upto + 1)
       union all
-      select first, seen_by, last + 1 from stretch
+      select first, seen_by, last + 1 from range
     ), piece as (
       select lag(at, 1, first - 1) over (partition by first order by at) + 1 as first, at - 1 as last, seen_by from cut
     )
@@ -73,7 +73,7 @@ begin
     update feed_state set upto = v_last, newest = v_state.newest + v_count;
   end if;
 
-  -- a full pass has not looked at what is behind its last one
+  -- a full pass has not looked at what comes after its last event
   delete from feed_hole where seen_by < v_oldest and (v_count < p_limit or last < v_ids[v_count]);
   return query select v_count, v_state.newest + v_count;
 end $$;

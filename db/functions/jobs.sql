@@ -1,6 +1,6 @@
 -- Pops the first jobs over all given topics, by (priority, number), one for each token (S3.1, S3.8).
--- Nobody is asked who he is or what he holds, so it is one step; what a neighbour has locked in
--- between is made up for by looking a little further.
+-- It does not depend on the caller or on what the caller holds, so it is one step. Where other calls have locked some of
+-- the first jobs, it looks further.
 -- p_max_bytes  longer bodies are not offered (beanstalkd's protocol); null: any
 create or replace function pop_jobs(
   p_topics text[], p_tokens text[], p_holders text[], p_max_bytes integer
@@ -71,7 +71,7 @@ begin
     array[p_topic], p_tokens[1:v_room], array_fill('push'::text, array[v_room]), null);
 end $$;
 
--- Draws a number for an item that is to be named `queue:number`, passing over those whose name somebody has chosen.
+-- Draws a number for an item that is to be named `queue:number`, passing over those whose name is in use.
 create or replace function free_number(p_kind text, p_queue text) returns bigint language plpgsql as $$
 declare
   v_number bigint;

@@ -1,5 +1,5 @@
--- What has been over for longer than it is kept is cleared (S4.10), so many occurrences at a time. Their ids are forgotten with
--- them. Nothing of it is open, and its workflow has completed long ago.
+-- Clears occurrences that ended longer ago than the retention time (S4.10), p_limit at a time. Their ids are forgotten with
+-- them. Nothing of them is open, and their workflows have completed long ago.
 create or replace function forget_tasks(p_before timestamptz, p_limit integer) returns integer language plpgsql
 set enable_seqscan = off as $$
 declare
@@ -15,7 +15,7 @@ begin
      where t.start_time < p_before limit p_limit) s;
   perform forget_items('task', v_ids);
 
-  -- tasks of which nothing is left and nothing comes
+  -- tasks without occurrences, now or to come
   select array_agg(t.id) into v_ids from task t
    where t.start_time < p_before and t.updated_at < p_before
      and (t.type = 'once' or not exists (select from item r where r.kind = 'rotation' and r.id = t.id and (r.ended_at is null or r.ended_at >= p_before)))
@@ -30,7 +30,7 @@ declare
   v_events bigint[];
 begin
   if p_ids is null then return; end if;
-  -- the sequencer's (db/functions/feed.sql): it must not give a position to what is being cleared
+  -- the sequencer's lock (db/functions/feed.sql): it must not give a position to what is being cleared
   perform pg_advisory_xact_lock(7236003);
   insert into tally (kind, queue, what, n)
   select kind, queue, state, -count(*) from item where kind = p_kind and id = any (p_ids) group by kind, queue, state;

@@ -1,13 +1,13 @@
 -- When tasks occur, and what makes their occurrences (S4.2, S4.6).
 
--- The instant that a wall clock shows as p_local. Of an hour that comes twice (back to winter time) the first; what an
--- hour leaves out (on to summer time) is as much later, as most date libraries have it. PostgreSQL alone takes the second.
+-- The instant that a wall clock shows as p_local. A time skipped by daylight saving runs one hour later; of a repeated one it
+-- is the first, as in most date libraries. PostgreSQL alone takes the second.
 create or replace function local_instant(p_local timestamp, p_zone text) returns timestamptz
   language sql stable strict parallel safe as $$
   select case when e.at at time zone p_zone = p_local then e.at else l.at end
     from (select p_local at time zone p_zone as at) l
    cross join lateral (select l.at - interval '1 day' as at) d
-   -- reckoned by the offset of the day before
+   -- computed with the offset of the day before
    cross join lateral (
      select (p_local - (d.at at time zone p_zone - d.at at time zone 'UTC')) at time zone 'UTC' as at) e
 $$;
@@ -40,7 +40,7 @@ begin
       select s.at from generate_series(v_from, least(v_to, v_from + p_limit - 1)) as k
        cross join lateral (select t.start_time + (k * t.every_minutes) * interval '1 minute' as at) s;
   else
-    -- one more on both sides of those reckoned: where a day begins depends on the zone
+    -- one more on both sides of those computed: where a day begins depends on the zone
     v_from := greatest(0, ((greatest(p_after, t.start_time) at time zone t.timezone)::date - v_day) / t.every_days - 1);
     v_to := ((v_until at time zone t.timezone)::date - v_day) / t.every_days + 1;
     return query
@@ -67,8 +67,8 @@ begin
        - ceil(extract(epoch from v_from - t.start_time) / (60 * t.every_minutes)) + 1;
 end $$;
 
--- Whether a task is not to be made, or not to be changed from `o`, because of how much it would catch up. What a task has
--- had all along is no reason: a change that adds nothing to it is always possible.
+-- Whether adding a task, or changing it from `o`, would catch up too much. A change that adds nothing to what the task has
+-- to catch up is always allowed.
 create or replace function too_many_due(t task, o task, p_now timestamptz) returns boolean language sql stable as $$
   select times_due(t, p_now) > 10000
      and ((t.start_time, t.every_minutes, t.daily_time, t.every_days, t.timezone, t.catch_up) is distinct from
@@ -76,7 +76,7 @@ create or replace function too_many_due(t task, o task, p_now timestamptz) retur
           or times_due(t, p_now) > times_due(o, p_now))
 $$;
 
--- How far apart two occurrences can be at most, summer time included.
+-- How far apart two occurrences can be at most, daylight saving included.
 create or replace function task_step(t task) returns interval language sql immutable as $$
   select coalesce(t.every_minutes * interval '1 minute', t.every_days * interval '1 day' + interval '1 day')
 $$;
@@ -86,7 +86,7 @@ create or replace function next_time(t task, p_after timestamptz) returns timest
 $$;
 
 -- Makes the occurrences that are due by now and within the look-back, the oldest first and so many at a time; those that
--- are there already stay as they are. With `newest` only the latest is made, and what is left of earlier ones is void.
+-- are there already stay as they are. With `newest` only the latest is made, and the stock of earlier ones is cancelled.
 create or replace function make_occurrences(p_task text, p_now timestamptz, p_limit integer) returns setof item language plpgsql as $$
 declare
   t task;
@@ -112,7 +112,7 @@ begin
   end if;
 end $$;
 
--- Occurrences as items. One that was taken back because the task's times changed comes back when they change again.
+-- Makes occurrences. One that was cancelled because the task's times changed comes back when they change again.
 create or replace function put_occurrences(t task, p_times timestamptz[], p_now timestamptz) returns setof item language plpgsql as $$
 begin
   return query
@@ -144,8 +144,8 @@ create or replace function occurrence_deadline(t task, p_at timestamptz) returns
   select least(p_at + make_interval(secs => t.lookback_seconds), case when t.type = 'once' then t.end_time end)
 $$;
 
--- What time does to rotating tasks: makes what is due, and sets the wake time to what comes next. Neither version nor
--- event moves, as with a renewed lease: the workflow looks at the row anyway when its timer fires.
+-- Does what is due for rotating tasks: makes the occurrences, and sets the wake time to the next one. Neither version nor
+-- event changes, as with a renewed lease: the workflow looks at the row anyway when its timer fires.
 create or replace function advance_rotations(p_ids text[]) returns setof item language plpgsql as $$
 declare
   i item;

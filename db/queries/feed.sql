@@ -2,17 +2,17 @@
 
 -- name: number_events
 -- not null: numbered, newest
-select * from number_events($1);
+select * from number_events(:limit);
 
 -- name: feed_page
--- What is behind position $1: at most $2 events, and no more than $3 bytes of their data but for the last one, which
--- bounds what a page takes in memory. Each event by a look-up of its own: planned for any number of rows,
--- a join would read the whole table.
+-- Events after position :after: at most :limit, and no more than :bytes bytes of their data except for the last one, which
+-- bounds what a page takes in memory. Each event is looked up on its own: planned for any number of rows, a join would
+-- read the whole table.
 select seq, kind, item_id, event_seq, type, actor, at, data from (
   select f.seq, e.kind, e.item_id, e.seq as event_seq, e.type, e.actor, e.at, e.data,
          sum(e.bytes) over (order by f.seq rows unbounded preceding) - e.bytes as bytes_before
-    from (select seq, event_id from feed where seq > $1 order by seq limit $2) f
+    from (select seq, event_id from feed where seq > :after order by seq limit :limit) f
    cross join lateral (
      select i.*, coalesce(octet_length(i.data::text), 0) as bytes from event i where i.id = f.event_id limit 1) e) p
- where bytes_before < $3
+ where bytes_before < :bytes
  order by seq;

@@ -35,7 +35,7 @@ export const laneOf = ({ kind, telling, inviting }: Change): Lane =>
 /** Sending order of the rest: the lower class first, inside it the sooner wake time, then queues in turn. */
 const CLASS = { due: 1, final: 2, ticked: 3, idle: 4 } as const;
 
-interface Place {
+interface Queued {
   lane: Lane;
   class: number;
   at: number;
@@ -47,7 +47,7 @@ interface Place {
 const MAX_ENTRIES = 10_000;
 const FORGET_QUEUES = 1_000;
 
-const sooner = (a: Place, b: Place) => a.class - b.class || a.at - b.at || a.no - b.no;
+const sooner = (a: Queued, b: Queued) => a.class - b.class || a.at - b.at || a.no - b.no;
 
 /**
  * The relay's memory: what has to be sent, in the order in which it is worth most. Items with nothing
@@ -55,7 +55,7 @@ const sooner = (a: Place, b: Place) => a.class - b.class || a.at - b.at || a.no 
  */
 export class Backlog {
   readonly #entries = new Map<string, Entry>();
-  readonly #places = new Map<string, Place>();
+  readonly #queued = new Map<string, Queued>();
   readonly #lanes = new Map(LANES.map((lane) => [lane, new LaneOrder()]));
   readonly #idle: Allowance;
   readonly #busy: Allowance;
@@ -150,64 +150,64 @@ export class Backlog {
   }
 
   #nextOf(lane: LaneOrder, isSending: (key: string) => boolean, callersBusy: boolean): Entry | undefined {
-    const passed: Place[] = [];
+    const passed: Queued[] = [];
     let found: Entry | undefined;
     while (!found) {
-      const place = lane.order.peek();
-      if (!place) break;
-      if (this.#places.get(place.key) !== place) {
+      const queued = lane.order.peek();
+      if (!queued) break;
+      if (this.#queued.get(queued.key) !== queued) {
         lane.order.pop();
         continue;
       }
-      const rates = this.#ratesOf(place, callersBusy);
+      const rates = this.#ratesOf(queued, callersBusy);
       this.waitMs = Math.max(0, ...rates.map((r) => r.waitMs()));
       if (this.waitMs > 0) break;
       lane.order.pop();
-      if (isSending(place.key)) passed.push(place);
+      if (isSending(queued.key)) passed.push(queued);
       else {
         for (const rate of rates) rate.spend();
-        if (place.class !== CLASS.due) lane.served(place.at);
-        found = this.#remove(place.key);
+        if (queued.class !== CLASS.due) lane.served(queued.at);
+        found = this.#remove(queued.key);
       }
     }
-    for (const place of passed) lane.order.push(place);
+    for (const queued of passed) lane.order.push(queued);
     return found;
   }
 
   #enlist(entry: Entry): void {
     const { row, key } = entry;
     const lane = laneOf(row);
-    const before = this.#places.get(key);
+    const before = this.#queued.get(key);
     this.#entries.set(key, entry);
-    // one of the first two lanes keeps its place, however often it changes before it is sent
+    // one of the first two lanes keeps its position, however often it changes before it is sent
     if (before?.lane === lane && lane !== 'rest') return;
     if (before) this.#lane(before.lane).size--;
     const order = this.#lane(lane);
     const at = (lane === 'rest' ? row.wake_at?.getTime() : undefined) ?? order.turn(`${row.kind}/${row.queue}`);
-    const place = { lane, class: lane === 'rest' ? classOf(entry) : 0, at, no: this.#no++, key };
+    const queued = { lane, class: lane === 'rest' ? classOf(entry) : 0, at, no: this.#no++, key };
     order.size++;
-    this.#places.set(key, place);
-    order.order.push(place);
-    // places that were replaced stay in the order until they come up; behind a head that waits, they would pile up
+    this.#queued.set(key, queued);
+    order.order.push(queued);
+    // entries that were replaced stay in the order until they come up; after a head that waits, they would accumulate
     if (order.order.length > 2 * order.size + 1_000)
       order.order = new TinyQueue(
-        [...this.#places.values()].filter((p) => p.lane === lane),
+        [...this.#queued.values()].filter((p) => p.lane === lane),
         sooner,
       );
   }
 
   #remove(key: string): Entry | undefined {
     const entry = this.#entries.get(key);
-    const place = this.#places.get(key);
-    if (place) this.#lane(place.lane).size--;
+    const queued = this.#queued.get(key);
+    if (queued) this.#lane(queued.lane).size--;
     this.#entries.delete(key);
-    this.#places.delete(key);
+    this.#queued.delete(key);
     return entry;
   }
 
-  #ratesOf(place: Place, callersBusy: boolean): Allowance[] {
-    if (place.lane !== 'rest') return [];
-    return [...(place.class === CLASS.idle ? [this.#idle] : []), ...(callersBusy ? [this.#busy] : [])];
+  #ratesOf(queued: Queued, callersBusy: boolean): Allowance[] {
+    if (queued.lane !== 'rest') return [];
+    return [...(queued.class === CLASS.idle ? [this.#idle] : []), ...(callersBusy ? [this.#busy] : [])];
   }
 
   #lane = (lane: Lane) => this.#lanes.get(lane) as LaneOrder;
@@ -221,7 +221,7 @@ function classOf({ row, byTime }: Entry): number {
 
 /** The order of one lane. Queues have their turns (start-time fair queuing): a thousand of one delay another's by one. */
 class LaneOrder {
-  order = new TinyQueue<Place>([], sooner);
+  order = new TinyQueue<Queued>([], sooner);
   /** Entries that wait in this lane. */
   size = 0;
   #turn = 0;

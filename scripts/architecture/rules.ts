@@ -1,66 +1,7 @@
-import { posix } from 'node:path';
-import type { Import, Source } from './source.ts';
+import type { Source } from './source.ts';
 
 const MAX_FILE_LINES = 300;
 const MAX_FUNCTION_LINES = 70;
-
-/**
- * The flow: a folder may import itself and what is named here. `types`: only with `import type`, so
- * that nothing of it can get into a bundle.
- */
-export const FLOW: Record<string, { values: string[]; types?: string[] }> = {
-  contract: { values: [] },
-  domain: { values: ['contract'] },
-  db: { values: ['contract', 'domain'] },
-  runtime: { values: ['contract', 'domain', 'db'] },
-  services: { values: ['contract', 'domain', 'db', 'runtime'] },
-  activities: { values: ['contract', 'domain', 'runtime', 'services'], types: ['db'] },
-  workflows: { values: ['domain'], types: ['contract', 'activities'] },
-  worker: { values: ['contract', 'domain', 'runtime', 'services', 'activities'], types: ['db'] },
-  api: { values: ['contract', 'domain', 'runtime', 'services'], types: ['db'] },
-  cli: { values: ['contract', 'domain', 'runtime', 'services', 'api', 'worker'], types: ['db'] },
-  web: { values: [], types: ['contract'] },
-  clients: { values: [] },
-};
-
-/** Outside of the flow: they may import anything but cli/. */
-const AROUND = new Set(['', 'scripts', 'test', 'bench']);
-
-/** Folders that are about one place only: what they may take from outside. Others may take anything. */
-const PACKAGES: Record<string, RegExp> = {
-  contract: /^(@hono\/zod-openapi|zod)$/,
-  domain: /^ipaddr\.js$/,
-  workflows: /^@temporalio\/(workflow|common)$/,
-  db: /^(pg|node:.*)$/,
-};
-
-/** Every import of a file that goes against the flow. */
-export function checkImports(source: Source): string[] {
-  const folder = folderOf(source.path);
-  if (!(folder in FLOW || AROUND.has(folder)))
-    return [`${folder}/ has no place in the flow: give it one in scripts/architecture/rules.ts`];
-  return source.imports.flatMap((i) => {
-    const problem = i.from.startsWith('.')
-      ? wrongFolder(folder, folderOf(posix.join(posix.dirname(source.path), i.from)), i)
-      : wrongPackage(folder, i);
-    return problem ? [`${source.path}:${i.line} ${problem}`] : [];
-  });
-}
-
-function wrongFolder(from: string, to: string, { typeOnly }: Import): string | null {
-  if (from === to) return null;
-  const flow = FLOW[from];
-  if (to === 'cli' && !flow?.values.includes('cli')) return `${from}/ imports cli/, which nothing may import`;
-  if (!flow || flow.values.includes(to)) return null;
-  if (!flow.types?.includes(to)) return `${from}/ imports ${to}/ against the flow`;
-  return typeOnly ? null : `${from}/ may import types of ${to}/ only: write \`import type\``;
-}
-
-function wrongPackage(folder: string, { from, typeOnly }: Import): string | null {
-  const allowed = PACKAGES[folder];
-  if (!allowed || typeOnly || allowed.test(from)) return null;
-  return `${folder}/ imports ${from}; it may import ${allowed.source} only`;
-}
 
 /** Files and functions that have grown too long to be read at once. */
 export function checkSizes({ path, lines, functions }: Source): string[] {
@@ -87,12 +28,12 @@ const SQL = new RegExp(
   'i',
 );
 const SQL_FOLDERS = new Set(['db', 'test', 'bench']);
-/** It makes the database in which db/ can work. */
-const SQL_FILES = new Set(['cli/servers/postgres.ts']);
+/** They make the database in which db/ can work, describe its statements, or write to a database that is not Docket's. */
+const SQL_FILES = /^(cli\/servers\/postgres\.ts$|cli\/exporting\/postgres\.ts$|scripts\/statements\/)/;
 
 /** Statements outside of db/. */
 export function checkSql({ path, strings }: Source): string[] {
-  if (SQL_FOLDERS.has(folderOf(path)) || SQL_FILES.has(path)) return [];
+  if (SQL_FOLDERS.has(folderOf(path)) || SQL_FILES.test(path)) return [];
   const statements = strings.filter((s) => SQL.test(s.value));
   return statements.map((s) => `${path}:${s.line} SQL belongs into db/: ${s.value.trim().slice(0, 60)}`);
 }

@@ -1,27 +1,17 @@
-import { parseSync, type StaticImport, Visitor } from 'oxc-parser';
+import { parseSync, Visitor } from 'oxc-parser';
 
-/** What the house rules look at in one TypeScript file. Lines count from 1. */
+/** What the architecture rules look at in one TypeScript file. Lines count from 1. */
 export interface Source {
   /** From the root, with `/`. */
   path: string;
-  text: string;
   lines: number;
-  imports: Import[];
   functions: FunctionSpan[];
   /** String and template literals; a template's holes are spaces. */
   strings: { value: string; line: number }[];
   comments: { value: string; line: number }[];
 }
 
-export interface Import {
-  /** As written: `./items.ts`, `pg`, `node:fs`. */
-  from: string;
-  /** Nothing of it is left at run time. */
-  typeOnly: boolean;
-  line: number;
-}
-
-export interface FunctionSpan {
+interface FunctionSpan {
   name: string;
   line: number;
   lines: number;
@@ -31,16 +21,11 @@ export interface FunctionSpan {
 
 /** @throws Error when the file cannot be parsed */
 export function readSource(path: string, text: string): Source {
-  const { program, module, comments, errors } = parseSync(path, text);
+  const { program, comments, errors } = parseSync(path, text);
   if (errors[0]) throw new Error(`${path}: ${errors[0].message}`);
   const lineOf = lineCounter(text);
   const functions: FunctionSpan[] = [];
   const strings: Source['strings'] = [];
-  const imports: Import[] = module.staticImports.map((i) => ({
-    from: i.moduleRequest.value,
-    typeOnly: isTypeOnly(i, text),
-    line: lineOf(i.start),
-  }));
   const passed = new Map<number, string>();
   const named = new Map<number, string>();
   const span = (node: { start: number; end: number; id?: { name?: string } | null }) => {
@@ -51,10 +36,6 @@ export function readSource(path: string, text: string): Source {
       lines: lineOf(node.end) - line + 1,
       calledBy: passed.get(node.start) ?? null,
     });
-  };
-  const reexport = (node: { source: { value: string } | null; exportKind?: string; start: number }) => {
-    if (node.source)
-      imports.push({ from: node.source.value, typeOnly: node.exportKind === 'type', line: lineOf(node.start) });
   };
   new Visitor({
     CallExpression(node) {
@@ -73,12 +54,6 @@ export function readSource(path: string, text: string): Source {
     FunctionDeclaration: span,
     FunctionExpression: span,
     ArrowFunctionExpression: span,
-    ExportNamedDeclaration: reexport,
-    ExportAllDeclaration: reexport,
-    ImportExpression(node) {
-      if (node.source.type === 'Literal')
-        imports.push({ from: String(node.source.value), typeOnly: false, line: lineOf(node.start) });
-    },
     Literal(node) {
       if (typeof node.value === 'string') strings.push({ value: node.value, line: lineOf(node.start) });
     },
@@ -88,19 +63,11 @@ export function readSource(path: string, text: string): Source {
   }).visit(program);
   return {
     path,
-    text,
     lines: text.split('\n').length - (text.endsWith('\n') ? 1 : 0),
-    imports,
     functions,
     strings,
     comments: comments.map((c) => ({ value: c.value, line: lineOf(c.start) })),
   };
-}
-
-/** `import type x` and `import { type x }` leave nothing behind; a bare `import 'x'` does. */
-function isTypeOnly(i: StaticImport, text: string): boolean {
-  if (/^import\s+type\b(?!\s*from\b)/.test(text.slice(i.start, i.end))) return true;
-  return i.entries.length > 0 && i.entries.every((e) => e.isType);
 }
 
 function lineCounter(text: string): (offset: number) => number {

@@ -57,7 +57,7 @@ test('S1.6 a list of large reviews ends its page early, and takes no more memory
   try {
     // letters of two bytes, which compress so well that their stored size says nothing
     await sql(`insert into review (id, record, body)
-      select 'large-' || n, '{"text": {"status": 1}, "pictures": [], "replies": []}', to_json(n || ' ' || repeat('я', 2500000))
+      select 'large-' || n, '{"text": {"status": 1, "auditTime": null}, "pictures": [], "replies": []}', to_json(n || ' ' || repeat('я', 2500000))
         from generate_series(0, 59) n`);
     for (let n = 0; n < 24; n++)
       await all([api.put(`/v1/reviews/small-${n}`, { text: { status: 1 }, body: text(LARGE, n) })], 201);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../runtime/config.ts';
-import { FLOW } from '../../scripts/architecture/rules.ts';
+import { FLOW } from '../../scripts/architecture/imports.ts';
 
 interface Service {
   image: string;

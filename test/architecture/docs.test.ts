@@ -62,4 +62,10 @@ test('a lock file that lacks platforms is found', async () => {
   expect(missingPlatforms({ packages })).toEqual({
     'node_modules/@x/darwin-arm64': { version: '1.0.0', dev: true, os: ['darwin'], cpu: ['arm64'], optional: true },
   });
+  const nested = {
+    'node_modules/y/node_modules/x': { optionalDependencies: { '@x/linux-x64-gnu': '0.9.0' } },
+    'node_modules/@x/linux-x64-gnu': { version: '1.0.0' },
+  };
+  const at = 'node_modules/y/node_modules/x/node_modules/@x/linux-x64-gnu';
+  expect(Object.keys(missingPlatforms({ packages: nested }))).toEqual([at]);
 });

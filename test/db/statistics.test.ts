@@ -1,6 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
 import { addItems } from '../../db/items.ts';
-import { finishJobs, popJobs } from '../../db/jobs.ts';
 import { openDb } from '../../db/pool.ts';
 import { ensureQueue } from '../../db/queues.ts';
 import { eventually } from '../support/client.ts';
@@ -37,8 +36,8 @@ test('S3.1 a pop reads what it pops, in a database whose tables nobody has looke
     );
   const before = await readBy('item_oldest');
   for (let n = 0; n < 10; n++) {
-    const [popped] = await popJobs(db, [{ topics: ['new'], token: `t${n}`, holder: 'h' }], null);
-    await finishJobs(db, [{ id: popped?.id ?? '', token: `t${n}`, actor: 'a' }]);
+    const [popped] = await db.move('pop_jobs', { topics: ['new'], tokens: [`t${n}`], holders: ['h'] });
+    await db.move('finish_jobs', { ids: [popped?.id ?? ''], tokens: [`t${n}`], actors: ['a'] });
   }
   expect((await readBy('item_oldest')) - before).toBeLessThan(JOBS);
 

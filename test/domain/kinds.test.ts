@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../contract/kinds.ts';
-import type { CoreState } from '../../contract/snapshot.ts';
 import { coreState, stateWord } from '../../domain/items.ts';
 import { isItem, isQuiet, kindAt, kindOf, workflowId, workflowOf } from '../../domain/kinds.ts';
-
-const STATES: CoreState[] = ['delayed', 'ready', 'held', 'buried', 'settled', 'invalidated', 'expired', 'dead'];
+import { transitionsOf } from '../../domain/lifecycle.ts';
 
 describe.each(KINDS)('a %s', (kind) => {
-  test('has one word for each state, and the word leads back to it', () => {
-    const words = STATES.map((state) => stateWord(kind, state));
-    expect(new Set(words).size).toBe(STATES.length);
-    expect(words.map((word) => coreState(kind, word))).toEqual(STATES);
+  test('has one word for each state of its lifecycle and for no other, and the word leads back to it', () => {
+    const states = [...new Set(transitionsOf(kind).map((t) => t.to))];
+    expect(Object.keys(kindOf(kind).words).sort()).toEqual([...states].sort());
+    const words = states.map((state) => stateWord(kind, state));
+    expect(new Set(words).size).toBe(states.length);
+    expect(words.map((word) => coreState(kind, word))).toEqual(states);
   });
 
   test('is found by the path of one of it, and by none of another kind', () => {

@@ -1,5 +1,4 @@
 import { afterAll, expect, test } from 'vitest';
-import { feedPage, numberEvents } from '../../db/feed.ts';
 import { openDb } from '../../db/pool.ts';
 import { ensureQueue } from '../../db/queues.ts';
 import { eventually } from '../support/client.ts';
@@ -21,7 +20,7 @@ const holes = () => sql<{ first: string; last: string }>('select first, last fro
 /** Other databases of the server have transactions too, and any of them may be the oldest. */
 const withoutHoles = () =>
   eventually(async () => {
-    await numberEvents(db, 1_000);
+    await db.run('number_events', { limit: 1_000 });
     return (await holes()).length === 0;
   });
 
@@ -102,10 +101,10 @@ test('S4.8 holes that fill up piece by piece, in passes of any size', async () =
   const [p, q, r, s, t] = transactions;
   for (const [n, one] of [s, q, t, p].entries()) {
     await one?.commit();
-    for (let pass = 0; pass <= n; pass++) await numberEvents(db, 3);
+    for (let pass = 0; pass <= n; pass++) await db.run('number_events', { limit: 3 });
   }
   await r?.rollback();
-  for (let n = 0; n < 20; n++) await numberEvents(db, 2);
+  for (let n = 0; n < 20; n++) await db.run('number_events', { limit: 2 });
   const got = await idsBehind(start + 1);
   expect([...got].sort()).toEqual(['p', 'q', 's', 't'].flatMap(names));
   for (const prefix of ['p', 'q', 's', 't'])
@@ -122,7 +121,7 @@ test('S4.8 a pass that is full gives up nothing that it did not look at', async 
   expect(await idsBehind(start)).toEqual(['a']);
   await late.commit();
   // whoever drew these has ended, and the first three fill the pass
-  expect(await numberEvents(db, 3)).toEqual({ numbered: 3, newest: start + 4 });
+  expect(await db.run('number_events', { limit: 3 })).toEqual([{ numbered: 3, newest: start + 4 }]);
   expect(await idsBehind(start + 1)).toEqual(names);
   await withoutHoles();
 });
@@ -155,7 +154,7 @@ test('S4.8 a reader’s own events are there for him, also when a pass that bega
   await eventually(async () => (await sql(waiting)).length === 1);
   await note(db, 'b');
   const second = running.runtime.feed.read(start, 10);
-  for (let n = 0; n < 5; n++) await feedPage(running.runtime.db, start, 10, 1e6);
+  for (let n = 0; n < 5; n++) await running.runtime.db.run('feed_page', { after: start, limit: 10, bytes: 1e6 });
   await blocker.query('rollback');
   blocker.release();
   expect((await second).rows.map((row) => row.item_id)).toEqual(['a', 'b']);
@@ -167,7 +166,7 @@ test('S4.8 a pass inside of a longer transaction is refused: it could not know w
   const before = await sql('select * from feed_state');
   const inside = db.transaction(async (tx) => {
     await note(tx, 'a');
-    await numberEvents(tx, 10);
+    await tx.run('number_events', { limit: 10 });
   });
   await expect(inside).rejects.toThrow(/transaction of its own/);
   expect(await sql('select * from feed_state')).toEqual(before);

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { afterAll, expect, test } from 'vitest';
 import { claimOne, eventually } from '../support/client.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { startTestSystem } from '../support/system.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
 
-const { api, running, sql } = await startTestSystem();
+const { api, running, sql } = await startTestSystem({}, { stores: await testStores({ records: false }) });
 
 // A core is taken from the system in both phases, so that what is compared is a busy machine with itself.
 const hog = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { checkAnswer } from './document.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field in the tests
 export type Json = any;
@@ -18,18 +19,22 @@ export interface Client {
   patch(path: string, body?: unknown): Promise<Reply>;
   /** The same server with an API key. */
   as(key: string): Client;
+  /** The same without a look at the OpenAPI document, which has no answer to faults: 500. */
+  unchecked(): Client;
   raw(method: string, path: string, init?: RequestInit): Promise<Reply>;
 }
 
-/** A client as a user would write it: fetch and JSON, nothing else. */
-export function api(url: string, key?: string): Client {
+/** A client as a user would write it: fetch and JSON, and each answer is held against the OpenAPI document. */
+export function api(url: string, key?: string, isChecked = true): Client {
   const raw = async (method: string, path: string, init: RequestInit = {}): Promise<Reply> => {
     const headers = new Headers(init.headers);
     if (key) headers.set('authorization', `Bearer ${key}`);
     const response = await fetch(url + path, { ...init, method, headers });
     const text = await response.text();
-    const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '');
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+    const contentType = response.headers.get('content-type') ?? '';
+    const body = /[/+]json/.test(contentType) ? JSON.parse(text) : text;
+    if (isChecked) checkAnswer({ method, url: response.url, status: response.status, contentType, body });
+    return { status: response.status, headers: response.headers, body };
   };
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     raw(method, path, {
@@ -44,7 +49,8 @@ export function api(url: string, key?: string): Client {
     post: (path, body, headers) => send('POST', path, body, headers),
     put: (path, body) => send('PUT', path, body),
     patch: (path, body) => send('PATCH', path, body),
-    as: (other) => api(url, other),
+    as: (other) => api(url, other, isChecked),
+    unchecked: () => api(url, key, false),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Json } from './client.ts';
 // reference (index, bulk and get API of version 8), refusals those that clients report of real clusters.
 
 /** What is wrong with a bulk: too busy for all of it, or for each third event; one event is refused for good. */
-export type Trouble = 'busy' | 'partly' | 'refuses' | null;
+type Trouble = 'busy' | 'partly' | 'refuses' | null;
 
 interface Document {
   version: number;

@@ -80,7 +80,7 @@ export function expectWhole(lines: FeedEvent[], after = 0): void {
 }
 
 /** A ticket as `add_items` takes it. */
-export const newTicket = (id: string, queue: string): NewItem => ({
+const newTicket = (id: string, queue: string): NewItem => ({
   ...{ id, queue, priority: 0, body: null, requires: [], exclude: [], callback: null, actor: 'test' },
   ...{ delaySeconds: 0, deadlineSeconds: null, createdAt: null, hash: Buffer.from(id).toString('hex') },
 });

@@ -1,4 +1,9 @@
 // What tickets are supposed to do, without a database, a clock or concurrency: the oracle of test/tickets/model.test.ts.
+// Where an event leads to is the table's in domain/lifecycle.ts; the model knows when it happens.
+
+import type { CoreState } from '../../contract/snapshot.ts';
+import { coreState, isFinal, stateWord } from '../../domain/items.ts';
+import { type EventOf, statesAfter } from '../../domain/lifecycle.ts';
 
 export interface ModelLease {
   holder: string;
@@ -41,7 +46,7 @@ export type Outcome = { status: 200 | 201 } | { status: 409; code: 'not_open' | 
 const DONE: Outcome = { status: 200 };
 const NOT_OPEN: Outcome = { status: 409, code: 'not_open' };
 const LEASE_LOST: Outcome = { status: 409, code: 'lease_lost' };
-export const OPERATOR = 'anonymous';
+const OPERATOR = 'anonymous';
 
 export class Model {
   readonly tickets: ModelTicket[] = [];
@@ -57,7 +62,14 @@ export class Model {
     const known = this.tickets.find((t) => t.id === id);
     if (known)
       return JSON.stringify(known.first) === JSON.stringify(sent) ? DONE : { status: 409, code: 'id_conflict' };
-    const fresh = { state: 'waiting' as const, skipped: [], leases: [], decision: null, decidedBy: null, reason: null };
+    const fresh = {
+      state: after('none', 'created'),
+      skipped: [],
+      leases: [],
+      decision: null,
+      decidedBy: null,
+      reason: null,
+    };
     this.tickets.push({ ...sent, ...fresh, id, order: this.tickets.length, first: sent });
     return { status: 201 };
   }
@@ -96,7 +108,7 @@ export class Model {
     const named = nth === null ? t.leases.at(-1) : nth === undefined ? undefined : t.leases[nth];
     if (named?.end === null) {
       if (skip && !t.skipped.includes(named.holder)) t.skipped.push(named.holder);
-      this.#end(t, nth === null ? 'revoked' : 'released', this.#isLast(t) ? 'dead' : 'waiting');
+      this.#end(t, nth === null ? 'revoked' : 'released', this.#isLast(t) ? 'dead' : skip ? 'skipped' : 'released');
       return DONE;
     }
     if (nth !== null && named?.end === 'released' && this.#isOpen(t)) return DONE;
@@ -106,7 +118,7 @@ export class Model {
   transfer(t: ModelTicket, nth: number | null | undefined, queue: string): Outcome {
     const named = nth === undefined || nth === null ? undefined : t.leases[nth];
     if (this.#isOpen(t) && (nth === null || named?.end === null)) {
-      this.#end(t, 'transferred', 'waiting');
+      this.#end(t, 'transferred', 'transferred');
       t.queue = queue;
       return DONE;
     }
@@ -140,7 +152,7 @@ export class Model {
   expire(t: ModelTicket): void {
     if (t.state !== 'held') return;
     this.expiries++;
-    this.#end(t, 'expired', this.#isLast(t) ? 'dead' : 'waiting');
+    this.#end(t, 'expired', this.#isLast(t) ? 'dead' : 'reclaimed');
   }
 
   count(queue: string, state: ModelTicket['state']): number {
@@ -156,16 +168,16 @@ export class Model {
       .slice(0, room);
     this.#grants++;
     for (const t of best) {
-      t.state = 'held';
+      t.state = after(t.state, 'claimed');
       t.leases.push({ holder: reviewer, granted: this.#grants, end: null });
     }
     return best;
   }
 
-  #end(t: ModelTicket, end: Exclude<ModelLease['end'], null>, state: ModelTicket['state']): void {
+  #end(t: ModelTicket, end: Exclude<ModelLease['end'], null>, event: EventOf<'ticket'>): void {
     const live = t.leases.find((l) => l.end === null);
     if (live) live.end = end;
-    t.state = state;
+    t.state = after(t.state, event);
   }
 
   #heldBy(queue: string, reviewer: string): ModelTicket[] {
@@ -182,6 +194,15 @@ export class Model {
   }
 
   #isLast = (t: ModelTicket) => t.leases.length >= (this.#queue(t.queue).maxAttempts ?? Number.POSITIVE_INFINITY);
-  #isOpen = (t: ModelTicket) => t.state === 'waiting' || t.state === 'held';
+  #isOpen = (t: ModelTicket) => !isFinal(coreOf(t.state));
   #refusal = (t: ModelTicket) => (this.#isOpen(t) ? LEASE_LOST : NOT_OPEN);
+}
+
+const coreOf = (state: ModelTicket['state']) => coreState('ticket', state) as CoreState;
+
+/** Where an event leads a ticket. Nothing is delayed here, so it is never the other one of two. */
+function after(state: ModelTicket['state'] | 'none', event: EventOf<'ticket'>): ModelTicket['state'] {
+  const to = statesAfter('ticket', state === 'none' ? state : coreOf(state), event).find((s) => s !== 'delayed');
+  if (!to) throw new Error(`a ticket that is ${state} cannot be ${event}`);
+  return stateWord('ticket', to) as ModelTicket['state'];
 }

@@ -1,6 +1,6 @@
 import { type Client, type Json, type Reply, walk } from './client.ts';
 
-export function insist({ status, body }: Reply, what: string, ...wanted: number[]): Json {
+function insist({ status, body }: Reply, what: string, ...wanted: number[]): Json {
   if (!wanted.includes(status)) throw new Error(`${what}: ${status} ${JSON.stringify(body)}`);
   return body;
 }

@@ -86,7 +86,7 @@ const taskFields: Sample = {
 };
 
 /** A valid body for every endpoint that takes one, by method and path. */
-export const SAMPLES: Record<string, Sample> = {
+const SAMPLES: Record<string, Sample> = {
   'put /v1/queues/{queue}': {
     leaseSeconds: { kind: 'positiveSeconds', value: 300 },
     ageing: { kind: 'object', value: { secondsPerLevel: 60 }, nullable: true },

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { type Client, eventually, type Json } from './client.ts';
 
-export interface StreamEvent {
+interface StreamEvent {
   id: string | undefined;
   event: string;
   data: Json;

@@ -1,9 +1,10 @@
 import pg from 'pg';
-import { afterAll, inject } from 'vitest';
+import { afterAll, expect, inject } from 'vitest';
 import { type RunningProcess, startProcess } from '../../cli/process.ts';
 import type { Config } from '../../runtime/config.ts';
 import { readConfig } from '../../runtime/config.ts';
 import { api, type Client } from './client.ts';
+import { recordTransitions, seenTransitions, unknownAmong } from './lifecycle.ts';
 
 export interface TestSystem {
   running: RunningProcess;
@@ -22,8 +23,22 @@ export interface TestStores {
   temporalAddress: string;
 }
 
-/** A database made from the migrated template, and a Temporal namespace nobody else uses. */
-export async function testStores(): Promise<TestStores> {
+/** Databases that remember what their items went through. */
+const recorded: string[] = [];
+
+// here, so that it is the last of a file's hooks, and for databases that a test makes while it runs too
+afterAll(async () => {
+  for (const databaseUrl of recorded)
+    expect(unknownAmong(await seenTransitions(databaseUrl)), 'transitions that are not in domain/lifecycle.ts').toEqual(
+      [],
+    );
+});
+
+/**
+ * A database made from the migrated template, and a Temporal namespace nobody else uses.
+ * @param records whether the file fails at its end where an item made a transition that domain/lifecycle.ts does not have
+ */
+export async function testStores({ records = true } = {}): Promise<TestStores> {
   const server = inject('postgres');
   const admin = new pg.Client({ connectionString: new URL('/postgres', server).href });
   await admin.connect();
@@ -31,8 +46,13 @@ export async function testStores(): Promise<TestStores> {
   const n = Number(rows[0]?.n);
   await admin.query(`create database t${n} template docket`);
   await admin.end();
+  const databaseUrl = new URL(`/t${n}`, server).href;
+  if (records) {
+    await recordTransitions(databaseUrl);
+    recorded.push(databaseUrl);
+  }
   return {
-    databaseUrl: new URL(`/t${n}`, server).href,
+    databaseUrl,
     namespace: `test-${n - 1}`,
     temporalAddress: inject('temporal'),
   };

@@ -71,6 +71,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -164,6 +173,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -247,6 +265,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -318,6 +345,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -404,6 +440,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -474,6 +519,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -558,6 +612,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -693,6 +756,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -801,6 +873,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -902,6 +983,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -1028,6 +1118,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -1163,6 +1262,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -1282,6 +1390,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -1415,6 +1532,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -1514,6 +1640,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -1647,6 +1782,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -1773,6 +1917,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -1884,6 +2037,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -1961,6 +2123,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -2084,6 +2255,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -2157,6 +2337,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -2256,6 +2445,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -2335,6 +2533,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -2434,6 +2641,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -2516,6 +2732,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -2640,6 +2865,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -2737,6 +2971,15 @@ export interface paths {
                         "application/json": components["schemas"]["JobAnswer"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["JobAnswer"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -2814,6 +3057,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -2913,6 +3165,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -2992,6 +3253,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -3108,6 +3378,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -3191,6 +3470,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -3262,6 +3550,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -3355,6 +3652,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -3432,6 +3738,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -3519,6 +3834,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -3620,6 +3944,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -3679,6 +4012,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -3766,6 +4108,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -3845,6 +4196,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -3956,6 +4316,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -4090,6 +4459,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -4216,6 +4594,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -4288,6 +4675,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -4387,6 +4783,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -4458,6 +4863,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -4551,6 +4965,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -4630,6 +5053,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -4729,6 +5161,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -4818,6 +5259,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -4895,6 +5345,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -4995,6 +5454,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -5068,6 +5536,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -5186,6 +5663,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -5321,6 +5807,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -5399,6 +5894,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -5543,6 +6047,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -5653,6 +6166,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -5777,6 +6299,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -5860,6 +6391,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -5972,6 +6512,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -6107,6 +6656,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -6226,6 +6784,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -6359,6 +6926,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -6485,6 +7061,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -6569,6 +7154,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -6645,6 +7239,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -6744,6 +7347,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -6823,6 +7435,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -6922,6 +7543,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -7011,6 +7641,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -7082,6 +7721,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -7163,6 +7811,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -7280,6 +7937,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -7357,6 +8023,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -7448,6 +8123,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -7524,6 +8208,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -7617,6 +8310,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -7742,6 +8444,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -7814,6 +8525,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -7902,6 +8622,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -8019,6 +8748,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -8103,6 +8841,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -8169,6 +8916,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -8289,6 +9045,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -8363,6 +9128,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -8463,6 +9237,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -8556,6 +9339,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -8639,6 +9431,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -8747,6 +9548,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -8871,6 +9681,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -8946,6 +9765,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -9032,6 +9860,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -9129,6 +9966,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -9209,6 +10055,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -9261,7 +10116,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": string;
+                        "text/event-stream": string;
                     };
                 };
                 /** @description unauthenticated */
@@ -9284,6 +10139,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -9371,6 +10235,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -9443,6 +10316,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -9542,6 +10424,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -9629,6 +10520,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -9694,6 +10594,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -9782,13 +10691,31 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/problem+json": components["schemas"]["Problem"];
+                        "application/json": {
+                            /** @enum {string} */
+                            status: "unavailable";
+                            /** @enum {string} */
+                            postgres: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
+                            /** @enum {string} */
+                            schema: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
+                            /** @enum {string} */
+                            temporal: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
+                        };
                     };
                 };
             };
@@ -9847,6 +10774,15 @@ export interface paths {
                 };
                 /** @description invalid_request */
                 422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -9935,6 +10871,15 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
                 /** @description unavailable */
                 503: {
                     headers: {
@@ -9984,8 +10929,7 @@ export interface components {
             maxAttempts?: number | null;
             /** @default null */
             deadlineSeconds?: number | null;
-            /** @default null */
-            callback?: components["schemas"]["Callback"] | null;
+            callback: components["schemas"]["ShownCallback"] | null;
             /**
              * @description JSON Schema of the decision
              * @default null
@@ -10014,10 +10958,9 @@ export interface components {
             createdAt: string;
             updatedAt: string;
         };
-        Callback: {
-            /** @example https://example.org/verdicts */
+        ShownCallback: {
             url: string;
-            /** @example whsec_QUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJD */
+            /** @description `whsec_hidden` for those who may not set it */
             secret: string;
         };
         QueueDryRun: {
@@ -10049,6 +10992,12 @@ export interface components {
              * @default false
              */
             dryRun?: boolean;
+        };
+        Callback: {
+            /** @example https://example.org/verdicts */
+            url: string;
+            /** @example whsec_QUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJD */
+            secret: string;
         };
         QueueSettings: {
             /** @default 300 */
@@ -10462,17 +11411,11 @@ export interface components {
             maxAttempts?: number | null;
             /** @default false */
             paused?: boolean;
-            /** @default null */
-            push?: components["schemas"]["Push"] | null;
+            push: components["schemas"]["ShownPush"] | null;
             createdAt: string;
         };
-        Push: {
-            /** @example https://example.org/verdicts */
-            url: string;
-            /** @example whsec_QUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJD */
-            secret: string;
-            /** @default 10 */
-            concurrency?: number;
+        ShownPush: components["schemas"]["ShownCallback"] & {
+            concurrency: number;
         };
         TopicSettings: {
             /** @default null */
@@ -10481,6 +11424,14 @@ export interface components {
             paused?: boolean;
             /** @default null */
             push?: components["schemas"]["Push"] | null;
+        };
+        Push: {
+            /** @example https://example.org/verdicts */
+            url: string;
+            /** @example whsec_QUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJD */
+            secret: string;
+            /** @default 10 */
+            concurrency?: number;
         };
         TopicStats: {
             delayed: number;
@@ -10751,13 +11702,8 @@ export interface components {
                 /** @example reports */
                 queue: string;
             } | null;
-            /** @default null */
-            callback?: components["schemas"]["Callback"] | null;
-            /**
-             * @description Receives `case.invited` for each invitation: {juror, case, expiresAt}, without the token
-             * @default null
-             */
-            invitationCallback?: components["schemas"]["Callback"] | null;
+            callback: components["schemas"]["ShownCallback"] | null;
+            invitationCallback: components["schemas"]["ShownCallback"] | null;
             createdAt: string;
             updatedAt: string;
         };

@@ -1,8 +1,8 @@
--- Making, changing and deleting tasks (S4.1–S4.3, S4.9). Task and occurrences change in one transaction, so there is
--- nothing that could be out of date at the next pull (S4.11).
+-- Task commands: add, change and delete (S4.1–S4.3, S4.9). Task and occurrences change in one transaction, so the next pull
+-- sees nothing that is out of date (S4.11).
 
--- Adds a task, and what is due of it. A queue of rotating tasks is locked while it is counted, so that the limit holds
--- whoever adds at the same time.
+-- Adds a task, and the occurrences that are due. A queue of rotating tasks is locked while it is counted, so that the limit
+-- holds under concurrent adds.
 -- outcome  created, exists, limit, no_template (it was deleted meanwhile), too_many (occurrences in the look-back)
 create or replace function add_task(p_task json, p_limit integer, p_actor text)
 returns table (outcome text, item item) language plpgsql as $$
@@ -36,11 +36,11 @@ begin
             t.start_time, 1, 'created', p_actor, json_build_object('executor', t.executor), v_now);
   end if;
   return query select 'created', m from plan_task(t.id, v_now) m;
-  -- of a task that has nothing to show yet
+  -- no occurrence was made
   if not found then return query select 'created', null::item; end if;
 end $$;
 
--- Only one that no active task uses; whoever adds a task holds its template until then.
+-- Deletes a template that no active task uses. Adding a task locks its template until the commit.
 -- @returns deleted, used, not_found
 create or replace function delete_template(p_id text) returns text language plpgsql as $$
 begin
@@ -59,7 +59,7 @@ create or replace function too_many_rotations(p_queue text, p_but text, p_limit 
   select count(*) >= p_limit from item where queue = p_queue and kind = 'rotation' and state = 'delayed' and id <> p_but
 $$;
 
--- Makes what is due of a task, and sets when it comes next.
+-- Makes the occurrences of a task that are due, and sets when it occurs next.
 create or replace function plan_task(p_id text, p_now timestamptz) returns setof item language plpgsql as $$
 declare
   t task;
@@ -69,9 +69,9 @@ begin
   if t.type = 'rotate' then return query select * from set_rotation(p_id, next_time(t, t.made_until), p_now); end if;
 end $$;
 
--- Changes a task: p_task is the whole of it as it is to be, made from its revision p_seen. It acts on what has not
--- been dispatched: occurrences that the new times don't have are void, those they have stay, new ones are made; other
--- fields are taken over by all that has stock. Dispatches go on as they were given.
+-- Changes a task: p_task is the whole new task, made from revision p_seen. It acts on what has not been dispatched:
+-- occurrences at times that the task no longer has are cancelled, those at times that it keeps stay, new ones are made; other
+-- fields are taken over by all occurrences with stock. Dispatches go on as they were given.
 -- outcome  changed, again (it was changed meanwhile), deleted, not_found, limit, no_template (it was deleted meanwhile), too_many (occurrences in the look-back)
 create or replace function change_task(p_id text, p_task json, p_seen integer, p_limit integer, p_actor text)
 returns table (outcome text, item item) language plpgsql as $$
@@ -84,7 +84,7 @@ declare
   v_changed json;
 begin
   if t.type = 'rotate' then perform lock_rotations(t.queue); end if;
-  -- before the task, as the clocks do
+  -- locked before the task, in the same order as the clocks do
   perform 1 from item where kind = 'rotation' and id = p_id for update;
   select * into o from task where id = p_id for update;
   if not found then return query select 'not_found', null::item; return; end if;
@@ -120,7 +120,7 @@ begin
      order by i.id for update
   loop
     update item set deadline_at = occurrence_deadline(t, available_at) where kind = 'task' and id = v_id;
-    perform keep_occurrence(v_id, 'changed', p_actor, json_build_object('changed', v_changed), v_now);
+    perform recompute_occurrence(v_id, 'changed', p_actor, json_build_object('changed', v_changed), v_now);
     insert into taken_task select distinct l.slot, l.item_id from lease l join item i on i.kind = 'task' and i.id = l.item_id
      where l.kind = 'task' and l.item_id = v_id and t.dispatch = 'blocking' and i.ended_at is null
         on conflict do nothing;
@@ -140,7 +140,7 @@ create or replace function api_name(p_column text) returns text language sql imm
   select lower(left(s.words, 1)) || substr(s.words, 2) from (select replace(initcap(replace(p_column, '_', ' ')), ' ', '') as words) s
 $$;
 
--- No further occurrences, and nothing more of those that are there; what is with clients may be completed.
+-- Deletes a task: no further occurrences, and no further dispatches of those that exist. Current dispatches may be completed.
 -- outcome  deleted, repeated, not_found
 create or replace function delete_task(p_id text, p_reason text, p_actor text) returns table (outcome text, item item) language plpgsql as $$
 #variable_conflict use_column

@@ -4,11 +4,11 @@ import type { CommandName } from './protocol.ts';
 import { Tubes } from './tubes.ts';
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** The database's clock decides when a pause is over; a look before that would be in vain. */
+/** The database's clock decides when a pause is over; an earlier look would find no job. */
 const AFTER_PAUSE_MS = 5;
 
 /** What all connections to one process share; its counters begin with the process. */
-export class Door {
+export class Listener {
   readonly api: Api;
   readonly tubes: Tubes;
   readonly commands = new Map<CommandName, number>();
@@ -20,15 +20,24 @@ export class Door {
   workers = 0;
   waiting = 0;
   puts = 0;
-  /** Reservations that had run out, of all processes, before this one began. */
-  timeoutsBefore = 0;
+  /** Reservations that had run out, of all processes, before this one began: `job-timeouts` counts from there. */
+  readonly timeoutsBefore: number;
   /** No more jobs are taken (SIGUSR1); everything else goes on. */
   draining = false;
   readonly #pauses = new Map<string, NodeJS.Timeout>();
 
-  constructor(api: Api) {
+  private constructor(api: Api, timeoutsBefore: number) {
     this.api = api;
-    this.tubes = new Tubes(api.runtime.db);
+    this.tubes = new Tubes(api.services.topics);
+    this.timeoutsBefore = timeoutsBefore;
+  }
+
+  static async open(api: Api): Promise<Listener> {
+    const counts = await api.services.topics.counts();
+    return new Listener(
+      api,
+      [...counts.values()].reduce((n, of) => n + (of.lease_expired ?? 0), 0),
+    );
   }
 
   count(command: CommandName): void {
@@ -36,8 +45,7 @@ export class Door {
   }
 
   /**
-   * Wakes whoever waits for a tube when its pause ends, in all processes. Without this process the slow
-   * poll does it.
+   * Wakes all who wait for a tube when its pause ends, in all processes. Without this process the slow poll does it.
    * @param seconds from now
    */
   wakeAfterPause(tube: string, seconds: number): void {

@@ -1,0 +1,199 @@
+import type { Item } from '../../contract/items.ts';
+import { isFinal } from '../../domain/items.ts';
+import { bodyOfBytes, MAX_TCP_BYTES } from '../../domain/jobs.ts';
+import type { Reservation } from '../../services/jobs.ts';
+import { Problem } from '../../services/problems.ts';
+import { BAD_FORMAT, type Command, type CommandName, CRLF, isTube } from './protocol.ts';
+import { jobReply, list, NOT_FOUND, type Reply } from './replies.ts';
+import type { Session } from './session.ts';
+import { jobStatsReply, statsReply, tubeStatsReply } from './stats.ts';
+
+/** @returns the reply, or nothing when the connection is to be closed without one */
+export type Handler<N extends CommandName> = (
+  session: Session,
+  command: Command & { name: N },
+) => Reply | undefined | Promise<Reply | undefined>;
+
+/** Longer waits are made of several: a timer takes no more than 24 days. */
+const LONGEST_WAIT_MS = 24 * 3600 * 1000;
+
+/** What each command does, through the same services as the commands over HTTP. */
+export const handlers: { [N in CommandName]: Handler<N> } = {
+  async put(session, { priority, delay, ttr, bytes, wellFormed }) {
+    const { listener, reader, using } = session;
+    if (bytes > MAX_TCP_BYTES) return (await reader.skip(bytes + CRLF.length)) ? 'JOB_TOO_BIG\r\n' : undefined;
+    if (!wellFormed) return BAD_FORMAT;
+    session.become('producers');
+    const data = await reader.bytes(bytes + CRLF.length);
+    if (!data) return undefined;
+    if (data.toString('latin1', bytes) !== CRLF) return 'EXPECTED_CRLF\r\n';
+    if (listener.draining) return 'DRAINING\r\n';
+    const body = bodyOfBytes(data.subarray(0, bytes));
+    const job = { topic: using.name, delay, TTR: Math.max(1, ttr), body, priority };
+    const item = await session.jobs.put(job, session.holder);
+    using.puts++;
+    listener.puts++;
+    return `INSERTED ${item.seq}\r\n`;
+  },
+
+  async use(session, { tube }) {
+    const before = session.using;
+    session.using = await session.listener.tubes.hold(tube, 'using');
+    session.listener.tubes.drop(before, 'using');
+    return `USING ${tube}\r\n`;
+  },
+
+  reserve: (session) => reserve(session, Number.POSITIVE_INFINITY),
+
+  'reserve-with-timeout': (session, { seconds }) => reserve(session, seconds),
+
+  async 'reserve-job'(session, { number }) {
+    const item = await session.jobs.reserve(number, session.holder);
+    if (!item) return NOT_FOUND;
+    session.become('workers');
+    return reserved(session, item);
+  },
+
+  async watch(session, { tube }) {
+    if (!session.watching.some((t) => t.name === tube))
+      session.watching = [...session.watching, await session.listener.tubes.hold(tube, 'watching')];
+    return `WATCHING ${session.watching.length}\r\n`;
+  },
+
+  ignore(session, { tube }) {
+    const at = session.watching.findIndex((t) => t.name === tube);
+    const ignored = session.watching[at];
+    if (ignored && session.watching.length === 1) return 'NOT_IGNORED\r\n';
+    if (ignored) {
+      // the last one replaces it, which list-tubes-watched shows
+      const left = session.watching.slice(0, -1);
+      const last = session.watching.at(-1);
+      if (last && last !== ignored) left[at] = last;
+      session.watching = left;
+      session.listener.tubes.drop(ignored, 'watching');
+    }
+    return `WATCHING ${session.watching.length}\r\n`;
+  },
+
+  async release(session, { number, priority, delay }) {
+    const item = await withReservation(session, number, (held) => session.jobs.release(held, delay, priority));
+    return item ? (item.state === 'buried' ? 'BURIED\r\n' : 'RELEASED\r\n') : NOT_FOUND;
+  },
+
+  async bury(session, { number, priority }) {
+    const item = await withReservation(session, number, (held) => session.jobs.bury(held, priority));
+    return item ? 'BURIED\r\n' : NOT_FOUND;
+  },
+
+  async touch(session, { number }) {
+    const item = await withReservation(session, number, (held) => session.jobs.touch(held));
+    if (item) session.reservations.add(item);
+    return item ? 'TOUCHED\r\n' : NOT_FOUND;
+  },
+
+  /** A job that its own connection deletes is finished, not called off. */
+  async delete(session, { number }) {
+    const { jobs, holder } = session;
+    const item =
+      (await withReservation(session, number, ({ id, token }) => jobs.finish(id, token, holder))) ??
+      (await orNone(jobs.remove(number, holder, false)));
+    if (!item) return NOT_FOUND;
+    if (isTube(item.queue)) session.listener.tubes.counted(item.queue).deletes++;
+    return 'DELETED\r\n';
+  },
+
+  async peek(session, { number }) {
+    const item = await orNone(session.jobs.get(number));
+    return found(item && !isFinal(item.state) ? item : undefined);
+  },
+  'peek-ready': async (session) => found(await session.jobs.first(session.using.name, 'ready')),
+  'peek-delayed': async (session) => found(await session.jobs.first(session.using.name, 'delayed')),
+  'peek-buried': async (session) => found(await session.jobs.first(session.using.name, 'buried')),
+  stats: ({ listener }) => statsReply(listener),
+  async 'stats-job'(session, { number }) {
+    const stats = await orNone(session.jobs.stats(number));
+    return stats ? jobStatsReply(stats) : NOT_FOUND;
+  },
+  'stats-tube': ({ listener }, { tube }) => tubeStatsReply(listener, tube),
+
+  async kick(session, { bound }) {
+    return `KICKED ${await session.jobs.kick(session.using.name, bound, session.holder)}\r\n`;
+  },
+
+  async 'kick-job'(session, { number }) {
+    return (await orNone(session.jobs.kickOne(number, session.holder))) ? 'KICKED\r\n' : NOT_FOUND;
+  },
+
+  'list-tubes': async ({ listener }) => list(await listener.tubes.names()),
+  'list-tube-used': ({ using }) => `USING ${using.name}\r\n`,
+  'list-tubes-watched': ({ watching }) => list(watching.map((t) => t.name)),
+
+  async 'pause-tube'({ listener }, { tube, seconds }) {
+    if (!isTube(tube)) return BAD_FORMAT;
+    const known = await listener.tubes.find(tube);
+    if (!known) return NOT_FOUND;
+    await listener.api.services.topics.pause(tube, seconds);
+    known.pauses++;
+    listener.wakeAfterPause(tube, seconds);
+    return 'PAUSED\r\n';
+  },
+
+  quit: () => undefined,
+};
+
+/**
+ * A ready job goes first; without one, a reservation that is about to run out ends the wait, then the
+ * timeout.
+ */
+async function reserve(session: Session, seconds: number): Promise<Reply | undefined> {
+  const until = performance.now() + seconds * 1000;
+  session.become('workers');
+  for (;;) {
+    const leftMs = Math.max(0, until - performance.now());
+    const waitMs = session.halfClosed ? 0 : Math.min(leftMs, session.reservations.soonMs(), LONGEST_WAIT_MS);
+    const item = await pop(session, waitMs);
+    if (item) return reserved(session, item);
+    if (session.gone) return undefined;
+    if (session.reservations.soonMs() === 0) return 'DEADLINE_SOON\r\n';
+    // a client that hangs up during its wait gets one more look: the wait may have given back what it found
+    if (performance.now() >= until || (session.halfClosed && waitMs === 0)) return 'TIMED_OUT\r\n';
+  }
+}
+
+async function pop(session: Session, waitMs: number): Promise<Item | undefined> {
+  const topics = session.watching.map((t) => t.name).sort();
+  const request = { topics, count: 1, waitSeconds: waitMs / 1000, holder: session.holder, tcp: true };
+  const { jobs } = session;
+  const [item] =
+    waitMs === 0
+      ? await jobs.pop({ ...request, signal: new AbortController().signal })
+      : await session.wait((signal) => jobs.pop({ ...request, signal }));
+  return item;
+}
+
+function reserved(session: Session, item: Item): Reply {
+  session.reservations.add(item);
+  return jobReply('RESERVED', item);
+}
+
+/** Uses a reservation of this connection, which no longer has it then. Undefined: it had ended. */
+async function withReservation(
+  { reservations }: Session,
+  number: number,
+  command: (held: Reservation) => Promise<Item>,
+): Promise<Item | undefined> {
+  const held = reservations.get(number);
+  if (!held) return undefined;
+  const item = await orNone(command(held));
+  reservations.remove(number);
+  return item;
+}
+
+/** The protocol does not say why a command about a job could not be done. */
+const orNone = <T>(done: Promise<T>): Promise<T | undefined> =>
+  done.catch((error: unknown) => {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  });
+
+const found = (item: Item | undefined) => (item ? jobReply('FOUND', item) : NOT_FOUND);

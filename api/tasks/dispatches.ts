@@ -1,0 +1,80 @@
+import { pageOf } from '../../contract/common.ts';
+import {
+  ClientParam,
+  CompleteTask,
+  CompleteTaskAnswer,
+  DispatchFilter,
+  DispatchLine,
+  NextTask,
+  NextTaskAnswer,
+} from '../../contract/tasks.ts';
+import { instantOf, taskOf } from '../../domain/tasks.ts';
+import type { DispatchLogRow } from '../../services/dispatches.ts';
+import { personOf } from '../auth.ts';
+import { endpoint, ok } from '../endpoint.ts';
+import { page } from '../paging.ts';
+
+export const nextTaskEndpoint = endpoint({
+  method: 'post',
+  path: '/v1/clients/{uid}/next',
+  tag: 'Tasks',
+  summary: 'My unfinished task again, or the next one that is due for me or my groups',
+  roles: ['reviewer', 'agent'],
+  params: ClientParam,
+  body: NextTask,
+  answers: { 200: NextTaskAnswer },
+  async handle({ api: { services }, caller, params, body, signal }) {
+    const uid = personOf(caller, params.uid, 'uid');
+    const found = await services.dispatches.pull({ uid, ...body, signal });
+    if (found.outcome === 'none') {
+      const { nextAt = null, reasons = null } = found.given;
+      return ok({ task: null, logId: null, redo: false, nextAt, reasons });
+    }
+    // an answer that can't be written to a closed connection is given again, with the same log id, when it is asked for
+    const startTime = found.available_at.toISOString();
+    const task = { id: taskOf(found.id), occurrence: instantOf(found.id), startTime, params: found.given };
+    return ok({ task, logId: found.log_id, redo: found.outcome === 'redo', nextAt: null, reasons: null });
+  },
+});
+
+export const completeTaskEndpoint = endpoint({
+  method: 'post',
+  path: '/v1/clients/{uid}/complete',
+  tag: 'Tasks',
+  summary: 'Complete the last task that I was given, by its log id',
+  roles: ['reviewer', 'agent'],
+  params: ClientParam,
+  body: CompleteTask,
+  answers: { 200: CompleteTaskAnswer },
+  problems: ['stale_log_id', 'lease_lost'],
+  async handle({ api: { services }, caller, params, body: { logId, result = null } }) {
+    const completedAt = await services.dispatches.complete(personOf(caller, params.uid, 'uid'), logId, result);
+    return ok({ logId, completedAt: completedAt.toISOString() });
+  },
+});
+
+/** A line's time in microseconds, number and item, as its cursor is written. */
+function positionOf(cursor: string) {
+  const [micros = '', seq = '', ...item] = cursor.split('_');
+  return { micros: Number(micros), itemId: item.join('_'), seq: Number(seq) };
+}
+
+const line = ({ item_id, type, at, data }: DispatchLogRow) => ({
+  ...{ logId: data.logId, uid: data.uid, taskId: taskOf(item_id), occurrence: instantOf(item_id) },
+  ...{ params: data.params, type, at: at.toISOString(), result: data.result ?? null },
+});
+
+export const dispatchLogEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/dispatch-log',
+  tag: 'Tasks',
+  summary: 'Who was given what, who completed it and what was given back; oldest first',
+  roles: ['producer', 'agent'],
+  query: DispatchFilter,
+  answers: { 200: pageOf(DispatchLine) },
+  async handle({ api: { services }, query: { uid, taskId, from, limit, cursor } }) {
+    const after = cursor === undefined ? undefined : positionOf(cursor);
+    const rows = await services.dispatches.log({ uid, taskId, from, after }, limit + 1);
+    return ok(page(rows, limit, line, (r) => `${r.micros}_${r.seq}_${r.item_id}`));
+  },
+});

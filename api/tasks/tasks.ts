@@ -1,0 +1,109 @@
+import { IdParam, pageOf } from '../../contract/common.ts';
+import { NewTask, PatchTask, Task, TaskFilter } from '../../contract/tasks.ts';
+import type { TaskRow } from '../../db/statements.ts';
+import { stateWord } from '../../domain/items.ts';
+import { fieldsOf, type Occurrences, type Saved } from '../../services/tasks.ts';
+import { keyedId } from '../adding.ts';
+import { answer, endpoint, ok } from '../endpoint.ts';
+import { page } from '../paging.ts';
+
+/** A task as the API shows it; its callback without the secret. */
+function taskView(t: TaskRow): Task {
+  return {
+    id: t.id,
+    ...fieldsOf(t),
+    callback: t.callback && { url: t.callback.url },
+    state: t.state,
+    createdAt: t.created_at.toISOString(),
+    updatedAt: t.updated_at.toISOString(),
+  };
+}
+
+const savedView = ({ task, warnings }: Saved): Task => ({ ...taskView(task), warnings });
+
+const expandedView = (task: TaskRow, { times, moreFrom }: Occurrences): Task => ({
+  ...taskView(task),
+  occurrences: times.map((o) => ({
+    occurrence: o.at.toISOString(),
+    state: o.state === null ? 'planned' : stateWord('task', o.state),
+    stock: o.state === null ? o.dispatch_times : (o.room ?? 0),
+    dispatched: o.live,
+    completed: o.completed,
+  })),
+  moreFrom: moreFrom?.toISOString() ?? null,
+});
+
+export const addTaskEndpoint = endpoint({
+  method: 'post',
+  path: '/v1/tasks',
+  tag: 'Tasks',
+  summary: 'A task that clients pull, once or again and again; the same id and content again is the same task',
+  roles: ['producer'],
+  body: NewTask,
+  answers: { 200: Task, 201: Task },
+  problems: ['id_conflict', 'limit_reached', 'template_mismatch'],
+  async handle({ api: { services }, caller, body: { id: sent, ...fields }, header }) {
+    const id = sent ?? keyedId(caller, 'task', header('idempotency-key'));
+    const added = await services.tasks.add(id, fields, caller.actor);
+    return answer(added.created ? 201 : 200, savedView(added));
+  },
+});
+
+export const patchTaskEndpoint = endpoint({
+  method: 'patch',
+  path: '/v1/tasks/{id}',
+  tag: 'Tasks',
+  summary: 'Change a task; it acts on what has not been dispatched',
+  roles: ['producer'],
+  params: IdParam,
+  body: PatchTask,
+  answers: { 200: Task },
+  problems: ['not_found', 'not_open', 'limit_reached', 'template_mismatch'],
+  handle: async ({ api: { services }, caller, params: { id }, body }) =>
+    ok(savedView(await services.tasks.change(id, body, caller.actor))),
+});
+
+export const deleteTaskEndpoint = endpoint({
+  method: 'delete',
+  path: '/v1/tasks/{id}',
+  tag: 'Tasks',
+  summary: 'No further dispatches; what is with clients may be completed',
+  roles: ['producer'],
+  params: IdParam,
+  answers: { 200: Task },
+  problems: ['not_found'],
+  handle: async ({ api: { services }, caller, params: { id } }) =>
+    ok(taskView(await services.tasks.remove(id, caller.actor))),
+});
+
+export const getTaskEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/tasks/{id}',
+  tag: 'Tasks',
+  summary: 'A task, deleted ones too',
+  roles: ['producer', 'agent'],
+  params: IdParam,
+  answers: { 200: Task },
+  problems: ['not_found'],
+  handle: async ({ api: { services }, params: { id } }) => ok(taskView(await services.tasks.find(id))),
+});
+
+export const listTasksEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/tasks',
+  tag: 'Tasks',
+  summary: 'Tasks that have to do with a time, by default from seven days ago on; of a user with those of its groups',
+  roles: ['producer', 'agent'],
+  query: TaskFilter,
+  answers: { 200: pageOf(Task) },
+  async handle({ api: { services }, query: { limit, cursor, include, expand, executor, state, from, to } }) {
+    const after = cursor && { start: cursor[0], seq: cursor[1] };
+    const filter = { executor, ownOnly: include === 'own', state, from, to, after, expand: expand === 'occurrences' };
+    const { rows, occurrences } = await services.tasks.list(filter, limit);
+    const view = (task: TaskRow) => {
+      const found = occurrences?.get(task);
+      return found ? expandedView(task, found) : taskView(task);
+    };
+    return ok(page(rows, occurrences?.size ?? limit, view, (t) => `${t.start_time.toISOString()}_${t.seq}`));
+  },
+});

@@ -1,0 +1,72 @@
+import pg from 'pg';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { EDITION, MIN_COMPATIBLE } from '../../db/edition.ts';
+import { migrate } from '../../db/migrate.ts';
+import { testStores } from '../support/system.ts';
+
+const { databaseUrl } = await testStores();
+const client = new pg.Client({ connectionString: databaseUrl });
+await client.connect();
+const signatures = async () =>
+  (await client.query<{ name: string }>('select oid::regprocedure as name from pg_proc order by 1')).rows.map(
+    (r) => r.name,
+  );
+const ours = await signatures();
+const OF_OTHERS = 'not_docket()';
+/** Gone; gone, but with a view on it; now with other parameters. */
+const OF_TICK = ['gone(text[])', 'depended_on()', 'tick(text,text)'];
+const OF_GONE_FILE = 'of_gone_file(integer,item)';
+
+afterEach(async () => {
+  const planted = [OF_OTHERS, ...OF_TICK, OF_GONE_FILE].map((name) => `drop function if exists ${name} cascade;`);
+  await client.query(planted.join(''));
+  await client.query('update schema_edition set edition = $1', [EDITION]);
+});
+afterAll(() => client.end());
+
+/** What an earlier release, which kept no record of functions, left behind. */
+async function earlierRelease(edition: number): Promise<void> {
+  const create = (...names: string[]) =>
+    names.map((name) => `create function ${name} returns integer language sql as 'select 1';`).join('');
+  const applied = (file: string, ...names: string[]) =>
+    client.query(`begin; ${create(...names)}
+      insert into schema_step (name, hash) values ('functions/${file}', 'earlier')
+        on conflict (name) do update set hash = excluded.hash; commit`);
+  await applied('tick.sql', ...OF_TICK);
+  await applied('gone.sql', OF_GONE_FILE);
+  await client.query(`${create(OF_OTHERS)} create view of_others as select depended_on()`);
+  await client.query('drop table if exists schema_function');
+  await client.query('update schema_edition set edition = $1', [edition]);
+}
+const added = async () => (await signatures()).filter((name) => !ours.includes(name)).sort();
+
+test('S0.9 functions that are gone from the files are gone from an upgraded database', async () => {
+  await earlierRelease(MIN_COMPATIBLE - 1);
+  const lines: string[] = [];
+  await migrate(databaseUrl, (line) => lines.push(line));
+  expect(await added()).toEqual(['depended_on()', OF_OTHERS]);
+  expect(await signatures()).toEqual(expect.arrayContaining(ours));
+  expect(lines).toContainEqual(expect.stringMatching(/depended_on\(\).* stays: .*other objects depend on it/));
+  expect((await client.query(`select 1 from schema_step where name = 'functions/gone.sql'`)).rows).toEqual([]);
+});
+
+test('S0.9 functions that a compatible edition calls stay until it no longer is', async () => {
+  await earlierRelease(MIN_COMPATIBLE);
+  const all = [...OF_TICK, OF_GONE_FILE, OF_OTHERS].sort();
+  await migrate(databaseUrl);
+  await migrate(databaseUrl);
+  expect(await added()).toEqual(all);
+  await client.query('update schema_function set edition = edition - 1');
+  await migrate(databaseUrl);
+  expect(await added()).toEqual(['depended_on()', OF_OTHERS]);
+});
+
+test("S0.9 in a restored database, functions that are not Docket's are told from its own", async () => {
+  await earlierRelease(MIN_COMPATIBLE - 1);
+  // one transaction writes all of it
+  await client.query(`begin; create or replace function ${OF_OTHERS} returns integer language sql as 'select 2';
+    update schema_step set name = name; commit`);
+  await migrate(databaseUrl);
+  expect(await added()).toContain(OF_OTHERS);
+  expect(await signatures()).toEqual(expect.arrayContaining(ours));
+});

@@ -1,0 +1,208 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { itemActivities } from '../../activities/items.ts';
+import { KINDS } from '../../contract/kinds.ts';
+import type { Command, Kind } from '../../contract/snapshot.ts';
+import { openDb } from '../../db/pool.ts';
+import { kindOf } from '../../domain/kinds.ts';
+import { transitionsOf } from '../../domain/lifecycle.ts';
+import { addCase, claimed, court, jurors, oneCase, vote, voted } from '../support/cases.ts';
+import { claimOne, eventually, type Json } from '../support/client.ts';
+import { seenTransitions, unknownAmong } from '../support/lifecycle.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { startTestSystem } from '../support/system.ts';
+import {
+  addTask,
+  addTemplate,
+  complete,
+  completed,
+  deleteTask,
+  HOUR_MS,
+  handed,
+  inMs,
+  patchTask,
+  putGroup,
+} from '../support/tasks.ts';
+import { add, configure, decide, withToken } from '../support/tickets.ts';
+
+// What is due is done by this file alone, so that each step is seen.
+const { api, sql, databaseUrl } = await startTestSystem({ DOCKET_PACEMAKER: 'off' });
+const db = openDb({ url: databaseUrl, node: 'lifecycle', max: 2 });
+afterAll(() => db.end());
+const { operate } = itemActivities({ db, invitations: { invite: async () => 0 }, pacemaker: false });
+
+let commands = 0;
+const command = (kind: Kind, id: string, sent: Command) => operate(kind, id, `lifecycle-${++commands}`, sent);
+const refuse = (kind: Kind, id: string) =>
+  command(kind, id, { type: 'refuse', signal: 'jump', reason: 'unknown_signal', detail: '', by: 'olga' });
+const park = (kind: Kind, id: string) => sql('select park_item($1, $2, $3)', [kind, id, 'made to fail']);
+
+/** Lets the time come for an item: its lease, its delay or its deadline has passed. */
+async function due(kind: Kind, id: string, what: 'lease' | 'delay' | 'deadline') {
+  const column = { lease: 'expires_at', delay: 'available_at', deadline: 'deadline_at' }[what];
+  const shared = what === 'lease' && kindOf(kind).leased === 'several';
+  if (shared)
+    await sql('update lease set expires_at = clock_timestamp() where item_id = $1 and ended_at is null', [id]);
+  const passed = shared ? '' : `${column} = clock_timestamp(),`;
+  await sql(`update item set ${passed} wake_at = clock_timestamp() where kind = $1 and id = $2`, [kind, id]);
+  await sql('select tick_item($1, $2)', [kind, id]);
+}
+
+async function job(name: string, fields: object): Promise<Json> {
+  const { body } = await api.post('/v1/jobs', { command: name, ...fields });
+  expect(body).toMatchObject({ success: true });
+  return body;
+}
+
+describe('a scenario for each kind', () => {
+  test('tickets', async () => {
+    const receiver = await startReceiver((n) => (n === 1 ? 410 : 204));
+    await configure(api, 'seen', { callback: receiver.callback });
+    await add(api, 'seen', { id: 'one', delaySeconds: 600 });
+    await due('ticket', 'one', 'delay');
+    for (const skip of [true, false])
+      expect((await withToken(api, await claimOne(api, 'seen', `skip-${skip}`), 'release', { skip })).status).toBe(200);
+    await claimOne(api, 'seen', 'slow');
+    await due('ticket', 'one', 'lease');
+    await withToken(api, await claimOne(api, 'seen', 'mover'), 'transfer', { queue: 'others' });
+    await api.post('/v1/tickets/one/transfer', { queue: 'seen' });
+    await api.patch('/v1/tickets/one', { priority: 3 });
+    await park('ticket', 'one');
+    const held = await claimOne(api, 'seen', 'anna');
+    await decide(api, held);
+    await eventually(
+      async () => (await sql(`select from event where item_id = 'one' and type = 'delivery_failed'`)).length,
+    );
+    await api.post('/v1/tickets/one/deliveries/1/redeliver');
+    await eventually(async () => (await sql(`select from event where item_id = 'one' and type = 'delivered'`)).length);
+    await refuse('ticket', 'one');
+
+    await configure(api, 'short', { maxAttempts: 1, escalations: [{ afterSeconds: 60, priority: 9 }] });
+    for (const id of ['dead', 'late', 'void'])
+      await add(api, 'short', { id, createdAt: new Date(Date.now() - 100_000).toISOString() });
+    await claimOne(api, 'short', 'anna');
+    await sql(`select tick_item('ticket', id) from item where queue = 'short' and state = 'held'`);
+    for (const { id } of await sql<{ id: string }>(`select id from item where queue = 'short' and state = 'held'`))
+      await due('ticket', id, 'lease');
+    const [late, left] = await sql<{ id: string }>(
+      `select id from item where queue = 'short' and ended_at is null order by id`,
+    );
+    await due('ticket', late?.id ?? '', 'deadline');
+    await api.post(`/v1/tickets/${left?.id}/invalidate`, { reason: 'gone' });
+  });
+
+  test('jobs', async () => {
+    await job('add', { topic: 'seen', id: 'one', delay: 600, TTR: 60, body: 1 });
+    await due('job', 'one', 'delay');
+    let held = await job('pop', { topic: 'seen' });
+    await job('release', { id: held.id, token: held.token, delay: 600 });
+    await job('kick', { id: 'one' });
+    held = await job('pop', { topic: 'seen' });
+    await due('job', 'one', 'lease');
+    held = await job('pop', { topic: 'seen' });
+    await park('job', 'one');
+    await job('bury', { id: held.id, token: held.token });
+    await job('finish', { id: 'one' });
+    await refuse('job', 'one');
+    await job('add', { topic: 'seen', id: 'two', delay: 0, TTR: 60, body: 1 });
+    await job('delete', { id: 'two' });
+  });
+
+  test('cases', async () => {
+    const receiver = await startReceiver((n) => (n === 1 ? 410 : 204));
+    const settings = { votesToWin: 1, overbook: 1, callback: receiver.callback };
+    await court(api, 'seen', { ...settings, deadlineSeconds: 600, fallback: { queue: 'appeals' } });
+    await jurors(api, 'seen', ['ann', 'ben', 'cat', 'dan', 'eve']);
+    await addCase(api, 'seen', { id: 'one' });
+    for (const skip of [false, true])
+      await api.post('/v1/cases/one/release', { token: (await claimed(api, 'seen', 'ann')).token, skip });
+    await claimed(api, 'seen', 'ben');
+    await due('case', 'one', 'lease');
+    await court(api, 'seen', { ...settings, deadlineSeconds: 900, fallback: { queue: 'appeals' } });
+    await park('case', 'one');
+    const [cat, dan] = [await claimed(api, 'seen', 'cat'), await claimed(api, 'seen', 'dan')];
+    await voted(api, 'one', cat.token, 'buyer');
+    expect((await vote(api, 'one', dan.token, 'seller')).status).toBe(409);
+    await eventually(
+      async () => (await sql(`select from event where kind = 'case' and type = 'delivery_failed'`)).length,
+    );
+
+    await addCase(api, 'seen', { id: 'hung', deadlineSeconds: 600 });
+    await due('case', 'hung', 'deadline');
+    await eventually(async () => (await sql(`select from event where kind = 'case' and type = 'delivered'`)).length);
+    await addCase(api, 'seen', { id: 'void' });
+    await api.post('/v1/cases/void/invalidate', { reason: 'gone' });
+
+    await court(api, 'long', { votesToWin: 1, deadlineSeconds: 600, fallback: { extendSeconds: 600 } });
+    await addCase(api, 'long', { id: 'extended', deadlineSeconds: 600 });
+    await due('case', 'extended', 'deadline');
+
+    await court(api, 'asking', { votesToWin: 1, mode: 'assign', assign: { jurors: 1, answerSeconds: 600 } });
+    await jurors(api, 'asking', ['fay']);
+    await addCase(api, 'asking', { id: 'asked' });
+    const [{ token }] = await eventually(async () => {
+      const { items } = (await api.get('/v1/jurors/fay/invitations')).body;
+      return items.length > 0 && items;
+    });
+    expect((await api.post('/v1/cases/asked/decline', { token })).status).toBe(200);
+    expect((await oneCase(api, 'hung')).state).toBe('hung');
+  });
+
+  test('occurrences of tasks', async () => {
+    const receiver = await startReceiver((n) => (n === 1 ? 410 : 204));
+    await addTemplate(api, 'plain');
+    await putGroup(api, 'three', ['ann', 'ben', 'cat']);
+    const idOf = async (task: string): Promise<string> =>
+      (
+        await sql<{ id: string }>(`select id from item where kind = 'task' and id like $1 order by id desc`, [
+          `${task}/%`,
+        ])
+      )[0]?.id ?? '';
+
+    await addTask(api, {
+      id: 'one',
+      executor: 'gid_three',
+      dispatchTimes: 2,
+      answerSeconds: 600,
+      callback: receiver.callback,
+    });
+    const slow = await handed(api, 'ann');
+    await due('task', await idOf('one'), 'lease');
+    expect((await complete(api, 'ann', slow.logId)).status).toBe(409);
+    await patchTask(api, 'one', { lookbackSeconds: 40_000 });
+    await park('task', await idOf('one'));
+    for (const uid of ['ben', 'cat']) await completed(api, uid, (await handed(api, uid)).logId);
+    await eventually(
+      async () => (await sql(`select from event where kind = 'task' and type = 'delivery_failed'`)).length,
+    );
+    await refuse('task', await idOf('one'));
+
+    await addTask(api, { id: 'two', executor: 'uid_flo', callback: receiver.callback });
+    await completed(api, 'flo', (await handed(api, 'flo')).logId);
+    await eventually(async () => (await sql(`select from event where kind = 'task' and type = 'delivered'`)).length);
+
+    const [soon, later] = [inMs(HOUR_MS), inMs(2 * HOUR_MS)];
+    await addTask(api, { id: 'shift', executor: 'uid_dan', startTime: soon });
+    await patchTask(api, 'shift', { startTime: later });
+    await patchTask(api, 'shift', { startTime: soon });
+    await due('task', `shift/${soon}`, 'delay');
+    await due('task', `shift/${soon}`, 'deadline');
+  });
+
+  test('rotating tasks', async () => {
+    await addTask(api, { id: 'turn', type: 'rotate', executor: 'uid_eve', everyMinutes: 60, startTime: inMs(HOUR_MS) });
+    await park('rotation', 'turn');
+    await patchTask(api, 'turn', { endTime: inMs(HOUR_MS / 2 + HOUR_MS) });
+    await sql(`update task set end_time = start_time - interval '1 minute' where id = 'turn'`);
+    await due('rotation', 'turn', 'delay');
+    await refuse('rotation', 'turn');
+    await patchTask(api, 'turn', { endTime: null });
+    await deleteTask(api, 'turn');
+  });
+});
+
+test.each(KINDS)('%s: every event of its lifecycle has come, and no transition that is not in it', async (kind) => {
+  const seen = (await seenTransitions(databaseUrl)).filter((t) => t.kind === kind);
+  expect(unknownAmong(seen)).toEqual([]);
+  const events = (all: { event: string }[]) => [...new Set(all.map((t) => t.event))].sort();
+  expect(events(seen)).toEqual(events(transitionsOf(kind)));
+});
