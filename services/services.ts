@@ -66,8 +66,8 @@ export function createServices(runtime: Runtime, config: ServiceConfig): Service
   const settings = new Settings(runtime, rules);
   const items = itemService(runtime, rules);
   const queues = queueService(runtime);
-  const jobs = jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes });
   const courts = courtService(runtime, invitations);
+  const jobs = jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes });
   return {
     ...{ items, queues, rules, invitations },
     tickets: ticketService(runtime),
