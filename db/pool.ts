@@ -131,7 +131,7 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
   const listeners: ((commit: Commit) => void)[] = [];
   const published = async (commits: Pending[]) => {
     for (const { moved, ...receipt } of commits) {
-      const changes = await changesOf(moved);
+      const changes = await changesOf(db, moved);
       if (changes.length > 0) for (const listener of listeners) listener({ ...receipt, changes });
     }
   };
@@ -154,12 +154,6 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
     },
   };
   return db;
-
-  function changesOf(moved: Moved): Change[] | Promise<Change[]> {
-    if (Array.isArray(moved)) return moved;
-    if (typeof moved === 'function') return moved(db);
-    return moved.ids.length > 0 ? db.run('get_items', moved) : [];
-  }
 
   async function transact<T>(work: (tx: Mover) => Promise<T>): Promise<[T, Pending[]]> {
     const commits: Pending[] = [];
@@ -212,6 +206,12 @@ type Params = Row | unknown[];
 
 /** A commit of which the items may have to be read yet. */
 type Pending = Receipt & { moved: Moved };
+
+function changesOf(db: Queryable, moved: Moved): Change[] | Promise<Change[]> {
+  if (Array.isArray(moved)) return moved;
+  if (typeof moved === 'function') return moved(db);
+  return moved.ids.length > 0 ? db.run('get_items', moved) : [];
+}
 
 function mover(
   runNamed: (name: string, given?: Params) => Promise<object[]>,
