@@ -7,7 +7,6 @@ const CaseState = z.enum(CASE_STATES).openapi('CaseState');
 const Token = z.string().min(1).max(200);
 
 const Party = z.strictObject({ id: Name, person: Name.optional() });
-export type Party = z.infer<typeof Party>;
 
 export const Case = z
   .object({

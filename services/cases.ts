@@ -14,7 +14,7 @@ import { sameContent } from './problems.ts';
 import type { QueueService } from './queues.ts';
 import { contentHash } from './tokens.ts';
 
-export interface CaseFilter {
+interface CaseFilter {
   court: string | undefined;
   /** A state of the core. */
   state: string | undefined;

@@ -5,7 +5,7 @@ import type { CourtService } from './courts.ts';
 import type { Invitations } from './invitations.ts';
 
 /** A chunk of a list that replaces the court's. */
-export interface ListChunk {
+interface ListChunk {
   name: string;
   /** Drops what has been uploaded under this name so far. */
   first: boolean;
