@@ -11,7 +11,7 @@ export interface ReviewActivities {
   giveUpChange(id: string, n: number): Promise<number | null>;
 }
 
-export interface Applied {
+interface Applied {
   resolved: number;
   more: boolean;
   version: number | null;

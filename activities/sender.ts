@@ -20,7 +20,7 @@ const MAX_RETRY_SECONDS = 3 * 3600;
 const [MIN_ASKED_SECONDS, MAX_ASKED_SECONDS] = [1, 3600];
 
 /** Gives a slot for a URL's host, or throws the failure by which the delivery waits for one. */
-export type TakeSlot = (url: string) => Slot;
+type TakeSlot = (url: string) => Slot;
 
 export interface Sender {
   /**

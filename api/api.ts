@@ -3,7 +3,7 @@ import type { ServiceConfig, Services } from '../services/services.ts';
 import type { Authenticator } from './auth.ts';
 import type { Metrics } from './metrics.ts';
 
-export interface ApiConfig extends ServiceConfig {
+interface ApiConfig extends ServiceConfig {
   /** Where the Temporal UI is, for links; null: unknown. */
   temporalUiUrl: string | null;
   temporalNamespace: string;

@@ -29,7 +29,7 @@ interface Sent {
   bytes: number;
 }
 
-export interface Call<P, Q, B> {
+interface Call<P, Q, B> {
   api: Api;
   caller: Caller;
   params: P;

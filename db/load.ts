@@ -15,7 +15,7 @@ export interface Statement {
   notNull: string[];
 }
 
-export interface Parameter {
+interface Parameter {
   name: string;
   /** Written `:name?`: it may be null or left out. */
   optional: boolean;

@@ -17,11 +17,11 @@ const statements = new Map<string, Statement>();
 for (const [name, statement] of loadStatements()) statements.set(name, { ...statement, text: bounded(statement.text) });
 
 /** Statements that move items or reviews. */
-export type MoveName = {
+type MoveName = {
   [N in keyof Statements]: Statements[N] extends { moves: unknown } ? N : never;
 }[keyof Statements];
 /** The others. */
-export type ReadName = Exclude<keyof Statements, MoveName>;
+type ReadName = Exclude<keyof Statements, MoveName>;
 /** Statements whose parameters have no names yet, or that have none. */
 type Positional = { [N in keyof Statements]: [] extends Statements[N]['params'] ? N : never }[keyof Statements];
 
@@ -54,7 +54,7 @@ export interface Mover extends Queryable {
   move<T extends object = Item>(name: Positional, values: unknown[], how?: Move<T>): Promise<T[]>;
 }
 
-export interface Move<T> extends Receipt {
+interface Move<T> extends Receipt {
   /** What moved, by the rows of the answer; left out: each row is an item that did, unless the statement says `-- moves: unseen`. */
   moved?: (rows: T[]) => Moved;
 }
@@ -90,7 +90,7 @@ export interface Db extends Mover {
  * planned for the filters that it names, and ends after seconds; both would be wrong for what runs a thousand times
  * a second.
  */
-export interface Lists extends Queryable {
+interface Lists extends Queryable {
   readonly pool: pg.Pool;
 }
 

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { DELIVERED_KINDS } from '../contract/kinds.ts';
 import type { Driven, Kind } from '../contract/snapshot.ts';
-import type { Mover, RowOf } from '../db/pool.ts';
+import type { Db, Mover, RowOf } from '../db/pool.ts';
 import type { DeliveryRow } from '../db/statements.ts';
 import { isInvitation } from '../domain/callbacks.ts';
 import { isItem } from '../domain/kinds.ts';
@@ -15,7 +15,7 @@ export type ListedDelivery = RowOf<'list_deliveries'>;
 /** Jobs are pushed instead. */
 export type DeliveredKind = 'ticket' | 'case' | 'task' | 'review';
 
-export interface DeliveryFilter {
+interface DeliveryFilter {
   state?: DeliveryRow['state'];
   kind?: Driven;
   queue?: string;
@@ -24,7 +24,7 @@ export interface DeliveryFilter {
 }
 
 /** What came of one attempt. */
-export interface Attempt {
+interface Attempt {
   url: string;
   status: number | null;
   error: string | null;
@@ -61,29 +61,26 @@ const missing = (kind: DeliveredKind, id: string) =>
 
 const STATES: DeliveryRow['state'][] = ['pending', 'failed', 'delivered'];
 
+/** Whether its own workflow is at its delivery. @throws Problem `not_found` */
+async function isDelivering(db: Db, kind: DeliveredKind, id: string): Promise<boolean> {
+  if (kind === 'review') {
+    if ((await db.run('get_review', { id })).length === 0) throw missing(kind, id);
+    // a second sender of the same message does no harm, and the workflow may have been ended by an operator
+    return false;
+  }
+  const [item] = await db.run('get_items', { kind, ids: [id] });
+  if (!item) throw missing(kind, id);
+  return item.telling;
+}
+
+const conclude = (on: Mover, ...[kind, id, event, data]: Parameters<DeliveryService['conclude']>) =>
+  on.move('told', { kind, id, event, data });
+
 export function deliveryService({ db, client, log }: Runtime): DeliveryService {
-  const conclude: (on: Mover, ...of: Parameters<DeliveryService['conclude']>) => Promise<void> = async (
-    on,
-    kind,
-    id,
-    event,
-    data,
-  ) => void (await on.move('told', { kind, id, event, data }));
-  /** Whether its own workflow is at its delivery. @throws Problem `not_found` */
-  const isDelivering = async (kind: DeliveredKind, id: string) => {
-    if (kind === 'review') {
-      if ((await db.run('get_review', { id })).length === 0) throw missing(kind, id);
-      // a second sender of the same message does no harm, and the workflow may have been ended by an operator
-      return false;
-    }
-    const [item] = await db.run('get_items', { kind, ids: [id] });
-    if (!item) throw missing(kind, id);
-    return item.telling;
-  };
   const service: DeliveryService = {
     get: async (kind, id, n) => (await db.run('get_delivery', { kind, id, n }))[0],
     async list(kind, id, before, limit) {
-      await isDelivering(kind, id);
+      await isDelivering(db, kind, id);
       return db.lists.run('list_deliveries', { kind, id, before, limit });
     },
     listAll({ state, kind, queue, host }, before, limit) {
@@ -93,7 +90,7 @@ export function deliveryService({ db, client, log }: Runtime): DeliveryService {
       return db.lists.run('list_all_deliveries', page);
     },
     async redeliver(kind, id, n) {
-      const underWay = await isDelivering(kind, id);
+      const underWay = await isDelivering(db, kind, id);
       const known = await service.get(kind, id, n);
       if (!known) throw new Problem('not_found', `${kind} ${id} has no delivery ${n}`);
       // its own workflow is still at it; any other one may have been opened by a call that failed half-way
@@ -128,7 +125,7 @@ export function deliveryService({ db, client, log }: Runtime): DeliveryService {
       if (isInvitation(delivery)) await db.run('end_delivery', { kind, id, n, why: 'the invitation has ended' });
       else await db.run('fail_delivery', { kind, id, n });
     },
-    conclude: (kind, id, event, data) => conclude(db, kind, id, event, data),
+    conclude: async (kind, id, event, data) => void (await conclude(db, kind, id, event, data)),
   };
   return service;
 }

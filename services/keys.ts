@@ -17,7 +17,7 @@ export interface NewKey {
 }
 
 /** Whom a stream ticket stands for. */
-export interface StreamHolder {
+interface StreamHolder {
   /** Its key's. */
   id: string;
   actor: string;

@@ -9,7 +9,7 @@ import { kindOf } from '../domain/kinds.ts';
 import { type Change, changeMessage } from '../domain/reviews.ts';
 
 /** A message to a receiver, as it is sent. */
-export interface Outgoing extends Callback {
+interface Outgoing extends Callback {
   /** The same for every attempt at one delivery, so that receivers can drop repeats. */
   id: string;
   body: string;

@@ -8,7 +8,7 @@ import { share } from './batching.ts';
 import { invalid, Problem } from './problems.ts';
 import { whileBusy } from './retry.ts';
 
-export interface NewCallback {
+interface NewCallback {
   review: string;
   id: string;
   kind: 'text' | 'picture' | 'reply';
@@ -21,7 +21,7 @@ export interface NewCallback {
   actor: string;
 }
 
-export type Received = RowOf<'receive_callbacks'>;
+type Received = RowOf<'receive_callbacks'>;
 
 export interface Target {
   kind: NewCallback['kind'];
@@ -30,7 +30,7 @@ export interface Target {
   status: number;
 }
 
-export interface NewReview {
+interface NewReview {
   id: string;
   targets: Target[];
   body: unknown;

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Statement } from '../../db/load.ts';
 
 /** What PostgreSQL says of a statement: types by their names in pg_type. */
-export interface Description {
+interface Description {
   parameters: string[];
   columns: Column[];
 }
