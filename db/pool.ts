@@ -22,8 +22,6 @@ type MoveName = {
 }[keyof Statements];
 /** The others. */
 type ReadName = Exclude<keyof Statements, MoveName>;
-/** Statements whose parameters have no names yet, or that have none. */
-type Positional = { [N in keyof Statements]: [] extends Statements[N]['params'] ? N : never }[keyof Statements];
 
 export type RowOf<N extends keyof Statements> = Statements[N]['row'];
 export type ParamsOf<N extends keyof Statements> = Statements[N]['params'];
@@ -37,12 +35,9 @@ type How<N extends MoveName> = [RowOf<N>] extends [Change]
     ? [how?: Receipt]
     : [how: Move<RowOf<N>> & Required<Pick<Move<RowOf<N>>, 'moved'>>];
 
-type Row = Record<string, unknown>;
-
 export interface Queryable {
   /** Runs a statement of db/queries that moves nothing; prepared once per connection. */
   run<N extends ReadName>(name: N, ...given: Given<N>): Promise<RowOf<N>[]>;
-  run<T extends object = Row>(name: Positional, values?: unknown[]): Promise<T[]>;
 }
 
 export interface Mover extends Queryable {
@@ -51,7 +46,6 @@ export interface Mover extends Queryable {
    * other way to run, so none can be forgotten.
    */
   move<N extends MoveName>(name: N, params: ParamsOf<N>, ...how: How<N>): Promise<RowOf<N>[]>;
-  move<T extends object = Item>(name: Positional, values: unknown[], how?: Move<T>): Promise<T[]>;
 }
 
 interface Move<T> extends Receipt {
@@ -213,7 +207,7 @@ export function only<T>([row]: T[]): T {
 export const isConflict = (error: unknown) =>
   error instanceof pg.DatabaseError && /^(40P01|40001)$/.test(error.code ?? '');
 
-type Params = Row | unknown[];
+type Params = Record<string, unknown>;
 
 /** A commit of which the items may have to be read yet. */
 type Pending = Receipt & { moved: Moved };
@@ -235,8 +229,7 @@ function mover(
 async function run(on: pg.Pool | pg.PoolClient, name: string, given?: Params): Promise<object[]> {
   const statement = statements.get(name);
   if (!statement) throw new Error(`no statement named ${name} in db/queries`);
-  const values = Array.isArray(given) ? given : valuesOf(statement, given);
-  return (await on.query({ name, text: statement.text, values })).rows;
+  return (await on.query({ name, text: statement.text, values: valuesOf(statement, given) })).rows;
 }
 
 /**

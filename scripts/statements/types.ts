@@ -69,7 +69,7 @@ export class Types {
 
   #params(s: Statement, types: string[]): string {
     if (types.length === 0) return '{}';
-    if (s.parameters.length === 0) return 'unknown[]';
+    if (s.parameters.length === 0) throw new Error(`${s.name}: write its parameters as :name`);
     const fields = s.parameters.map((p, i) => {
       const type = types[i] ?? '';
       if (p.json) return `${p.name}${p.optional ? '?' : ''}: unknown`;

@@ -187,7 +187,13 @@ const text = 'x'.repeat(200_000);
 async function largeEvents(id: string): Promise<number> {
   await add(api, 'large', { id });
   for (let n = 0; n < LARGE; n++)
-    await running.runtime.db.move('note_item', { kind: 'ticket', id, type: 'noted', actor: 'test', data: { n, text } });
+    await running.runtime.db.move('note_item', {
+      kind: 'ticket',
+      id,
+      type: 'refused',
+      actor: 'test',
+      data: { n, text },
+    });
   return (await wholeFeed(api)).length - LARGE;
 }
 

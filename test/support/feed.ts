@@ -95,7 +95,7 @@ export const addTickets = (db: Mover, queue: string, ids: string[]): Promise<Ite
 
 /** One more event of a ticket. */
 export const note = (db: Mover, id: string) =>
-  db.move('note_item', { kind: 'ticket', id, type: 'noted', actor: 'test', data: { by: 'test' } });
+  db.move('note_item', { kind: 'ticket', id, type: 'refused', actor: 'test', data: { by: 'test' } });
 
 export interface Pending {
   /** Does more in the same transaction. */
