@@ -102,7 +102,7 @@ function answerError(api: Api, error: unknown, c: Context): Response {
   });
 }
 
-/** Message and stack only: a database error also carries the row, which is somebody's content. */
+/** Message and stack only: a database error also carries the row, which is a caller's content. */
 function described(error: unknown) {
   const { message, code, stack } = error as Error & { code?: string };
   return { err: message, code, stack };

@@ -62,7 +62,7 @@ export class Authenticator {
 
 /**
  * The person a call is for: a reviewer's key speaks for its own subject only.
- * @throws Problem `forbidden` when a reviewer's key names another, 422 when nobody is named
+ * @throws Problem `forbidden` when a reviewer's key names another, 422 when no person is named
  */
 export function personOf(caller: Caller, named: string | undefined, field = 'reviewer'): string {
   if (caller.role === 'reviewer' && caller.subject !== null) {

@@ -67,7 +67,7 @@ async function revoke(keys: KeyService, id: string | undefined): Promise<void> {
   console.log(`${id} is revoked`);
 }
 
-/** The database of a running system is told by the file it leaves in its data folder. */
+/** A running system leaves the URL of its database in a file of its data folder. */
 export function databaseOf(config: Config): string {
   if (config.databaseUrl) return config.databaseUrl;
   const file = join(config.dataDir, 'database.url');

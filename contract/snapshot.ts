@@ -32,7 +32,7 @@ export interface Snapshot {
   /** The same as milliseconds from the sending of this snapshot, by the database's clock. */
   wakeInMs: number | null;
   holder: string | null;
-  /** Final, and somebody has yet to be told. */
+  /** Final; its callback has not been delivered. */
   telling: boolean;
   /** There are jurors to invite. */
   inviting?: boolean;

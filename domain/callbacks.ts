@@ -16,7 +16,7 @@ export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const plain = ipaddr.process(address);
   if (plain.range() !== 'unicast') return false;
-  // the rest of IPv6's unicast is not given to anybody, or holds an IPv4 address (::127.0.0.1)
+  // the rest of IPv6's unicast is not assigned, or holds an IPv4 address (::127.0.0.1)
   return plain.kind() === 'ipv4' || plain.match(GLOBAL_IPV6);
 }
 

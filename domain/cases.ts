@@ -50,7 +50,7 @@ export interface Looks {
   courtSince: Date;
 }
 
-/** A case as the API shows it to whoever is trusted with all of it. */
+/** A case as the API shows it to callers who may see all of it. */
 export function caseView(item: CaseItem) {
   const ended = item.ended_at?.toISOString() ?? null;
   const decided = item.state === 'settled';

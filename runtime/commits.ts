@@ -23,11 +23,11 @@ const SOON_MS = 5_000;
 /** Whether a change is one of an item; else it is a review's. */
 export const isItem = (change: Change): change is Item => change.kind !== 'review';
 
-/** Whether a ticket waits for its queue's rules, and so is handed out to nobody. */
+/** Whether a ticket waits for its queue's rules, and so is not handed out. */
 export const isMarked = (row: Item) => row.rules_due_at !== null && row.ended_at === null;
 
 /**
- * What happens after each commit that moved something: its workflows receive it, whoever waits for it is woken, the clock
+ * What happens after each commit that moved something: its workflows receive it, waiters are woken, the clock
  * is armed, holders are notified, followers of the feed look. Other processes get a hint.
  */
 export function publishing({ relay, waiters, bus, notices, feed, arm }: Receivers): (commit: Commit) => void {

@@ -4,7 +4,7 @@ const BUSY = 0.5;
 /**
  * How many calls this process works on, long polls that only wait aside, and for what share of the last
  * moments there was any. The share is what "busy" means: one caller without a pause keeps it near 1, however
- * fast or slow he is served, and twenty quick calls a second leave it near 0. How many called at once
+ * fast or slow it is served, and twenty quick calls a second leave it near 0. How many called at once
  * doesn't count, so that it is over just as soon after sixty-four as after one.
  */
 export class Load {

@@ -8,7 +8,7 @@ export interface Hint {
   ready?: Record<string, number>;
   /** Something is due in so many milliseconds. */
   dueInMs?: number;
-  /** Somebody's lease was ended, or what he holds was changed. */
+  /** A lease was ended, or a held item changed. */
   notices?: true;
 }
 
@@ -39,7 +39,7 @@ export class Bus {
   #client: pg.Client | undefined;
   #next: Hint | undefined;
   #stopped = false;
-  /** Whether other processes live; kept by the keeper. */
+  /** Whether other processes live; kept by maintenance. */
   hasPeers = true;
 
   constructor(options: BusOptions) {

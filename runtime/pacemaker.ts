@@ -17,7 +17,7 @@ export class Pacemaker {
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
   #running: Promise<void> | undefined;
-  /** `performance.now()` of the earliest time somebody asked for while a beat was under way. */
+  /** `performance.now()` of the earliest time asked for while a beat was under way. */
   #askedAt = Number.POSITIVE_INFINITY;
   #backoffMs = 0;
   #stopped = false;

@@ -34,7 +34,7 @@ export interface CaseService extends JudgingService {
   list(filter: CaseFilter, limit: number): Promise<CaseItem[]>;
   /** Newest first, those before the number `before`. @throws Problem `not_found` */
   votes(id: string, before: number | undefined, limit: number): Promise<RowOf<'case_votes'>[]>;
-  /** What a juror, or whoever was given the token, has to do with a case, and what their view of it depends on. */
+  /** What a juror, or the holder of the token, has to do with a case, and what their view of it depends on. */
   sight(item: CaseItem, who: { juror?: string | null; token?: string }): Promise<[Sight, Looks] | undefined>;
   /** Ends an open case without a winner; a repeated call has the same answer. @throws Problem `not_found`, `not_open` */
   invalidate(id: string, reason: string, actor: string): Promise<CaseItem>;

@@ -28,7 +28,7 @@ const CHUNK = 5_000;
 const MOST_NAMED = 500;
 
 export function jurorService({ db }: Runtime, courts: CourtService, invitations: Invitations): JurorService {
-  /** Changes the list that counts: whoever may be invited from now on is invited at once where jurors are missing. */
+  /** Changes the list that counts: jurors who may be invited from now on are invited at once where jurors are missing. */
   const change = (court: string, list: number, jurors: Juror[]) =>
     db.transaction(async (tx) => {
       const found = await tx.run('newly_invitable', { court, jurors, list, limit: MOST_NAMED + 1 });

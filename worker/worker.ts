@@ -89,7 +89,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   const workers = [...workflowWorkers, outside];
   const running = workers.map((w) => runToEnd(w));
   const done = Promise.all(running).then(() => {});
-  // a worker that dies while nobody looks must not be an unhandled rejection
+  // a worker that dies unobserved must not be an unhandled rejection
   done.catch(() => {});
   return {
     done,

@@ -22,7 +22,7 @@ export const bookkeeping = proxyActivities<Deliveries>({
   retry: { initialInterval: '1s', maximumInterval: '1m' },
 });
 
-/** Sends one delivery again because somebody asked for it (S0.10). Id `delivery/<kind>/<id>/<n>`. */
+/** Sends one delivery again on request (S0.10). Id `delivery/<kind>/<id>/<n>`. */
 export async function redelivery(kind: Driven, id: string, n: number): Promise<void> {
   try {
     await receivers.deliver(kind, id, n);

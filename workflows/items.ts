@@ -120,7 +120,7 @@ function listen(run: Run, signals: OperatorSignals): void {
     });
   setHandler(stateQuery, () => view(run));
   const known = Object.keys(signals).join(', ');
-  // last: it takes at once whatever came before the run had begun, an operator's command too if nobody else does
+  // last: it takes at once whatever came before the run had begun, an operator's command too if no other handler does
   setDefaultSignalHandler((name, ...args) => {
     const [sent] = args;
     run.signals++;
@@ -132,7 +132,7 @@ function listen(run: Run, signals: OperatorSignals): void {
   whenCancelled(() => obeyLater(ending({ reason: 'workflow cancelled' })));
 }
 
-/** Asks for jurors whom the case lacks (S2.1); where nobody can be asked now, once more in half a minute. */
+/** Asks for jurors whom the case lacks (S2.1); where no juror is free now, once more in half a minute. */
 async function invite(run: Run): Promise<void> {
   await refresh(run, () => db.inviteJurors(run.id));
   const known = run.snapshot;

@@ -22,7 +22,7 @@ const stateQuery = defineQuery<ReviewRunView>('state');
 /** What one run knows; what came and what is applied is in Postgres. */
 interface Run {
   id: string;
-  /** Something came that nobody has looked at yet. */
+  /** Something came that has not been looked at yet. */
   news: boolean;
   signals: number;
   /** Callbacks whose outcome this run has seen to. */

@@ -38,7 +38,7 @@ begin
   select * into q from queue where kind = p_kind and name = p_queue;
   if q.paused or q.name is null then return; end if;
 
-  -- one slot for each new item somebody may get
+  -- one slot for each new item that a person may get
   select array_agg(p.person order by p.no, g), array_agg(p_tokens[(p.no - 1) * p_count + g] order by p.no, g)
     into v_persons, v_tokens
     from unnest(p_persons) with ordinality as p (person, no)
@@ -59,7 +59,7 @@ begin
   return query select * from grant_items(q, v_ids, v_persons, v_tokens, p_follows, v_now);
   get diagnostics v_given = row_count;
   if v_given = coalesce(cardinality(v_ids), 0) then return; end if;
-  -- somebody was excluded from the item chosen for him: choose again, one by one, for all who have none
+  -- a person was excluded from the item chosen for them: choose again, one by one, for all who have none
   for n in 1 .. cardinality(v_persons) loop
     continue when exists (select 1 from item where kind = p_kind and id = v_ids[n] and lease_id = v_tokens[n]);
     v_alone := pick_plain(p_kind, p_queue, v_persons[n:n], 1, v_now);

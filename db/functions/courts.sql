@@ -98,7 +98,7 @@ begin
 end $$;
 
 -- Ends what the person holds and may not vote on any more: leases that have run out and that no clock has ended yet,
--- and those of whoever has left the list or turned out to be a party or to have voted. Returns their cases.
+-- and those of jurors who have left the list or turned out to be a party or to have voted. Returns their cases.
 create or replace function end_lost_holds(c court, j juror_seen) returns text[] language plpgsql set enable_seqscan = off as $$
 declare
   l lease;

@@ -1,7 +1,7 @@
 -- Callbacks of audits (S1). A review's row is its lock: what comes and what is applied goes one after the
 -- other, and nothing waits longer than for that.
 
--- Keeps callbacks, in the order in which they are given, before anybody is told that they came. Times are
+-- Keeps callbacks, in the order in which they are given, before they are acknowledged. Times are
 -- the database's, in whole milliseconds, which is all that callers see of them. A time ahead of that counts as of the
 -- arrival: a caller whose clock is fast must not make what comes after it late (S1.4).
 -- p_wait   whether to wait for reviews that are locked, by an edit for instance; callbacks of many reviews in one call
@@ -170,7 +170,7 @@ begin
                   from jsonb_array_elements(v_record -> 'replies') with ordinality as p (one, n)));
 end $$;
 
--- The oldest change that the review's receiver has not been told of.
+-- The oldest change that has not been delivered to the review's receiver.
 create or replace function next_change(p_id text) returns integer language sql stable as $$
   select n from delivery where kind = 'review' and item_id = p_id and state = 'pending' order by n limit 1
 $$;

@@ -64,7 +64,7 @@ with recursive holder (node) as (
    where o.node = any (array(select node from silent))
    order by o.version limit :limit for update of o skip locked
 ), forgotten as (
-  -- a row whose item is no more has nobody to speak of
+  -- delete outbox rows whose item is gone
   delete from outbox o using orphan where orphan.gone and o.version = orphan.version
 ), adopted as (
   update outbox o set node = :node from orphan

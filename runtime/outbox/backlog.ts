@@ -51,7 +51,7 @@ const sooner = (a: Queued, b: Queued) => a.class - b.class || a.at - b.at || a.n
 
 /**
  * The relay's memory: what has to be sent, in the order in which it is worth most. Items with nothing
- * due come last and at a bounded rate, because a workflow that only waits helps nobody soon.
+ * due come last and at a bounded rate, because a workflow that only waits is not needed soon.
  */
 export class Backlog {
   readonly #entries = new Map<string, Entry>();

@@ -39,9 +39,9 @@ const BUSY = 8;
 const REFUSALS = new Set([3, 7, 9, 11]);
 
 /**
- * From the outbox to the workflows: after each commit the changed items are told here, merged per item,
+ * From the outbox to the workflows: after each commit the changed items come here, are merged per item,
  * and sent as signals, one at a time per item. An acknowledged row is deleted; "not found" is an
- * acknowledgement too (nobody there), every other error keeps it. While Temporal is down one probe is
+ * acknowledgement too (there is no workflow), every other error keeps it. While Temporal is down one probe is
  * sent, not a retry per item.
  */
 export class Relay {
@@ -181,7 +181,7 @@ export class Relay {
       return;
     }
     this.#backlog.putBack(entry);
-    if (!this.down) this.#o.log.warn({ item: entry.key, err: cause }, 'Temporal cannot be told, trying again');
+    if (!this.down) this.#o.log.warn({ item: entry.key, err: cause }, 'Temporal cannot be reached, trying again');
     this.#probeMs = Math.min(MAX_PROBE_MS, this.#probeMs * 2 || 100);
     clearTimeout(this.#timer);
     this.#later(this.#probeMs);

@@ -72,7 +72,7 @@ export class Schemas {
       over.abort();
     }
     await this.#end();
-    // not the schema's fault: nobody may take it for a value that doesn't fit
+    // not the schema's fault: it must not be taken for a value that doesn't fit
     if (this.#closed) throw new Error(CLOSING);
     throw new SchemaError('takes too much time or memory');
   }

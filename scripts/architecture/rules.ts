@@ -53,7 +53,7 @@ const BUNDLED = /^\.\/(workflows|domain|contract|node_modules\/(@temporalio\/\w[
 export function checkBundle(code: string): string[] {
   const modules = [...code.matchAll(/^\/\*{3}\/ "([^"]+)"/gm)].map((m) => m[1] ?? '');
   if (!modules.some((m) => m.startsWith('./workflows/'))) return ['the workflow bundle lists no module of workflows/'];
-  // "?2065" is an empty stand-in for something the bundler was told to leave out
+  // "?2065" is an empty stand-in for something the bundler leaves out on purpose
   const foreign = modules.filter((m) => !BUNDLED.test(m) && !/^\?[0-9a-f]+$/.test(m));
   return foreign.map((m) => `the workflow bundle contains ${m}`);
 }

@@ -18,7 +18,7 @@ export async function court(): Promise<void> {
   await call('PUT', `/v1/courts/${name}`, { options: ['0', '1'], votesToWin: TO_WIN });
   await call('PUT', `/v1/courts/${name}/jurors`, { jurors: people.map((id) => ({ id })) });
   const cases = questions.map((item) => {
-    // who was not asked then is a party now, and parties never judge: so everybody is handed his own questions
+    // those who were not asked then are parties now, and parties never judge: so each juror is handed their own questions
     const parties = people.filter((juror) => !said.has(`${item} ${juror}`)).map((id) => ({ id }));
     return { id: `${run}-q${item}`, body: { item }, parties };
   });
@@ -28,7 +28,7 @@ export async function court(): Promise<void> {
   await report((Date.now() - started) / 1000);
 }
 
-/** One juror: claims and votes as he did then, until nothing is left for him. */
+/** One juror: claims and votes as they did then, until nothing is left for them. */
 async function judge(juror: string): Promise<void> {
   for (let pause = 100; ; ) {
     const { case: given, lease, reasons } = await call('POST', `/v1/courts/${name}/claim`, { juror });

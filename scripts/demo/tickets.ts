@@ -48,7 +48,7 @@ async function addSites(): Promise<void> {
   console.log(`${added} tickets added, every tenth of them urgent`);
 }
 
-/** One reviewer: claims, looks, decides as he did then, and gets the next with the same call. */
+/** One reviewer: claims, looks, decides as they did then, and gets the next with the same call. */
 async function work(reviewer: string, holders: Map<string, string>): Promise<number> {
   let decided = 0;
   let { tickets } = await call('POST', `/v1/queues/${queue}/claim`, { reviewer });

@@ -19,7 +19,7 @@ export interface ConsumerOptions {
   waitSeconds?: number;
   /** Seconds until a job whose handler failed is ready again. */
   backoff?(attempt: number): number;
-  /** Told of what went wrong and is being dealt with; `job` where it was about one. */
+  /** Called with what went wrong and is being dealt with; `job` where it was about one. */
   onError?(error: unknown, job?: Job): void;
 }
 

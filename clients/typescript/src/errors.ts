@@ -20,7 +20,7 @@ export class RefusedError extends DocketError {
   }
 }
 
-/** The token isn't live: the job was handed to somebody else, finished or deleted. */
+/** The token isn't live: the job was handed to another consumer, finished or deleted. */
 export class LeaseLostError extends RefusedError {
   override name = 'LeaseLostError';
 }
@@ -43,7 +43,7 @@ export class AuthError extends HttpError {
   override name = 'AuthError';
 }
 
-/** A completion of what is not the user's last dispatch: it was returned meanwhile, or is somebody else's (S4.7). */
+/** A completion of what is not the user's last dispatch: it was returned meanwhile, or belongs to another user (S4.7). */
 export class StaleLogIdError extends HttpError {
   override name = 'StaleLogIdError';
   /** The log id of the dispatch that is with the user now; null where none is. */
@@ -71,7 +71,7 @@ export class UnavailableError extends DocketError {
   override name = 'UnavailableError';
 }
 
-/** Thrown by a handler: set this job aside until somebody kicks it. */
+/** Thrown by a handler: set this job aside until it is kicked. */
 export class Bury extends Error {
   override name = 'Bury';
 }

@@ -12,7 +12,7 @@ export interface Polling<Work> {
 }
 
 /**
- * Asks and takes, one after the other, until it is told to stop; while no server answers, ever more slowly.
+ * Asks and takes, one after the other, until it is stopped; while no server answers, ever more slowly.
  * @throws what `ask` throws, other than UnavailableError and the reason of `stopping`
  */
 export async function poll<Work>({ ask, take, waitSeconds, onError, stopping }: Polling<Work>): Promise<void> {

@@ -5,7 +5,7 @@ import { poll } from './polling.ts';
 import type { Dispatch } from './tasks.ts';
 
 export interface PullerOptions {
-  /** Whose tasks, his own and those of his groups. One loop for each user: a user has one dispatch at a time. */
+  /** The user whose tasks are pulled, their own and those of their groups. One loop for each user: a user has one dispatch at a time. */
   uid: string;
   /** What it returns completes the dispatch, as its result. When it throws, the same dispatch comes again. */
   handler(dispatch: Dispatch): unknown;
@@ -15,9 +15,9 @@ export interface PullerOptions {
   waitSeconds?: number;
   /** Seconds until a dispatch is asked for again that has failed so many times in a row. */
   backoff?(failures: number): number;
-  /** From this number of failures in a row on, `onError` is told a `StuckError`. */
+  /** From this number of failures in a row on, `onError` is called with a `StuckError`. */
   stuckAfter?: number;
-  /** Told of what went wrong and is being dealt with; `dispatch` where it was about one. */
+  /** Called with what went wrong and is being dealt with; `dispatch` where it was about one. */
   onError?(error: unknown, dispatch?: Dispatch): void;
 }
 

@@ -26,7 +26,7 @@ type Method = 'GET' | 'POST' | 'PUT';
 type Answer = Record<string, unknown>;
 
 const DISCOVER_MS = 30_000;
-/** What a server that listens everywhere calls itself; nobody else can call it that. */
+/** What a server that listens everywhere calls itself; no other host has this name. */
 const ANYWHERE = /^https?:\/\/(0\.0\.0\.0|\[::\])(:|\/|$)/;
 
 /** One try that failed in a way that another server, or a later time, may mend. */
