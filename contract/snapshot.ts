@@ -1,11 +1,7 @@
 // What crosses between Postgres, the API's relay and the workflows. Types only: this file is seen by
 // workflow code, whose bundle must stay free of libraries.
 
-import type { CASE_STATES } from './cases.ts';
-import type { JOB_STATES } from './jobs.ts';
 import type { KINDS } from './kinds.ts';
-import type { OCCURRENCE_STATES } from './tasks.ts';
-import type { TICKET_STATES } from './tickets.ts';
 
 export type Kind = (typeof KINDS)[number];
 /** What has a workflow. */
@@ -13,15 +9,6 @@ export type Driven = Kind | 'review';
 
 /** States of the core; each kind has its own words for them (domain/kinds.ts). */
 export type CoreState = 'delayed' | 'ready' | 'held' | 'buried' | 'settled' | 'invalidated' | 'expired' | 'dead';
-
-/** By kind the words that its users know its states by. */
-export interface StateWords {
-  ticket: (typeof TICKET_STATES)[number];
-  job: (typeof JOB_STATES)[number];
-  case: (typeof CASE_STATES)[number];
-  task: (typeof OCCURRENCE_STATES)[number];
-  rotation: 'active' | 'deleted' | 'ended';
-}
 
 /** An item's row as of one version. */
 export interface Snapshot {

@@ -46,13 +46,11 @@ export const isInvitation = ({ type }: { type: string }) => type === INVITED;
 /** A URL as it is shown and logged: what follows the path may hold credentials. */
 export const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '');
 
-/** An item as its receiver sees it; null: the outcomes of this kind have no receiver. */
-const VIEWS: Record<Kind, ((item: Item, completions: Completion[]) => object) | null> = {
+/** An item as its receiver sees it. Outcomes of other kinds have no receiver. */
+const VIEWS: Partial<Record<Kind, (item: Item, completions: Completion[]) => object>> = {
   ticket: (item) => ticketView(item),
-  job: null,
   case: (item) => caseView(item as CaseItem),
   task: occurrenceView,
-  rotation: null,
 };
 
 /**

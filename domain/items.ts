@@ -1,5 +1,5 @@
-import type { CoreState, EventLine, Kind, Snapshot, StateWords } from '../contract/snapshot.ts';
-import { kindOf } from './kinds.ts';
+import type { CoreState, EventLine, Kind, Snapshot } from '../contract/snapshot.ts';
+import { kindOf, type StateWords } from './kinds.ts';
 
 /** Final is final: none of these is ever left. */
 const FINAL: Record<CoreState, boolean> = {

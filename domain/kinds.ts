@@ -1,7 +1,20 @@
+import type { CASE_STATES } from '../contract/cases.ts';
 import type { Item } from '../contract/items.ts';
+import type { JOB_STATES } from '../contract/jobs.ts';
 import { KINDS } from '../contract/kinds.ts';
-import type { CoreState, Driven, Kind, StateWords } from '../contract/snapshot.ts';
+import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
+import type { OCCURRENCE_STATES } from '../contract/tasks.ts';
+import type { TICKET_STATES } from '../contract/tickets.ts';
 import type { EventOf } from './lifecycle.ts';
+
+/** By kind the words that its users know its states by. */
+export interface StateWords {
+  ticket: (typeof TICKET_STATES)[number];
+  job: (typeof JOB_STATES)[number];
+  case: (typeof CASE_STATES)[number];
+  task: (typeof OCCURRENCE_STATES)[number];
+  rotation: 'active' | 'deleted' | 'ended';
+}
 
 /** What its workflow is to Temporal. */
 interface Workflow {
@@ -15,6 +28,8 @@ interface Workflow {
 
 /** All in which kinds of items differ outside of their own files. */
 interface KindOf<K extends Kind> {
+  /** Several of it, as a heading. */
+  title: string;
   /** Its words for the states of the core that it can be in. */
   words: Partial<Record<CoreState, StateWords[K]>>;
   /** `one`: it is `held` by one at a time. `several`: holders share its capacity. */
@@ -47,6 +62,7 @@ const stockOfTask: KindOf<'task'>['frees'] = ({ last_event, room }) =>
 
 const TABLE: { readonly [K in Kind]: KindOf<K> } = {
   ticket: {
+    title: 'Tickets',
     words: {
       delayed: 'delayed',
       ready: 'waiting',
@@ -67,6 +83,7 @@ const TABLE: { readonly [K in Kind]: KindOf<K> } = {
     frees: oneEach,
   },
   job: {
+    title: 'Jobs',
     words: {
       delayed: 'delayed',
       ready: 'ready',
@@ -86,6 +103,7 @@ const TABLE: { readonly [K in Kind]: KindOf<K> } = {
     frees: oneEach,
   },
   case: {
+    title: 'Cases',
     words: { ready: 'open', settled: 'decided', expired: 'hung', invalidated: 'invalidated' },
     leased: 'several',
     workflow: untilItsEnd('courtCase'),
@@ -98,6 +116,7 @@ const TABLE: { readonly [K in Kind]: KindOf<K> } = {
     frees: oneEach,
   },
   task: {
+    title: 'Occurrences of tasks',
     words: { delayed: 'delayed', ready: 'due', settled: 'completed', expired: 'expired', invalidated: 'cancelled' },
     leased: 'several',
     workflow: reopened('task'),
@@ -110,6 +129,7 @@ const TABLE: { readonly [K in Kind]: KindOf<K> } = {
     frees: stockOfTask,
   },
   rotation: {
+    title: 'Rotating tasks',
     words: { delayed: 'active', expired: 'ended', invalidated: 'deleted' },
     leased: 'never',
     workflow: reopened('rotation'),

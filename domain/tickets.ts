@@ -1,6 +1,6 @@
 import type { Item } from '../contract/items.ts';
-import type { StateWords } from '../contract/snapshot.ts';
 import { stateWord } from './items.ts';
+import type { StateWords } from './kinds.ts';
 import { kindOf } from './kinds.ts';
 
 /**

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { KINDS } from '../contract/kinds.ts';
 import type { Kind } from '../contract/snapshot.ts';
 import { isFinal, stateWord } from '../domain/items.ts';
+import { kindOf } from '../domain/kinds.ts';
 import { type Transition, transitionsOf } from '../domain/lifecycle.ts';
 import { committed, differences } from './architecture/drift.ts';
 
@@ -13,13 +14,6 @@ const HEADER = `# Lifecycle
 The states of each kind of item, by the words of its API, and the events that lead from one to the next. An event that leads to
 several states depends on more than the state: a delay, a number of attempts, other dispatches. Tests record every transition that
 the database makes, and fail on one that is not here.`;
-const TITLES: Record<Kind, string> = {
-  ticket: 'Tickets',
-  job: 'Jobs',
-  case: 'Cases',
-  task: 'Occurrences of tasks',
-  rotation: 'Rotating tasks',
-};
 
 /** The document: a diagram for each kind, and below it the events that leave a state as it is. */
 export const lifecycleText = () => `${[HEADER, ...KINDS.map(sectionOf)].join('\n\n')}\n`;
@@ -34,7 +28,9 @@ function sectionOf(kind: Kind): string {
   const staying = all.filter((t) => t.from === t.to);
   const lines = grouped(staying, (t) => name(t.from)).map(([state, events]) => `- ${state}: ${events}`);
   const diagram = ['```mermaid', 'stateDiagram-v2', ...arrows, ...ends, '```'];
-  return [`## ${TITLES[kind]}`, '', ...diagram, '', 'Events that leave the state as it is:', '', ...lines].join('\n');
+  return [`## ${kindOf(kind).title}`, '', ...diagram, '', 'Events that leave the state as it is:', '', ...lines].join(
+    '\n',
+  );
 }
 
 /** The events of transitions that have something in common, as one text. */

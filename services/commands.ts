@@ -47,7 +47,7 @@ async function change(
   const actor = command.by;
   switch (command.type) {
     case 'invalidate':
-      return INVALIDATE[kind](tx, id, command.reason, actor);
+      return (INVALIDATE[kind] ?? close(kind))(tx, id, command.reason, actor);
     case 'reprioritize':
       return (await tx.move('change_item', { kind, id, change: { priority: command.priority }, actor })).length > 0;
     case 'kick':
@@ -66,9 +66,8 @@ const close =
   async (tx, id, reason, actor) =>
     (await closeItems(tx, kind, { state: 'invalidated', items: [{ id }], reason, actor })).length > 0;
 
-const INVALIDATE: Record<Kind, Invalidate> = {
-  ticket: close('ticket'),
-  job: close('job'),
+/** Of kinds that have more to end than their item. */
+const INVALIDATE: Partial<Record<Kind, Invalidate>> = {
   case: async (tx, id, reason, by) => (await closeCases(tx, [id], reason, by)).length > 0,
   task: async (tx, id, reason, actor) => (await tx.move('cancel_occurrence', { id, reason, actor })).length > 0,
   rotation: async (tx, id, reason, by) => (await deleteTask(tx, id, reason, by)) === 'deleted',
