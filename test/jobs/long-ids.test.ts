@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, expect, inject, test } from 'vitest';
 import { freePort } from '../../cli/servers/ports.ts';
 import { type Client, eventually, type Json } from '../support/client.ts';
@@ -11,14 +11,19 @@ const LONG = '😀'.repeat(200);
 const command = async (api: Client, name: string, fields: object): Promise<Json> =>
   (await api.post('/v1/jobs', { command: name, ...fields })).body;
 
-/** A Temporal server of somebody else, with the limit that its documentation gives for SQL stores. */
+// registered here, because a hook that a test registers never runs
+const servers: ChildProcess[] = [];
+afterAll(() => {
+  for (const server of servers) server.kill('SIGKILL');
+});
+
+/** A Temporal server of another team, with the limit that its documentation gives for SQL stores. */
 async function foreignTemporal(): Promise<string> {
   const port = await freePort();
   const limit = ['--dynamic-config-value', 'limit.maxIDLength=255'];
   const names = ['--search-attribute', 'docketQueue=Keyword', '--log-level', 'error'];
   const args = ['server', 'start-dev', '--headless', '--port', String(port), ...names, ...limit];
-  const child = spawn(inject('temporalCli'), args, { stdio: 'ignore' });
-  afterAll(() => void child.kill('SIGKILL'));
+  servers.push(spawn(inject('temporalCli'), args, { stdio: 'ignore' }));
   return `127.0.0.1:${port}`;
 }
 
