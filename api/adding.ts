@@ -19,6 +19,18 @@ export function keyedId(caller: Caller, kind: Kind | 'template', key: string | u
   return idFromKey(caller.id, kind, key);
 }
 
+/**
+ * An entry of a batch, checked as the body of a call of its own would be.
+ * @throws Problem 422, `payload_too_large`
+ */
+export function checkedEntry<S extends z.ZodType>(schema: S, name: string, sent: unknown): z.output<S> {
+  checkValues(sent);
+  checkEntry(name, sent);
+  const parsed = schema.safeParse(sent);
+  if (!parsed.success) throw problemOf(parsed.error, name);
+  return parsed.data;
+}
+
 /** One entry of a batch, whatever it is: a bad one doesn't harm the others. */
 export async function entryOfBatch<S extends z.ZodType>(
   schema: S,
@@ -27,11 +39,7 @@ export async function entryOfBatch<S extends z.ZodType>(
   add: (entry: z.output<S>) => Promise<{ item: Pick<Item, 'id'>; created: boolean }>,
 ) {
   try {
-    checkValues(sent);
-    checkEntry(name, sent);
-    const parsed = schema.safeParse(sent);
-    if (!parsed.success) throw problemOf(parsed.error, name);
-    const { item, created } = await add(parsed.data);
+    const { item, created } = await add(checkedEntry(schema, name, sent));
     return { id: item.id, httpStatus: created ? 201 : 200 };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

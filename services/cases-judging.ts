@@ -4,7 +4,7 @@ import { type Claimed, claimReasons, type Rejection } from '../domain/cases.ts';
 import { verdictOf } from '../domain/courts.ts';
 import { refusalOf } from '../domain/refusals.ts';
 import type { CourtService } from './courts.ts';
-import { invalid, Problem } from './problems.ts';
+import { foreignToken, invalid, Problem } from './problems.ts';
 import { whileBusy } from './retry.ts';
 import { newToken } from './tokens.ts';
 
@@ -138,7 +138,7 @@ export async function rejected(
     case 'not_found':
       return caseNotFound(id);
     case 'foreign':
-      return new Problem('forbidden', 'this token was given to somebody else');
+      return foreignToken();
     case 'not_invited':
       return new Problem('invalid_request', 'token: is not of an invitation', {
         errors: [{ path: 'token', message: 'is not of an invitation; release gives a claimed case back' }],

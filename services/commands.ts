@@ -47,7 +47,7 @@ async function change(
   const actor = command.by;
   switch (command.type) {
     case 'invalidate':
-      return (INVALIDATE[kind] ?? close(kind))(tx, id, command.reason, actor);
+      return invalidate(tx, kind, id, command.reason, actor);
     case 'reprioritize':
       return (await tx.move('change_item', { kind, id, change: { priority: command.priority }, actor })).length > 0;
     case 'kick':
@@ -59,16 +59,16 @@ async function change(
   }
 }
 
-type Invalidate = (tx: Mover, id: string, reason: string, actor: string) => Promise<boolean>;
-
-const close =
-  (kind: Kind): Invalidate =>
-  async (tx, id, reason, actor) =>
-    (await closeItems(tx, kind, { state: 'invalidated', items: [{ id }], reason, actor })).length > 0;
-
-/** Of kinds that have more to end than their item. */
-const INVALIDATE: Partial<Record<Kind, Invalidate>> = {
-  case: async (tx, id, reason, by) => (await closeCases(tx, [id], reason, by)).length > 0,
-  task: async (tx, id, reason, actor) => (await tx.move('cancel_occurrence', { id, reason, actor })).length > 0,
-  rotation: async (tx, id, reason, by) => (await deleteTask(tx, id, reason, by)) === 'deleted',
-};
+/** Some kinds have more to end than their item. */
+async function invalidate(tx: Mover, kind: Kind, id: string, reason: string, actor: string): Promise<boolean> {
+  switch (kind) {
+    case 'case':
+      return (await closeCases(tx, [id], reason, actor)).length > 0;
+    case 'task':
+      return (await tx.move('cancel_occurrence', { id, reason, actor })).length > 0;
+    case 'rotation':
+      return (await deleteTask(tx, id, reason, actor)) === 'deleted';
+    default:
+      return (await closeItems(tx, kind, { state: 'invalidated', items: [{ id }], reason, actor })).length > 0;
+  }
+}

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Item } from '../contract/items.ts';
 import type { NewJob } from '../contract/jobs.ts';
-import type { Db } from '../db/pool.ts';
 import { bodyBytes } from '../domain/jobs.ts';
 import { workflowId } from '../domain/kinds.ts';
 import type { ItemService } from './items.ts';
-import { invalid, Problem } from './problems.ts';
+import { invalid, sameContent } from './problems.ts';
 import type { QueueService } from './queues.ts';
 import { contentHash } from './tokens.ts';
 
@@ -27,7 +26,7 @@ export interface JobAdding {
   put(job: Omit<NewJob, 'id'>, actor: string): Promise<Item>;
 }
 
-export function adding({ items, queues, maxIdBytes, db }: Needs & { db: Db }): JobAdding {
+export function adding({ items, queues, maxIdBytes }: Needs): JobAdding {
   const insert = async (id: string | null, hash: string, job: Omit<NewJob, 'id'>, actor: string) => {
     await queues.ensure('job', job.topic);
     return items.add({ kind: 'job', item: { actor, ...newItem(id, hash, job) } });
@@ -38,10 +37,7 @@ export function adding({ items, queues, maxIdBytes, db }: Needs & { db: Db }): J
       const hash = contentHash(job);
       const item = await insert(id, hash, job, actor);
       if (item) return { item, created: true };
-      const [existing] = await db.run('get_items', { kind: 'job', ids: [id] });
-      if (!existing || Buffer.from(existing.content_hash).toString('hex') !== hash)
-        throw new Problem('id_conflict', `job ${id} exists with other content`);
-      return { item: existing, created: false };
+      return { item: sameContent(await items.get('job', id), 'job', id, hash), created: false };
     },
     async put(job, actor) {
       for (let draw = 0; draw < DRAWS; draw++) {

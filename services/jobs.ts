@@ -80,7 +80,7 @@ export interface JobService extends JobAdding {
 export function jobService(runtime: Runtime, needs: Needs): JobService {
   const { db } = runtime;
   return {
-    ...adding({ ...needs, db }),
+    ...adding(needs),
     ...reserving(runtime, needs.queues),
     ...ending(db),
     ...holding(db, needs.items),

@@ -33,6 +33,9 @@ export class Problem extends Error {
 export const invalid = (path: string, message: string) =>
   new Problem('invalid_request', `${path} ${message}`, { errors: [{ path, message }] });
 
+/** A reviewer's key names the lease of another person. */
+export const foreignToken = () => new Problem('forbidden', 'this token was given to somebody else');
+
 /**
  * What an add comes to whose id exists already: the same record for the same content (S0.9).
  * @param hash SHA-256 of the content as it is sent now, hex

@@ -3,7 +3,7 @@ import type { Db, RowOf } from '../db/pool.ts';
 import { refusalOf } from '../domain/refusals.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { type ItemService, settleDue } from './items.ts';
-import { Problem } from './problems.ts';
+import { foreignToken, Problem } from './problems.ts';
 import type { QueueService } from './queues.ts';
 import type { Rules } from './rules.ts';
 
@@ -106,8 +106,7 @@ export async function lookInto(db: Db, id: string, token: string | null, subject
     [found] = await find();
   }
   if (!found) throw new Problem('not_found', `there is no ticket ${id}`);
-  if (subject !== null && found.named_holder !== null && found.named_holder !== subject)
-    throw new Problem('forbidden', 'this token was given to somebody else');
+  if (subject !== null && found.named_holder !== null && found.named_holder !== subject) throw foreignToken();
   return found;
 }
 

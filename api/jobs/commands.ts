@@ -5,7 +5,8 @@ import * as contract from '../../contract/jobs.ts';
 import type { Role } from '../../contract/keys.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { stateWord } from '../../domain/items.ts';
-import { checkEntry, invalid, Problem } from '../../services/problems.ts';
+import { invalid, Problem } from '../../services/problems.ts';
+import { checkedEntry } from '../adding.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkValues, endpoint, LARGE_BODY, ok, problemOf } from '../endpoint.ts';
@@ -74,11 +75,7 @@ const addMany: Run<typeof contract.JobAddMany> = (context, { jobs }) => {
   const one = async (sent: unknown) => {
     const id = String((sent as { id?: unknown } | null)?.id ?? '');
     try {
-      checkValues(sent);
-      checkEntry('job', sent);
-      const parsed = contract.NewJob.safeParse(sent);
-      if (!parsed.success) throw problemOf(parsed.error, 'job');
-      return await add(context, { command: 'add', ...parsed.data });
+      return await add(context, { command: 'add', ...checkedEntry(contract.NewJob, 'job', sent) });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return failed(error.message, id || null, error.code);
