@@ -1,5 +1,5 @@
 import type { Command, Kind, Snapshot } from '../contract/snapshot.ts';
-import { snapshotOf } from '../runtime/outbox/messages.ts';
+import { snapshotOf } from '../runtime/followers/messages.ts';
 import type { Services } from '../services/services.ts';
 
 /** What item workflows ask of the database. */
@@ -24,7 +24,7 @@ export interface Read {
 export function itemActivities({ items, commands, invitations }: Services, pacemaker: boolean): ItemActivities {
   const read = async (kind: Kind, id: string): Promise<Read | null> => {
     const row = await items.read(kind, id);
-    return row ? { snapshot: snapshotOf(row, row.now), graced: pacemaker } : null;
+    return row ? { snapshot: snapshotOf(row, row.now, row.epoch), graced: pacemaker } : null;
   };
   return {
     readItem: read,

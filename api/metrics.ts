@@ -84,14 +84,14 @@ function addSystem(figures: FigureService, registers: Registry[]): void {
       },
     });
   gauge(
-    'docket_outbox_rows',
-    'Transitions that no workflow has heard of yet; estimated from 10,000 on',
-    async () => (await figures.outbox()).waiting,
+    'docket_unpublished_rows',
+    'Transitions that no workflow has received; estimated from 10,000 on',
+    async () => (await figures.unpublished()).waiting,
   );
   gauge(
-    'docket_outbox_oldest_seconds',
+    'docket_unpublished_oldest_seconds',
     'Age of the oldest of them',
-    async () => (await figures.outbox()).oldest_seconds,
+    async () => (await figures.unpublished()).oldest_seconds,
   );
   gauge(
     'docket_resync_rows',
@@ -102,7 +102,7 @@ function addSystem(figures: FigureService, registers: Registry[]): void {
   gauge('docket_delivery_oldest_pending_seconds', 'Age of the oldest delivery that is pending', figures.oldestDelivery);
 }
 
-function addProcess({ relay, waiters }: Runtime, registers: Registry[]): void {
+function addProcess({ follower, waiters }: Runtime, registers: Registry[]): void {
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       ...{ name, help, registers },
@@ -110,8 +110,11 @@ function addProcess({ relay, waiters }: Runtime, registers: Registry[]): void {
         this.set(read());
       },
     });
-  gauge('docket_relay_pending', 'Items this process has yet to tell to their workflows', () => relay.pending);
-  gauge('docket_temporal_down', '1 while this process cannot reach Temporal', () => (relay.down ? 1 : 0));
+  if (follower) {
+    gauge('docket_publishing_items', 'Items that this process is to publish to their workflows', () => follower.pending);
+    gauge('docket_not_started_items', 'Items that were over for so long that they got no workflow', () => follower.skipped);
+    gauge('docket_temporal_down', '1 while this process cannot publish to Temporal', () => (follower.down ? 1 : 0));
+  }
   gauge('docket_waiting_callers', 'Long polls', () => waiters.size);
 }
 

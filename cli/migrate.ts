@@ -2,7 +2,7 @@ import { Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { Config } from '../runtime/config.ts';
 import { migrate } from '../runtime/database.ts';
-import { QUEUE_ATTRIBUTE } from '../runtime/outbox/publisher.ts';
+import { QUEUE_ATTRIBUTE } from '../runtime/followers/publisher.ts';
 
 const KEYWORD = 2;
 

@@ -24,7 +24,7 @@ export async function reconcileCommand(config: Config): Promise<void> {
     });
     for (const [stage, n] of counts) console.log(`${stage}: ${n} put back`);
     console.log(
-      'Running processes publish them; docket_outbox_rows and docket_resync_rows in /metrics show how far they are.',
+      'Running processes publish them; docket_unpublished_rows and docket_resync_rows in /metrics show how far they are.',
     );
   });
 }

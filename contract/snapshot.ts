@@ -1,4 +1,4 @@
-// What crosses between Postgres, the API's relay and the workflows. Types only: this file is seen by
+// What crosses between Postgres, the followers of the log and the workflows. Types only: this file is seen by
 // workflow code, whose bundle must stay free of libraries.
 
 import type { KINDS } from './kinds.ts';
@@ -13,6 +13,8 @@ export type CoreState = 'delayed' | 'ready' | 'held' | 'buried' | 'settled' | 'i
 /** An item's row as of one version. */
 export interface Snapshot {
   version: number;
+  /** Raised when PostgreSQL or Temporal came back in an older state; 0 where it is missing. */
+  epoch?: number;
   state: CoreState;
   /** When something is due by itself; null: nothing is. */
   wakeAt: string | null;
@@ -32,7 +34,7 @@ export interface EventLine {
   at: string;
 }
 
-/** The payload of every signal that the relay sends. */
+/** The payload of every signal that a follower of the log sends. */
 export interface Message {
   snapshot: Snapshot;
   /** Since the signal before, oldest first; at most the newest 20. */
@@ -48,10 +50,21 @@ export type Command =
   /** It makes no sense: there is only a line about it in the item's events. */
   | { type: 'refuse'; signal: string; reason: 'unknown_signal' | 'invalid_argument'; detail: string; by: string };
 
-/** The argument of an item's workflow; more than `id` only where a run continues another. */
+/** The argument of an item's workflow. */
 export interface ItemInput {
   id: string;
+  /** What started it. */
+  told?: Told;
+  /** Where it continues another run. */
   carried?: Carried;
+}
+
+interface Told {
+  message: Message;
+  /** When the message was read, by the database's clock. */
+  readAt: string;
+  /** As in what an activity reads: a pacemaker is there. */
+  graced: boolean;
 }
 
 /** The argument of a review's workflow. */

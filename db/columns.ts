@@ -11,6 +11,12 @@ import type { Claimed, Rejection } from '../domain/cases.ts';
 import type { Change as ReviewChange } from '../domain/reviews.ts';
 import type { Advanced, Completed, Pulled } from './tasks.ts';
 
+/** A line as its followers read it; without a version its workflow knows, or the item is gone. */
+type Line = { position: number; shard: number; seq: number; type: string; actor: string; at: Date } & (
+  | (Change & { optional: boolean })
+  | { version: null }
+);
+
 type Outcome = 'pending' | 'applied' | 'expired' | 'duplicate';
 
 /**
@@ -43,6 +49,7 @@ export interface Columns {
   'queue.form': Record<string, unknown>;
   'queue.rules': Rule[];
   'queue.push': PushTarget;
+  'queue.workflow': 'always' | 'when-needed';
   'resync.what': 'schedule' | 'delivery';
   'review.record': ReviewRecord;
   'review.callback': Callback;
@@ -59,7 +66,6 @@ export interface Columns {
   'task_template.params': TemplateParams;
 
   'add_task.outcome': 'created' | 'exists' | 'limit' | 'no_template' | 'too_many';
-  'adopt_outbox.*': Change & { outbox_version: number };
   'apply_review.*': { resolved: number; more: boolean; version: number };
   'callback_outcome.first_outcome': Outcome;
   'case_to_judge.tally': Record<string, number>;
@@ -75,11 +81,12 @@ export interface Columns {
   'delivery_counts.kind': Driven;
   'dispatch_log.type': 'dispatched' | 'completed' | 'returned';
   'dispatch_log.data': { logId: string; uid: string; params: NewTask['params']; result?: FeedEvent['data'] };
+  'follow_callbacks.*': { position: null } | { position: number; shard: number; review_id: string; received_at: Date };
+  'follow_log.*': { position: null } | Line;
   'kick_topic.kicked_from': 'buried' | 'delayed';
   'leave_case.outcome': 'done' | 'repeated' | Rejection;
   'next_tasks.*': Pulled | Advanced;
   'open_cases.tally': Record<string, number>;
-  'own_outbox.*': Change & { outbox_version: number };
   'push_topics.push': PushTarget;
   'queue_stats.counts': Record<string, number>;
   'receive_callbacks.problem': 'no_review' | 'no_target' | 'too_far' | 'busy';
@@ -90,4 +97,5 @@ export interface Columns {
   'review_record.record': ReviewRecord;
   'review_stores.index': Record<string, unknown>[];
   'review_stores.base': Record<string, unknown>;
+  'take_unpublished.*': { marked_kind: Driven; item_id: string } & (Change | { version: null });
 }

@@ -57,20 +57,16 @@ interface Move<T> extends Receipt {
 type Moved = Change[] | { kind: Kind; ids: string[] } | ((db: Queryable) => Promise<Change[]>);
 
 export interface Receipt {
-  /** The item whose own workflow asked for it, and so knows already. */
+  /** The item whose own workflow asked for it, and so knows already: nothing is published to it. */
   receivedBy?: string;
-  /** Time did it, not a caller. */
-  byTime?: boolean;
-}
-
-/** What one commit moved. Rows are as the statement left them; an item may be there more than once. */
-export interface Commit extends Receipt {
-  changes: Change[];
 }
 
 export interface Db extends Mover {
-  /** Calls `listener` after each commit that moved something. It must not throw, nor take long. */
-  onCommit(listener: (commit: Commit) => void): void;
+  /**
+   * Calls `listener` after each commit that moved something, with rows as the statement left them; an item may be there
+   * more than once. It must not throw, nor take long.
+   */
+  onCommit(listener: (changes: Change[]) => void): void;
   /** Runs `work` in one transaction on one connection. */
   transaction<T>(work: (tx: Mover) => Promise<T>, receipt?: Receipt): Promise<T>;
   readonly pool: pg.Pool;
@@ -90,7 +86,7 @@ interface Lists extends Queryable {
 
 export interface DbOptions {
   url: string;
-  /** This process's name in the outbox (`node.id`). */
+  /** This process's name (`node.id`). */
   node: string;
   max?: number;
   onError?: (error: Error) => void;
@@ -101,10 +97,7 @@ const LIST_MS = 5_000;
 const LIST_WAIT_MS = 5_000;
 const listConnections = (max: number) => Math.ceil(max / 5);
 
-/**
- * A pool whose sessions write their node id into the outbox rows they cause (see db/functions/log.sql).
- * Every statement is bounded: a lost server must not hold a caller for ever.
- */
+/** Every statement is bounded: a lost server must not hold a caller for ever. */
 export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): Db {
   const base = { connectionString: url, types, keepAlive: true, application_name: `docket ${node}` };
   const pool = new pg.Pool({
@@ -112,7 +105,7 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
     max,
     connectionTimeoutMillis: 10_000,
     query_timeout: 60_000,
-    options: `-c docket.node=${node} -c statement_timeout=55000 -c idle_in_transaction_session_timeout=60000`,
+    options: `-c statement_timeout=55000 -c idle_in_transaction_session_timeout=60000`,
   });
   const lists = new pg.Pool({
     ...base,
@@ -122,27 +115,31 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
     options: `-c statement_timeout=${LIST_MS} -c plan_cache_mode=force_custom_plan -c jit=off`,
   });
   for (const each of [pool, lists]) each.on('error', onError);
-  const listeners: ((commit: Commit) => void)[] = [];
-  const published = async (commits: Pending[]) => {
-    for (const { moved, ...receipt } of commits) {
+  const listeners: ((changes: Change[]) => void)[] = [];
+  const published = async (commits: Moved[]) => {
+    for (const moved of commits) {
       const changes = await changesOf(db, moved);
-      if (changes.length > 0) for (const listener of listeners) listener({ ...receipt, changes });
+      if (changes.length > 0) for (const listener of listeners) listener(changes);
     }
   };
   const onLists = (name: string, given?: Params) => onceMore(() => run(lists, name, given));
+  const transaction: Db['transaction'] = async (work, receipt) => {
+    const [result, commits] = await onceMore(() => transact(pool, onError, work, receipt));
+    await published(commits);
+    return result;
+  };
+  const own = mover(
+    (name, given) => onceMore(() => run(pool, name, given)),
+    (moved) => published([moved]),
+  );
+  const move = (name: MoveName, params: never, { receivedBy, ...how }: Move<never> = {}) =>
+    receivedBy === undefined
+      ? own.move(name, params, how as never)
+      : transaction((tx) => tx.move(name, params, how as never), { receivedBy });
   const db: Db = {
-    pool,
+    ...{ pool, transaction, run: own.run, move: move as Db['move'] },
     lists: { pool: lists, run: onLists as Db['run'] },
-    ...mover(
-      (name, given) => onceMore(() => run(pool, name, given)),
-      (commit) => published([commit]),
-    ),
     onCommit: (listener) => void listeners.push(listener),
-    async transaction(work, receipt) {
-      const [result, commits] = await onceMore(() => transact(pool, onError, work));
-      await published(commits.map((commit) => ({ ...commit, ...receipt })));
-      return result;
-    },
     end: async () => {
       await Promise.all([pool.end(), lists.end()]);
     },
@@ -161,17 +158,19 @@ async function transact<T>(
   pool: pg.Pool,
   onError: (error: Error) => void,
   work: (tx: Mover) => Promise<T>,
-): Promise<[T, Pending[]]> {
-  const commits: Pending[] = [];
+  { receivedBy }: Receipt = {},
+): Promise<[T, Moved[]]> {
+  const commits: Moved[] = [];
   const client = await pool.connect();
   client.on('error', onError);
   let broken: Error | undefined;
   try {
     await client.query('begin');
+    if (receivedBy !== undefined) await client.query("select set_config('docket.received_by', $1, true)", [receivedBy]);
     const result = await work(
       mover(
         (name, given) => run(client, name, given),
-        async (commit) => void commits.push(commit),
+        async (moved) => void commits.push(moved),
       ),
     );
     await client.query('commit');
@@ -209,17 +208,14 @@ export const isConflict = (error: unknown) =>
 
 type Params = Record<string, unknown>;
 
-/** A commit of which the items may have to be read yet. */
-type Pending = Receipt & { moved: Moved };
-
 function mover(
   runNamed: (name: string, given?: Params) => Promise<object[]>,
-  committed: (commit: Pending) => Promise<void>,
+  committed: (moved: Moved) => Promise<void>,
 ): Mover {
-  const move = async (name: string, given: Params, { moved, ...receipt }: Move<object> = {}) => {
+  const move = async (name: string, given: Params, { moved }: Move<object> = {}) => {
     const rows = await runNamed(name, given);
     const all = statements.get(name)?.unseen ? [] : (rows as Item[]);
-    await committed({ ...receipt, moved: moved?.(rows) ?? all });
+    await committed(moved?.(rows) ?? all);
     return rows;
   };
   // the types of names, parameters and rows belong together by db/statements.ts, which is made of the statements

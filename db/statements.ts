@@ -70,6 +70,22 @@ export interface DeliveryRow {
   attempts_before: number;
 }
 
+export interface DrivenRow {
+  kind: string | null;
+  id: string | null;
+  queue: string | null;
+  state: string | null;
+  version: number | null;
+  wake_at: Date | null;
+  holder: string | null;
+  telling: boolean | null;
+  event_seq: number | null;
+  last_event: string | null;
+  last_actor: string | null;
+  updated_at: Date | null;
+  inviting: boolean | null;
+}
+
 export interface ItemRow {
   kind: Columns['item.kind'];
   id: string;
@@ -130,6 +146,17 @@ export interface ItemRow {
   rules_due_at: Date | null;
 }
 
+export interface LogShardRow {
+  shard: number;
+  owner: string | null;
+  epoch: number;
+  seen_at: Date | null;
+  reviews: number;
+  outcomes: number;
+  rest: number;
+  idle: number;
+}
+
 export interface QueueRow {
   kind: Columns['queue.kind'];
   name: string;
@@ -154,6 +181,7 @@ export interface QueueRow {
   push: Columns['queue.push'] | null;
   deleted_at: Date | null;
   rules: Columns['queue.rules'];
+  workflow: Columns['queue.workflow'];
 }
 
 export interface ReviewRow {
@@ -258,22 +286,6 @@ export interface TaskTemplateRow {
   created_at: Date;
 }
 
-export interface ToldRow {
-  kind: string | null;
-  id: string | null;
-  queue: string | null;
-  state: string | null;
-  version: number | null;
-  wake_at: Date | null;
-  holder: string | null;
-  telling: boolean | null;
-  event_seq: number | null;
-  last_event: string | null;
-  last_actor: string | null;
-  updated_at: Date | null;
-  inviting: boolean | null;
-}
-
 export interface Statements {
   add_cases: { params: { cases: unknown }; row: ItemRow; moves: true };
   get_cases: { params: { ids: (string | null)[] }; row: ItemRow & { parties: Columns['case_file.parties']; tally: Columns['case_file.tally']; votes: number; votes_left: number; stage: number; holds: number; wasted: number; winner: string | null; gold: string | null; options: string[] } };
@@ -329,6 +341,19 @@ export interface Statements {
   end_delivery: { params: { why: string; kind: string; id: string; n: number }; row: DeliveryRow };
   number_events: { params: { limit: number }; row: { numbered: number; newest: number } };
   feed_page: { params: { after: number; limit: number; bytes: number }; row: { seq: number; kind: Columns['event.kind']; item_id: string; event_seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null } };
+  follow_log: { params: { first: (number | null)[]; last: (number | null)[]; limit: number; after: number }; row: Narrowed<{ oldest: number; now: Date; epoch: number; position: number | null; seq: number | null; type: string | null; actor: string | null; at: Date | null; line_version: number | null; shard: number | null; kind: Columns['item.kind'] | null; id: string | null; queue: string | null; state: Columns['item.state'] | null; version: number | null; wake_at: Date | null; holder: string | null; telling: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; inviting: boolean | null; optional: boolean | null }, Columns['follow_log.*']> };
+  follow_callbacks: { params: { first: (number | null)[]; last: (number | null)[]; limit: number; after: number }; row: Narrowed<{ oldest: number; now: Date; epoch: number; position: number | null; review_id: string | null; received_at: Date | null; shard: number | null }, Columns['follow_callbacks.*']> };
+  mark_gaps: { params: {}; row: { xid: number } };
+  take_shards: { params: { node: string; limit: number }; row: never };
+  keep_shards: { params: { node: string }; row: LogShardRow };
+  leave_shards: { params: { node: string; shards: (number | null)[] }; row: never };
+  move_cursors: { params: { shards: (number | null)[]; epochs: (number | null)[]; reviews: (number | null)[]; outcomes: (number | null)[]; rest: (number | null)[]; idle: (number | null)[]; node: string }; row: { shard: number } };
+  count_followers: { params: {}; row: { n: number } };
+  take_unpublished: { params: { after: number; shards: (number | null)[]; limit: number }; row: Narrowed<DrivenRow & { marked: number; shard: number; now: Date; epoch: number; marked_kind: string | null; item_id: string | null }, Columns['take_unpublished.*']> };
+  put_off: { params: { kind: string; id: string; seconds: number }; row: never };
+  published: { params: { kinds: (string | null)[]; ids: (string | null)[]; marked: (number | null)[] }; row: never };
+  waiting_items: { params: {}; row: { n: number } };
+  publishing_lag: { params: {}; row: { waiting: number; oldest_seconds: number; followed: boolean } };
   add_items: { params: { kind: string; items: unknown }; row: ItemRow; moves: true };
   get_items: { params: { kind: string; ids: (string | null)[] }; row: ItemRow };
   settle_items: { params: { ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; nextWanted: (boolean | null)[]; kind: string }; row: ItemRow; moves: true };
@@ -384,17 +409,17 @@ export interface Statements {
   items_ahead: { params: { kind: string; id: string; queue: string; skills: (string | null)[]; person: string }; row: { n: number } };
   notice_store: { params: { store: string }; row: { first: boolean } };
   restart_reconciliation: { params: {}; row: never };
-  put_back: { params: { limit: number; most: number }; row: { stage: string; put: number | null }; moves: 'unseen' };
-  is_reconciled: { params: {}; row: { done: boolean } };
+  put_back: { params: { limit: number; most: number }; row: { stage: string; put: number | null } };
+  is_reconciled: { params: {}; row: { done: boolean; timeline: number } };
   mark_resync: { params: { what: string; parent: string; name: string }; row: { id: number } };
   unmark_resync: { params: { ids: (number | null)[] }; row: never };
   take_resync: { params: { limit: number }; row: { id: number; what: Columns['resync.what']; parent: string; name: string; n: number } };
   lock_schedule: { params: { topic: string; name: string }; row: { pg_advisory_xact_lock: unknown } };
   schedule_to_sync: { params: { topic: string; name: string }; row: ScheduleRow & { missed_from: Date; missed_to: Date } };
   resync_count: { params: {}; row: { n: number } };
-  receive_callbacks: { params: { reviews: (string | null)[]; ids: (string | null)[]; kinds: (string | null)[]; targets: (string | null)[]; statuses: (number | null)[]; auditTimes: (Date | string | null)[]; skewSeconds: number; actors: (string | null)[]; wait: boolean }; row: Narrowed<{ no: number | null; problem: Columns['receive_callbacks.problem'] | null; arrival: number | null; told_version: number | null; received_at: Date | null }, Columns['receive_callbacks.*']>; moves: true };
+  receive_callbacks: { params: { reviews: (string | null)[]; ids: (string | null)[]; kinds: (string | null)[]; targets: (string | null)[]; statuses: (number | null)[]; auditTimes: (Date | string | null)[]; skewSeconds: number; actors: (string | null)[]; wait: boolean }; row: Narrowed<{ no: number | null; problem: Columns['receive_callbacks.problem'] | null; arrival: number | null; received_at: Date | null }, Columns['receive_callbacks.*']>; moves: true };
   apply_review: { params: { id: string; limit: number }; row: Narrowed<{ resolved: number | null; more: boolean | null; version: number | null; telling: number | null }, Columns['apply_review.*']> };
-  put_review: { params: { id: string; targets: unknown; body: unknown; callback?: unknown; actor: string }; row: { created: boolean; told_version: number | null; now: Date }; moves: true };
+  put_review: { params: { id: string; targets: unknown; body: unknown; callback?: unknown; actor: string }; row: { created: boolean; now: Date }; moves: true };
   get_review: { params: { id: string }; row: ReviewRow };
   list_reviews: { params: { before?: number | null; limit: number }; row: ReviewRow };
   review_stores: { params: { id: string }; row: { record: Columns['review.record']; version: number; base: Columns['review_stores.base']; index: Columns['review_stores.index']; in_step: boolean } };
@@ -415,21 +440,17 @@ export interface Statements {
   next_due: { params: {}; row: { seconds: number | null } };
   unpark: { params: {}; row: never };
   parked_count: { params: {}; row: { n: number } };
-  beat: { params: { id: string; url?: string | null; role: string }; row: never };
+  beat: { params: { id: string; url?: string | null; role: string; follows: boolean }; row: never };
   leave: { params: { id: string }; row: never };
   forget_nodes: { params: {}; row: never };
   live_nodes: { params: {}; row: { id: string; url: string | null; seen_at: Date } };
-  acknowledge: { params: { versions: (number | null)[] }; row: never };
-  adopt_outbox: { params: { limit: number; node: string }; row: Narrowed<ToldRow & { outbox_version: number | null }, Columns['adopt_outbox.*']> };
-  own_outbox: { params: { node: string; after: number; limit: number }; row: Narrowed<ToldRow & { outbox_version: number }, Columns['own_outbox.*']> };
-  outbox_lag: { params: {}; row: { waiting: number; oldest_seconds: number } };
   notices: { params: {}; row: { seq: number; at: Date; kind: Columns['notice.kind']; item_id: string; queue: string; person: string; type: Columns['notice.type']; data: Columns['notice.data'] } };
   notices_after: { params: { seq: number; person?: string | null; queue?: string | null }; row: { seq: number; at: Date; kind: Columns['notice.kind']; item_id: string; queue: string; person: string; type: Columns['notice.type']; data: Columns['notice.data'] } };
   last_notice: { params: {}; row: { seq: number } };
   forget_notices: { params: {}; row: never };
   compact_tally: { params: {}; row: never };
   command_once: { params: { key: string; kind: string; id: string }; row: { key: string } };
-  read_item: { params: { kind: string; id: string }; row: ItemRow & { now: Date } };
+  read_item: { params: { kind: string; id: string }; row: ItemRow & { now: Date; epoch: number } };
   notify: { params: { payload: string }; row: { pg_notify: unknown } };
   put_schedule: { params: { topic: string; name: string; everySeconds?: number | null; cron?: string | null; timezone: string; body: unknown; ttr: number; priority: number }; row: ScheduleRow };
   get_schedule: { params: { topic: string; name: string }; row: ScheduleRow };
@@ -460,7 +481,7 @@ export interface Statements {
   dispatch_log: { params: { person?: string | null; taskId?: string | null; from: Date | string; afterMicros?: number | null; afterItem?: string | null; afterSeq?: number | null; limit: number }; row: { item_id: string; seq: number; type: Columns['dispatch_log.type']; at: Date; micros: number; data: Columns['dispatch_log.data'] } };
   completions_of: { params: { id: string }; row: { uid: string; logId: string; completedAt: string; result: unknown } };
   forget_tasks: { params: { days: number }; row: { n: number }; moves: 'unseen' };
-  put_topic: { params: { topic: string; maxAttempts?: number | null; paused: boolean; push?: unknown }; row: QueueRow };
+  put_topic: { params: { topic: string; maxAttempts?: number | null; paused: boolean; push?: unknown; workflow: string }; row: QueueRow };
   pause_topic: { params: { seconds: number; topic: string }; row: QueueRow };
   push_topics: { params: {}; row: { name: string; push: Columns['push_topics.push'] } };
   topic_counts: { params: { topic?: string | null }; row: { queue: string; what: string; n: number } };

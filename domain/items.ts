@@ -34,10 +34,13 @@ export function coreState(kind: Kind, word: string): CoreState | undefined {
 
 /**
  * Snapshots may come late, twice or out of order: the higher version wins, and between equal ones
- * the one that came last, because a renewed lease moves the wake time without a new version.
+ * the one that came last, because a renewed lease moves the wake time without a new version. Versions of a later epoch
+ * are newer than all before: a restored database gives out versions that it has given out already.
  */
 export function newest(known: Snapshot | undefined, other: Snapshot): Snapshot {
-  return known === undefined || other.version >= known.version ? other : known;
+  if (known === undefined) return other;
+  const epochs = (other.epoch ?? 0) - (known.epoch ?? 0);
+  return epochs > 0 || (epochs === 0 && other.version >= known.version) ? other : known;
 }
 
 /** The last few events in order, each once. */

@@ -1,14 +1,13 @@
 import type { Change, Item } from '../contract/items.ts';
-import type { Commit } from '../db/pool.ts';
 import { isQuiet, kindOf } from '../domain/kinds.ts';
 import type { Feed } from './feed.ts';
 import type { Notices } from './notices.ts';
 import type { Bus } from './notify.ts';
-import type { Relay } from './outbox/relay.ts';
 import type { Waiters } from './waiting.ts';
 
 interface Receivers {
-  relay: Relay;
+  /** Looks into the log, at once where somebody waits for it. */
+  follow(urgent: boolean): void;
   waiters: Waiters;
   bus: Bus;
   notices: Notices;
@@ -27,17 +26,15 @@ export const isItem = (change: Change): change is Item => change.kind !== 'revie
 export const isMarked = (row: Item) => row.rules_due_at !== null && row.ended_at === null;
 
 /**
- * What happens after each commit that moved something: its workflows receive it, waiters are woken, the clock
- * is armed, holders are notified, followers of the feed look. Other processes get a hint.
+ * What happens after each commit that moved something: followers of the log and of the feed look, waiters are woken,
+ * the clock is armed, holders are notified. Other processes get a hint.
  */
-export function publishing({ relay, waiters, bus, notices, feed, arm }: Receivers): (commit: Commit) => void {
-  return ({ changes, receivedBy, byTime = false }) => {
+export function publishing({ follow, waiters, bus, notices, feed, arm }: Receivers): (changes: Change[]) => void {
+  return (changes) => {
     feed.look();
-    relay.acknowledge(changes.filter((row) => row.id === receivedBy));
-    relay.publish(
-      changes.filter((row) => row.id !== receivedBy),
-      byTime,
-    );
+    const urgent = changes.some((row) => row.telling || row.inviting);
+    follow(urgent);
+    bus.hint({ follow: urgent ? 'now' : 'soon' });
     const rows = changes.filter(isItem);
     const free = new Map<string, number>();
     let dueInMs = Number.POSITIVE_INFINITY;

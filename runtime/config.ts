@@ -32,9 +32,11 @@ const Environment = z.object({
   DOCKET_KEY: z.string().min(1).optional(),
   DOCKET_AUTH: z.enum(['open', 'keys']).optional(),
   DOCKET_PACEMAKER: OnOff.default('on'),
-  DOCKET_RELAY_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(16),
-  DOCKET_RELAY_IDLE_PER_SECOND: z.coerce.number().min(0.1).max(10_000).default(50),
-  DOCKET_RELAY_BUSY_PER_SECOND: z.coerce.number().min(0.1).max(10_000).default(10),
+  DOCKET_PUBLISH_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(16),
+  DOCKET_PUBLISH_IDLE_PER_SECOND: z.coerce.number().min(0.1).max(10_000).default(50),
+  DOCKET_PUBLISH_BUSY_PER_SECOND: z.coerce.number().min(0.1).max(10_000).default(10),
+  DOCKET_WAITING_WORKFLOWS: z.coerce.number().int().min(0).optional(),
+  DOCKET_SKIP_ENDED_SECONDS: z.coerce.number().min(0).default(3_600),
   DOCKET_AUDIT_SKEW_SECONDS: z.coerce.number().min(0).max(86_400).default(300),
   DOCKET_MAX_ROTATIONS: z.coerce.number().int().min(0).max(1_000_000).default(100),
   DOCKET_RETENTION_DAYS: z.coerce.number().min(1).max(36_500).default(730),
@@ -68,9 +70,13 @@ export interface Config {
   /** No keys asked for; on loopback only. */
   open: boolean;
   pacemaker: boolean;
-  relayConcurrency: number;
-  relayIdlePerSecond: number;
-  relayBusyPerSecond: number;
+  publishConcurrency: number;
+  publishIdlePerSecond: number;
+  publishBusyPerSecond: number;
+  /** Of items that only wait, so many have a workflow at most. */
+  waitingWorkflows: number;
+  /** What ended longer ago than this before its workflow was started gets none. */
+  skipEndedSeconds: number;
   auditSkewSeconds: number;
   /** Rotating tasks that an executor may have. */
   maxRotations: number;
@@ -121,9 +127,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     key: e.DOCKET_KEY,
     open,
     pacemaker: e.DOCKET_PACEMAKER === 'on',
-    relayConcurrency: e.DOCKET_RELAY_CONCURRENCY,
-    relayIdlePerSecond: e.DOCKET_RELAY_IDLE_PER_SECOND,
-    relayBusyPerSecond: e.DOCKET_RELAY_BUSY_PER_SECOND,
+    publishConcurrency: e.DOCKET_PUBLISH_CONCURRENCY,
+    publishIdlePerSecond: e.DOCKET_PUBLISH_IDLE_PER_SECOND,
+    publishBusyPerSecond: e.DOCKET_PUBLISH_BUSY_PER_SECOND,
+    // the server of our own keeps them in SQLite, 17 KB each
+    waitingWorkflows: e.DOCKET_WAITING_WORKFLOWS ?? (e.TEMPORAL_ADDRESS ? Number.MAX_SAFE_INTEGER : 50_000),
+    skipEndedSeconds: e.DOCKET_SKIP_ENDED_SECONDS,
     auditSkewSeconds: e.DOCKET_AUDIT_SKEW_SECONDS,
     maxRotations: e.DOCKET_MAX_ROTATIONS,
     retentionDays: e.DOCKET_RETENTION_DAYS,

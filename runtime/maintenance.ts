@@ -1,10 +1,9 @@
 import type { Db } from '../db/pool.ts';
+import type { Follower } from './followers/follower.ts';
 import type { Log } from './log.ts';
 import type { Bus } from './notify.ts';
-import type { Relay } from './outbox/relay.ts';
 
 const BEAT_MS = 5_000;
-const SWEEP = 1_000;
 const EACH_MINUTE = 12;
 /** Fresh statistics, and away with what has served its time: parked rows, notices, silent nodes, rows of the counts. */
 const TIDYING = ['refresh_statistics', 'unpark', 'forget_notices', 'forget_nodes', 'compact_tally'] as const;
@@ -15,14 +14,14 @@ export interface MaintenanceOptions {
   url: string | null;
   role: string;
   retentionDays: number;
-  relay: Relay;
+  follower: Follower | undefined;
   bus: Bus;
   log: Log;
 }
 
 /**
- * What a process does every 5 s beside its work: says that it lives, adopts the outbox rows of processes that don't,
- * finishes what a crash left half done, and tidies.
+ * What a process does every 5 s beside its work: says that it lives, looks after its parts of the log, finishes what a
+ * crash left half done, and tidies.
  */
 export class Maintenance {
   readonly #o: MaintenanceOptions;
@@ -45,7 +44,7 @@ export class Maintenance {
     await this.#round();
   }
 
-  /** Leaves for good: others may adopt at once what is still in the outbox. */
+  /** Leaves for good. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -64,20 +63,13 @@ export class Maintenance {
   }
 
   async #work(): Promise<void> {
-    const { db, node, url, role, relay, bus } = this.#o;
-    await db.run('beat', { id: node, url, role });
+    const { db, node, url, role, follower, bus } = this.#o;
+    await db.run('beat', { id: node, url, role, follows: follower?.isRunning ?? false });
     bus.hasPeers = (await db.run('live_nodes')).length > 1;
-    while (!this.#stopped) {
-      const orphans = await db.run('adopt_outbox', { node, limit: SWEEP });
-      relay.publish(orphans);
-      if (orphans.length < SWEEP) break;
-    }
+    follower?.keep();
     for (const chore of this.#chores) await chore();
-    // not at once: what a lost answer left behind is rare
-    if (this.#rounds++ % EACH_MINUTE === EACH_MINUTE - 1) {
-      relay.lookBack();
+    if (this.#rounds++ % EACH_MINUTE === EACH_MINUTE - 1)
       await db.move('forget_tasks', { days: this.#o.retentionDays });
-    }
     for (const name of TIDYING) await db.run(name);
   }
 }

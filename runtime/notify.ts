@@ -10,7 +10,11 @@ export interface Hint {
   dueInMs?: number;
   /** A lease was ended, or a held item changed. */
   notices?: true;
+  /** The log has new lines; `now`: somebody waits for what they lead to. */
+  follow?: 'now' | 'soon';
 }
+
+type NewHint = Omit<Hint, 'node' | 'ready'> & { ready?: [queue: string, n: number] };
 
 export interface BusOptions {
   url: string;
@@ -24,13 +28,15 @@ export interface BusOptions {
 
 const CHANNEL = 'docket';
 const GATHER_MS = 5;
+/** Of what nobody waits for. */
+const GATHER_SOON_MS = 100;
 /** Bytes; PostgreSQL takes 7,999. */
 const MAX_PAYLOAD = 7_000;
 /** Of one hint. Queues beyond that are served by the slow polls. */
 const MAX_PAYLOADS = 8;
 
 /**
- * LISTEN/NOTIFY between processes. One notification per few milliseconds, outside of transactions
+ * LISTEN/NOTIFY between processes. One notification per few milliseconds at most, outside of transactions
  * (inside, every commit would take one lock of the whole server), and none at all while this is the
  * only process.
  */
@@ -38,6 +44,8 @@ export class Bus {
   readonly #o: BusOptions;
   #client: pg.Client | undefined;
   #next: Hint | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #dueAt = Number.POSITIVE_INFINITY;
   #stopped = false;
   /** Whether other processes live; kept by maintenance. */
   hasPeers = true;
@@ -55,24 +63,32 @@ export class Bus {
     await this.#client?.end().catch(() => {});
   }
 
-  hint(add: { ready?: [queue: string, n: number]; dueInMs?: number; notices?: true }): void {
+  hint({ ready, dueInMs, notices, follow }: NewHint): void {
     if (!this.hasPeers || this.#stopped) return;
-    if (!this.#next) {
-      this.#next = { node: this.#o.node };
-      setTimeout(() => this.#send(), GATHER_MS).unref();
-    }
+    this.#next ??= { node: this.#o.node };
     const hint = this.#next;
-    if (add.ready) {
+    if (ready) {
       hint.ready ??= {};
-      hint.ready[add.ready[0]] = (hint.ready[add.ready[0]] ?? 0) + add.ready[1];
+      hint.ready[ready[0]] = (hint.ready[ready[0]] ?? 0) + ready[1];
     }
-    if (add.dueInMs !== undefined) hint.dueInMs = Math.min(hint.dueInMs ?? Number.POSITIVE_INFINITY, add.dueInMs);
-    if (add.notices) hint.notices = true;
+    if (dueInMs !== undefined) hint.dueInMs = Math.min(hint.dueInMs ?? Number.POSITIVE_INFINITY, dueInMs);
+    if (notices) hint.notices = true;
+    if (follow && hint.follow !== 'now') hint.follow = follow;
+    this.#sendIn(follow === 'soon' ? GATHER_SOON_MS : GATHER_MS);
+  }
+
+  #sendIn(ms: number): void {
+    const dueAt = performance.now() + ms;
+    if (dueAt >= this.#dueAt) return;
+    this.#dueAt = dueAt;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#send(), ms).unref();
   }
 
   #send(): void {
     const hint = this.#next;
     this.#next = undefined;
+    this.#dueAt = Number.POSITIVE_INFINITY;
     if (!hint) return;
     for (const payload of payloads(hint))
       this.#o.publish(payload).catch((error: Error) => this.#o.log.warn({ err: error.message }, 'notify failed'));

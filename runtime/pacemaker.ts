@@ -78,7 +78,7 @@ export class Pacemaker {
       const due = (await this.#db.run('next_due'))[0]?.seconds ?? null;
       if (due === null) return this.#calm(IDLE_MS);
       if (due > 0) return this.#calm(due * 1000);
-      const rows = await this.#db.move('tick', { limit: BATCH }, { byTime: true });
+      const rows = await this.#db.move('tick', { limit: BATCH });
       if (rows.length === 0) {
         // due, but nothing moved: another process is at it
         this.#backoffMs = Math.min(MAX_BACKOFF_MS, Math.max(MIN_BACKOFF_MS, this.#backoffMs * 2));

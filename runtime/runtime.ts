@@ -2,12 +2,12 @@ import type { Client } from '@temporalio/client';
 import { type Db, openDb } from '../db/pool.ts';
 import { publishing } from './commits.ts';
 import { Feed } from './feed.ts';
+import { Follower } from './followers/follower.ts';
 import { Load } from './load.ts';
 import type { Log } from './log.ts';
 import { Maintenance } from './maintenance.ts';
 import { Notices } from './notices.ts';
 import { Bus, type Hint } from './notify.ts';
-import { Relay } from './outbox/relay.ts';
 import { Pacemaker } from './pacemaker.ts';
 import { Schemas } from './schemas/schemas.ts';
 import { POLL_STEPS, Waiters } from './waiting.ts';
@@ -22,9 +22,11 @@ export interface RuntimeOptions {
   role: 'api' | 'worker' | 'all';
   log: Log;
   pacemaker: boolean;
-  relayConcurrency: number;
-  relayIdlePerSecond: number;
-  relayBusyPerSecond: number;
+  publishConcurrency: number;
+  publishIdlePerSecond: number;
+  publishBusyPerSecond: number;
+  waitingWorkflows: number;
+  skipEndedSeconds: number;
   /** How long what is over of tasks is kept. */
   retentionDays: number;
   poolSize: number;
@@ -36,14 +38,17 @@ export interface Runtime {
   readonly client: Client;
   readonly node: string;
   readonly log: Log;
-  readonly relay: Relay;
+  /** Publishes to the workflows; only where there is a worker, which starts it. */
+  readonly follower: Follower | undefined;
   readonly waiters: Waiters;
   readonly notices: Notices;
   readonly feed: Feed;
   readonly schemas: Schemas;
   readonly maintenance: Maintenance;
-  /** Calls being worked on. The relay yields to them. */
+  /** Calls being worked on. Followers yield to them. */
   readonly load: Load;
+  /** The log, or what is marked beside it, has something new. */
+  follow(): void;
   /** Something may be due earlier than the pacemaker knows. */
   rearm(): void;
   /** All who wait for a queue (`kind/name`) look again. */
@@ -64,7 +69,7 @@ export function createRuntime(o: RuntimeOptions): Runtime {
   const notices = new Notices(db, log);
   const feed = new Feed(db, log);
   const schemas = new Schemas();
-  const relay = new Relay({ db, client, node, log, ...ratesOf(o), busy: () => load.busy });
+  const follower = o.role === 'api' ? undefined : new Follower({ ...o, db, busy: () => load.busy });
   const pacemaker = new Pacemaker(db, log);
   const arm = (ms: number) => {
     if (o.pacemaker) pacemaker.arm(ms);
@@ -73,15 +78,21 @@ export function createRuntime(o: RuntimeOptions): Runtime {
     for (const [key, n] of Object.entries(hint.ready ?? {})) waiters.ready(key, n);
     if (hint.dueInMs !== undefined) arm(hint.dueInMs);
     if (hint.notices) notices.look();
+    if (hint.follow) follower?.look(hint.follow === 'now');
     feed.look();
   };
   const publish = (payload: string) => db.run('notify', { payload });
   const bus = new Bus({ url: o.databaseUrl, node, log, onHint, onGap: () => waiters.poll(), publish });
-  db.onCommit(publishing({ relay, waiters, bus, notices, feed, arm }));
-  const maintenance = new Maintenance({ ...o, db, relay, bus });
+  const follow = (urgent: boolean) => follower?.look(urgent);
+  db.onCommit(publishing({ follow, waiters, bus, notices, feed, arm }));
+  const maintenance = new Maintenance({ ...o, db, follower, bus });
   let slowPoll: NodeJS.Timeout | undefined;
   return {
-    ...{ db, client, node, log, load, relay, waiters, notices, feed, schemas, maintenance },
+    ...{ db, client, node, log, load, follower, waiters, notices, feed, schemas, maintenance },
+    follow() {
+      follow(true);
+      bus.hint({ follow: 'now' });
+    },
     rearm() {
       arm(0);
       bus.hint({ dueInMs: 0 });
@@ -102,7 +113,7 @@ export function createRuntime(o: RuntimeOptions): Runtime {
       notices.stop();
       feed.stop();
       await pacemaker.stop();
-      await relay.stop();
+      await follower?.stop();
       await maintenance.stop();
       await schemas.close();
       await bus.stop();
@@ -110,9 +121,3 @@ export function createRuntime(o: RuntimeOptions): Runtime {
     },
   };
 }
-
-const ratesOf = (o: RuntimeOptions) => ({
-  concurrency: o.relayConcurrency,
-  idlePerSecond: o.relayIdlePerSecond,
-  busyPerSecond: o.relayBusyPerSecond,
-});

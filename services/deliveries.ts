@@ -5,7 +5,7 @@ import type { Db, Mover, RowOf } from '../db/pool.ts';
 import type { DeliveryRow } from '../db/statements.ts';
 import { isInvitation } from '../domain/callbacks.ts';
 import { isItem } from '../domain/kinds.ts';
-import { TASK_QUEUE } from '../runtime/outbox/publisher.ts';
+import { TASK_QUEUE } from '../runtime/followers/publisher.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { Problem, unreachable } from './problems.ts';
 

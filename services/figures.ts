@@ -1,10 +1,10 @@
 import { DELIVERED_KINDS } from '../contract/kinds.ts';
-import type { Db } from '../db/pool.ts';
+import { type Db, only, type RowOf } from '../db/pool.ts';
 
 /** What an operator watches of the whole system, read when it is asked for. */
 export interface FigureService {
-  /** Transitions that no workflow has received; estimated from 10,000 on. */
-  outbox(): Promise<{ waiting: number; oldest_seconds: number }>;
+  /** Transitions that no workflow has received, estimated from 10,000 on; `followed`: somebody publishes them. */
+  unpublished(): Promise<RowOf<'publishing_lag'>>;
   /** Schedules and repeated deliveries that Temporal may have otherwise than their rows say. */
   resync(): Promise<number>;
   /** Items whose due transition fails. */
@@ -18,7 +18,7 @@ export interface FigureService {
 }
 
 export const figureService = ({ lists }: Db): FigureService => ({
-  outbox: async () => (await lists.run('outbox_lag'))[0] ?? { waiting: 0, oldest_seconds: 0 },
+  unpublished: async () => only(await lists.run('publishing_lag')),
   resync: async () => (await lists.run('resync_count'))[0]?.n ?? 0,
   parked: async () => (await lists.run('parked_count'))[0]?.n ?? 0,
   deliveries: () => lists.run('delivery_counts'),

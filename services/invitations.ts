@@ -34,7 +34,7 @@ export class Invitations {
     this.#persons = new Repeating(() => this.#invitePersons(), failed);
     this.#courts = new Repeating(() => this.#inviteForCourts(), failed);
     this.#starts = new Repeating(() => this.#startDeliveries(), failed);
-    runtime.db.onCommit(({ changes }) => {
+    runtime.db.onCommit((changes) => {
       if (changes.some((row) => isItem(row) && kindOf(row.kind).court && !isQuiet(row))) this.look();
     });
     runtime.maintenance.add(() => this.look());

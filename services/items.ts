@@ -25,8 +25,8 @@ export interface ItemService {
   list(kind: Kind, filter: ItemFilter, limit: number): Promise<Item[]>;
   /** An item's history behind the event `after`, oldest first. */
   events(kind: Kind, id: string, after: number, limit: number): Promise<RowOf<'list_events'>[]>;
-  /** With the database's time of reading it; undefined when the item is gone (retention). */
-  read(kind: Kind, id: string): Promise<(Item & { now: Date }) | undefined>;
+  /** With the database's time of reading it, and its epoch; undefined when the item is gone (retention). */
+  read(kind: Kind, id: string): Promise<(Item & { now: Date; epoch: number }) | undefined>;
   /** Does what is due for an item by the database's clock, asked by its own workflow. */
   wake(kind: Kind, id: string): Promise<void>;
 }

@@ -58,7 +58,7 @@ export function queueService(runtime: Runtime, rules: Rules): QueueService {
     if (!queue?.refresh_pending) return;
     await refreshItems(runtime, rules, queue);
     runtime.rearm();
-    runtime.relay.lookBack();
+    runtime.follow();
   };
   return {
     ...knownQueues(runtime),
@@ -131,7 +131,7 @@ async function refreshItems({ db }: Runtime, rules: Rules, queue: QueueRow): Pro
     const after = { afterCreatedAt: last.created_at, afterSeq: last.seq };
     const [batch] = await db.move('refresh_items', { kind, name, ...after, limit: REFRESH_BATCH });
     if (!batch) break;
-    await tickThrough(db, kind, batch.due, { byTime: true });
+    await tickThrough(db, kind, batch.due);
     await rules.evaluateIds(batch.ruled);
     last = batch;
   }

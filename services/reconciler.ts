@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Driven } from '../contract/snapshot.ts';
-import type { Db, RowOf } from '../db/pool.ts';
+import { type Db, only, type RowOf } from '../db/pool.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { startDelivery } from './deliveries.ts';
 import { syncSchedule } from './schedules.ts';
@@ -11,7 +11,7 @@ const TIMEOUT_MS = 2_000;
 const BATCH = 1_000;
 /** Rows put back per second. */
 const RATE = 5_000;
-/** Well below what a relay keeps in memory, so that what is urgent is not behind what only waits. */
+/** Well below what a follower keeps in memory, so that what is urgent is not behind what only waits. */
 const MOST_UNPUBLISHED = 5_000;
 const CROWDED_MS = 1_000;
 const CONTENDED_MS = 200;
@@ -19,15 +19,16 @@ const RESYNC_BATCH = 50;
 
 /**
  * Brings Temporal to what PostgreSQL says when its store was lost, replaced or restored: asks every 5 s which store it
- * is, which is all that it costs otherwise. For one that this database has not seen, all rows that need something in
- * Temporal are put back into the outbox and into `resync`, in batches that all processes share.
+ * is, which is all that it costs otherwise. For one that this database has not seen, and when PostgreSQL itself came back
+ * in an older state, all rows that need something in Temporal are put into `unpublished` and `resync`, in batches that all
+ * processes share.
  */
 export class Reconciler {
   readonly #o: Pick<Runtime, 'db' | 'client' | 'log'>;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #walking: Promise<void> | undefined;
-  /** Temporal's store as this process saw it last. */
+  /** The stores as this process saw them last. */
   #store: string | undefined;
   readonly #stopping = new AbortController();
 
@@ -52,14 +53,16 @@ export class Reconciler {
   async #round(): Promise<void> {
     const { db, client, log } = this.#o;
     try {
-      const store = await storeOf(client);
-      if (store === undefined) return;
+      const namespace = await storeOf(client);
+      if (namespace === undefined) return;
+      const { done, timeline } = only(await db.run('is_reconciled'));
+      const store = `${namespace}/${timeline}`;
       // only what changes under this process: two namespaces on one database must not take turns
       const noticed = store === this.#store ? undefined : (await db.run('notice_store', { store }))[0];
       if (noticed && !noticed.first)
-        log.warn({ store }, 'this store of Temporal is new to the database: what needs a workflow is put back');
+        log.warn({ store }, 'Temporal or PostgreSQL is not the store that it was: what needs a workflow is put back');
       this.#store = store;
-      if (!(await isReconciled(db)))
+      if (noticed || !done)
         this.#walking ??= this.#walk().finally(() => {
           this.#walking = undefined;
         });
@@ -135,7 +138,7 @@ export async function walk(
   onBatch: (stage: string, put: number | null) => void = () => {},
 ): Promise<void> {
   while (!signal?.aborted) {
-    const [batch] = await db.move('put_back', { limit: BATCH, most: MOST_UNPUBLISHED });
+    const [batch] = await db.run('put_back', { limit: BATCH, most: MOST_UNPUBLISHED });
     if (!batch) {
       if (await isReconciled(db)) return;
       await sleep(CONTENDED_MS, undefined, { signal });

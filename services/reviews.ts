@@ -88,8 +88,7 @@ export function reviewService({ db, waiters, wakeAll }: Runtime, skewSeconds: nu
   const service: ReviewService = {
     async put(review) {
       const { id } = review;
-      const moved = ([row]: RowOf<'put_review'>[]) =>
-        row?.told_version ? [reviewChange(id, row.told_version, row.now)] : [];
+      const moved = ([row]: RowOf<'put_review'>[]) => (row?.created === false ? [reviewChange(id, 0, row.now)] : []);
       const [put] = await db.move('put_review', review, { moved }).catch(pictureTaken);
       // what had come before has been applied on the way
       wakeAll(`review/${id}`);
@@ -159,7 +158,7 @@ function received(all: NewCallback[], rows: Received[]): Change[] {
   const newest = new Map<string, Change>();
   rows.forEach((r, n) => {
     const id = all[n]?.review ?? '';
-    if (r.told_version !== null) newest.set(id, reviewChange(id, r.told_version, r.received_at));
+    if (r.arrival !== null) newest.set(id, reviewChange(id, r.arrival, r.received_at));
   });
   return [...newest.values()];
 }

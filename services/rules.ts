@@ -4,7 +4,7 @@ import type { QueueSettings, Rule } from '../contract/queues.ts';
 import type { Db, RowOf } from '../db/pool.ts';
 import { isItem, isMarked } from '../runtime/commits.ts';
 import type { Log } from '../runtime/log.ts';
-import { newest } from '../runtime/outbox/messages.ts';
+import { workflowId } from '../domain/kinds.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { SchemaError, type Schemas } from '../runtime/schemas/schemas.ts';
 
@@ -56,7 +56,7 @@ export class Rules {
     this.#db = db;
     this.#schemas = schemas;
     this.#log = log;
-    db.onCommit(({ changes }) => this.#begin(newest(changes.filter(isItem)).filter(isMarked)));
+    db.onCommit((changes) => this.#begin(newest(changes.filter(isItem)).filter(isMarked)));
     maintenance.add(() => this.#sweep());
   }
 
@@ -205,3 +205,6 @@ function outcome(row: Item, fitting: { rule: Rule; r: number }[]): RuledTicket {
     rules: counted.map(({ rule, r }) => rule.name ?? r),
   };
 }
+
+/** Of each item its last state in the list. */
+const newest = (rows: Item[]): Item[] => [...new Map(rows.map((row) => [workflowId(row), row])).values()];

@@ -10,7 +10,7 @@ import {
 import type { NewJob, ScheduleSettings } from '../contract/jobs.ts';
 import type { Db, Queryable } from '../db/pool.ts';
 import type { ScheduleRow } from '../db/statements.ts';
-import { URGENT_TASK_QUEUE } from '../runtime/outbox/publisher.ts';
+import { URGENT_TASK_QUEUE } from '../runtime/followers/publisher.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { JobAdding } from './jobs-adding.ts';
 import { invalid, Problem, unreachable } from './problems.ts';

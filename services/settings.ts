@@ -11,10 +11,10 @@ import type { QueueService } from './queues.ts';
 export class Settings {
   readonly #work: Repeating;
 
-  constructor({ db, relay, log, maintenance }: Runtime, queues: QueueService) {
+  constructor({ db, log, maintenance }: Runtime, queues: QueueService) {
     const refresh = async () => {
       for (const { kind, name } of await db.run('take_refresh')) {
-        if (kindOf(kind).court) await refreshCourt(db, name).then(() => relay.lookBack());
+        if (kindOf(kind).court) await refreshCourt(db, name);
         else await queues.refresh(kind, name);
       }
     };

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { Client } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Runtime as Sdk, Worker } from '@temporalio/worker';
 import { deliveryActivities } from '../activities/deliveries.ts';
 import { DELIVERY_SLOTS } from '../activities/hosts.ts';
@@ -10,7 +11,7 @@ import { itemActivities } from '../activities/items.ts';
 import { reviewActivities } from '../activities/reviews.ts';
 import { scheduleActivities } from '../activities/schedules.ts';
 import type { Log } from '../runtime/log.ts';
-import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../runtime/outbox/publisher.ts';
+import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../runtime/followers/publisher.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { forwardToReview } from '../services/forwarding.ts';
 import type { Services } from '../services/services.ts';
@@ -88,6 +89,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   pusher.start();
   const workers = [...workflowWorkers, outside];
   const running = workers.map((w) => runToEnd(w));
+  runtime.follower?.start(new Client({ connection, namespace }));
   const done = Promise.all(running).then(() => {});
   // a worker that dies unobserved must not be an unhandled rejection
   done.catch(() => {});
@@ -95,6 +97,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     done,
     async stop() {
       await pusher.stop();
+      await runtime.follower?.stop();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.allSettled(running);
     },

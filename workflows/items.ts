@@ -20,6 +20,8 @@ import { aWhile, inDatabase, isHeavy, MAX_SIGNALS, whenCancelled } from './runs.
 
 const MIN_SLEEP_MS = 1_000;
 const NOBODY_MS = 30_000;
+/** Less than a workflow is remembered after its end, so that a second one of its id is refused. */
+const FRESH_MS = 60_000;
 
 const db = inDatabase<ItemActivities>();
 const operators = proxyActivities<ItemActivities>({
@@ -66,23 +68,24 @@ interface Run {
 /**
  * Drives one item through time: sleeps until its wake time or a signal, does what is due, carries out
  * operators' commands, and at the end delivers the outcome. Postgres decides; this is the clock
- * that survives everything. It trusts no snapshot that it was started with, because a start may
- * land after the item's end (docs/ARCHITECTURE.md).
+ * that survives everything. It trusts a snapshot that it was started with only while that is fresh, because a start
+ * may land after the item's end (docs/ARCHITECTURE.md).
  */
 export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorSignals): Promise<void> {
   const run: Run = {
     kind,
     id: input.id,
-    snapshot: input.carried?.snapshot,
-    graced: true,
-    events: input.carried?.events ?? [],
+    snapshot: (input.carried ?? input.told?.message)?.snapshot,
+    graced: input.told?.graced ?? true,
+    events: (input.carried ?? input.told?.message)?.events ?? [],
     commands: input.carried?.commands ?? [],
     commandsDone: 0,
     signals: 0,
   };
   listen(run, signals);
   await CancellationScope.nonCancellable(async () => {
-    await refresh(run, () => db.readItem(kind, run.id));
+    if (isFresh(input)) show(run);
+    else await refresh(run, () => db.readItem(kind, run.id));
     while (run.snapshot && !(isFinal(run.snapshot.state) && run.commands.length === 0)) {
       if (isHeavy(run.signals)) await handOver(run);
       if (run.commands.length > 0) await obey(run);
@@ -94,7 +97,12 @@ export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorS
   });
 }
 
-/** What the relay sends; everything else comes from operators. */
+/** Whether the snapshot that started this run was read just before, by clocks that may differ by some seconds. */
+function isFresh({ told }: ItemInput): boolean {
+  return told !== undefined && Math.abs(workflowInfo().startTime.getTime() - Date.parse(told.readAt)) < FRESH_MS;
+}
+
+/** What a follower of the log sends; everything else comes from operators. */
 const isPublished = (arg: unknown): arg is Message => {
   const { snapshot, events } = (arg ?? {}) as Partial<Message>;
   return typeof snapshot?.version === 'number' && typeof snapshot.state === 'string' && Array.isArray(events);

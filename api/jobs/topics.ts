@@ -12,7 +12,7 @@ const Topic = z
   .object({ name: z.string(), ...TopicSettings.shape, push: orNull(ShownPush), createdAt: z.string() })
   .openapi('Topic');
 
-type Topic = Pick<QueueRow, 'name' | 'max_attempts' | 'paused' | 'push' | 'created_at' | 'seq'>;
+type Topic = Pick<QueueRow, 'name' | 'max_attempts' | 'paused' | 'push' | 'workflow' | 'created_at' | 'seq'>;
 
 /** A push target's secret is for those who may set it. */
 const view = (q: Topic, mayReadSecrets: boolean) => ({
@@ -20,6 +20,7 @@ const view = (q: Topic, mayReadSecrets: boolean) => ({
   maxAttempts: q.max_attempts,
   paused: q.paused,
   push: q.push && !mayReadSecrets ? { ...q.push, secret: 'whsec_hidden' } : q.push,
+  workflow: q.workflow,
   createdAt: q.created_at.toISOString(),
 });
 

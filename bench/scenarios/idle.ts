@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TASK_QUEUE } from '../../runtime/outbox/publisher.ts';
+import { TASK_QUEUE } from '../../runtime/followers/publisher.ts';
 import { openCallers } from '../client.ts';
 import { cpuSeconds, type Lab } from '../lab.ts';
 import type { Report } from '../report.ts';

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import { QUEUE_ATTRIBUTE } from '../../runtime/outbox/publisher.ts';
+import { QUEUE_ATTRIBUTE } from '../../runtime/followers/publisher.ts';
 import { endLeftover, type RunningChild, spawnServer } from './children.ts';
 import { isFree, lastingPort } from './ports.ts';
 

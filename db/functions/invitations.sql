@@ -43,6 +43,8 @@ declare
   v_version bigint := nextval('item_version');
 begin
   update item set version = v_version where kind = 'case' and id = p_id;
+  insert into unpublished (kind, item_id) select 'case', p_id where p_id is distinct from current_setting('docket.received_by', true)
+  on conflict (kind, item_id) do update set at = excluded.at;
   insert into notice (kind, item_id, queue, person, type, data)
   select 'case', p_id, c.name, l.holder, 'invited', json_build_object('court', c.name, 'expiresAt', iso_time(l.expires_at))
     from lease l where l.token = any (p_tokens);

@@ -1,16 +1,13 @@
 -- The item row decides; this trigger writes everything that follows from its change, in the same
 -- transaction and for every statement alike, so that no transition can miss its history:
 --   event_seq moved  → an event row            lease_id came  → a lease row
---   version moved    → an outbox row           lease_id went  → that lease is ended
+--   version moved    → its workflow receives it  lease_id went  → that lease is ended
 --   state moved      → signed tally rows       ended by another, or changed while held → a notice
 create or replace function log_item_insert() returns trigger language plpgsql as $$
 begin
   with logged as (
-    insert into event (kind, item_id, seq, type, actor, at, data)
-    select kind, id, event_seq, last_event, last_actor, updated_at, last_data from new_item
-  ), told as (
-    insert into outbox (version, kind, item_id, node)
-    select version, kind, id, coalesce(current_setting('docket.node', true), '') from new_item
+    insert into event (kind, item_id, seq, type, actor, at, data, version)
+    select kind, id, event_seq, last_event, last_actor, updated_at, last_data, version from new_item
   )
   insert into tally (kind, queue, what, n)
   select kind, queue, state, count(*) from new_item group by kind, queue, state;
@@ -29,13 +26,11 @@ begin
       -- full, because that cannot become a nested loop: the plan made for one row is kept for a thousand
       from new_item n full join old_item o on o.kind = n.kind and o.id = n.id
   ), logged as (
-    insert into event (kind, item_id, seq, type, actor, at, data)
-    select kind, id, event_seq, last_event, last_actor, updated_at, last_data
+    insert into event (kind, item_id, seq, type, actor, at, data, version)
+    select kind, id, event_seq, last_event, last_actor, updated_at, last_data,
+           -- what its own workflow asked for (`docket.received_by`), that has received already
+           case when version > old_version and id is distinct from current_setting('docket.received_by', true) then version end
       from pair where event_seq > old_event_seq
-  ), told as (
-    insert into outbox (version, kind, item_id, node)
-    select version, kind, id, coalesce(current_setting('docket.node', true), '')
-      from pair where version > old_version
   ), granted as (
     insert into lease (token, kind, item_id, queue, holder, granted_at, follows)
     select lease_id, kind, id, queue, holder, granted_at, lease_follows

@@ -1,9 +1,9 @@
--- Reconciliation with a store of Temporal that has lost something: outbox rows for all that needs a workflow, resync rows
--- for all that isn't published through the outbox. What is urgent comes first. Putting back what was not lost
+-- Reconciliation with a store of Temporal that has lost something: marks in `unpublished` for all that needs a workflow, resync
+-- rows for all that no follower publishes. What is urgent comes first. Putting back what was not lost
 -- costs a signal and changes nothing, so a pass may be repeated, and any number of processes may take part.
 
 -- One batch of the pass that is under way.
--- p_most  with as many outbox rows as this, the stages `due` and `open` wait until others have been published
+-- p_most  with as many marks as this, the stages `due` and `open` wait until others have been published
 -- stage   what was walked; no row: no pass is under way, or another process is at it
 -- put     rows put back; null: too many are waiting to be published
 create or replace function put_back(p_limit integer, p_most integer) returns table (stage text, put integer)
@@ -17,7 +17,7 @@ declare
 begin
   select * into r from reconciliation c where c.stage is not null for update skip locked;
   if not found then return; end if;
-  if r.stage in ('due', 'open') and (select count(*) from (select from outbox limit p_most) o) >= p_most then
+  if r.stage in ('due', 'open') and (select count(*) from (select from unpublished limit p_most) u) >= p_most then
     return query select r.stage, null::integer;
     return;
   end if;
@@ -66,8 +66,8 @@ create or replace function put_back_deliveries(
      where state = 'pending' and (kind, item_id, n) > (r.after_kind, r.after_id, r.after_n)
      order by kind, item_id, n limit p_limit
   ), reviews as (
-    insert into outbox (version, kind, item_id, node)
-    select distinct v.version, 'review', v.id, 'reconcile' from found f join review v on v.id = f.item_id where f.kind = 'review'
+    insert into unpublished (kind, item_id)
+    select distinct 'review', v.id from found f join review v on v.id = f.item_id where f.kind = 'review'
     on conflict do nothing
   ), again as (
     insert into resync (what, parent, name, n, at)
@@ -85,8 +85,7 @@ create or replace function put_back_reviews(
     select distinct review_id from review_callback
      where outcome = 'pending' and review_id > r.after_id collate "C" order by review_id limit p_limit
   ), kept as (
-    insert into outbox (version, kind, item_id, node)
-    select v.version, 'review', v.id, 'reconcile' from found f join review v on v.id = f.review_id on conflict do nothing
+    insert into unpublished (kind, item_id) select 'review', review_id from found on conflict do nothing
   )
   select count(*)::integer, count(*)::integer, max(review_id) from found
 $$;
@@ -95,9 +94,9 @@ create or replace function put_back_outcomes(
   r reconciliation, p_limit integer, out put integer, out read integer, out after_kind text, out after_id text
 ) language sql as $$
   with found as materialized (
-    select kind, id, version from item where telling and (kind, id) > (r.after_kind, r.after_id) order by kind, id limit p_limit
+    select kind, id from item where telling and (kind, id) > (r.after_kind, r.after_id) order by kind, id limit p_limit
   ), kept as (
-    insert into outbox (version, kind, item_id, node) select version, kind, id, 'reconcile' from found on conflict do nothing
+    insert into unpublished (kind, item_id) select kind, id from found on conflict do nothing
   ), last as (select kind, id from found order by kind desc, id desc limit 1)
   select count(*)::integer, count(*)::integer, (select kind from last), (select id from last) from found
 $$;
@@ -107,11 +106,10 @@ create or replace function put_back_open(
   r reconciliation, p_limit integer, out put integer, out read integer, out after_kind text, out after_id text
 ) language sql as $$
   with found as materialized (
-    select kind, id, version, ended_at is null and (wake_at is not null or coalesce(inviting, false)) = (r.stage = 'due') as wanted
+    select kind, id, ended_at is null and (wake_at is not null or coalesce(inviting, false)) = (r.stage = 'due') as wanted
       from item where (kind, id) > (r.after_kind, r.after_id) order by kind, id limit p_limit
   ), kept as (
-    insert into outbox (version, kind, item_id, node)
-    select version, kind, id, 'reconcile' from found where wanted on conflict do nothing
+    insert into unpublished (kind, item_id) select kind, id from found where wanted on conflict do nothing
   ), last as (select kind, id from found order by kind desc, id desc limit 1)
   select count(*) filter (where wanted)::integer, count(*)::integer, (select kind from last), (select id from last) from found
 $$;

@@ -10,7 +10,7 @@
 create or replace function receive_callbacks(
   p_reviews text[], p_ids text[], p_kinds text[], p_targets text[], p_statuses integer[], p_times timestamptz[],
   p_skew_seconds double precision, p_actors text[] default null, p_wait boolean default true
-) returns table (no integer, problem text, arrival bigint, told_version bigint, received_at timestamptz)
+) returns table (no integer, problem text, arrival bigint, received_at timestamptz)
 language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
@@ -40,16 +40,9 @@ begin
            coalesce(s.actor, 'anonymous')
       from sent s where s.fault is null order by s.n
     returning c.review_id, c.callback_id, c.arrival
-  ), told as (
-    insert into outbox as o (version, kind, item_id, node)
-    select nextval('item_version'), 'review', k.review_id, coalesce(current_setting('docket.node', true), '')
-      from kept k group by k.review_id
-    returning o.version, o.item_id
   )
-  select s.n::integer, s.fault, k.arrival, t.version, v_now
-    from sent s
-    left join kept k on k.review_id = s.review and k.callback_id = s.id
-    left join told t on t.item_id = s.review and k.arrival is not null;
+  select s.n::integer, s.fault, k.arrival, v_now
+    from sent s left join kept k on k.review_id = s.review and k.callback_id = s.id;
 end $$;
 
 -- Applies what has come for one review, in order, at most p_limit of it. Which callback wins is decided by
@@ -188,12 +181,11 @@ end $$;
 -- an edit has its place among the callbacks. A target that stays keeps its status and audit time.
 -- p_targets  [{kind, id, position, status}]
 create or replace function put_review(p_id text, p_targets jsonb, p_body json, p_callback jsonb, p_actor text default 'anonymous')
-returns table (created boolean, told_version bigint, now timestamptz) language plpgsql as $$
+returns table (created boolean, now timestamptz) language plpgsql as $$
 declare
   v_review review;
   v_before jsonb;
   v_created boolean;
-  v_told bigint;
 begin
   insert into review (id, record) values (p_id, '{}') on conflict do nothing;
   v_created := found;
@@ -238,12 +230,9 @@ begin
             v_review.version, p_actor);
     perform log_review(p_id, v_review.log_seq - 1);
     perform announce_review(v_review, v_review.log_seq);
-    insert into outbox (version, kind, item_id, node)
-    values (nextval('item_version'), 'review', p_id, coalesce(current_setting('docket.node', true), ''))
-    returning version into v_told;
   end if;
   perform keep_review(v_review);
-  return query select v_created, v_told, v_review.updated_at;
+  return query select v_created, v_review.updated_at;
 end $$;
 
 create or replace function record_of_index(p_id text) returns jsonb language sql stable as $$

@@ -55,8 +55,7 @@ returning kind, name;
 -- One batch of a queue's open items, recomputed after its settings changed: rank, deadline and wake time;
 -- steps already reached apply again as `greatest(current, step)`. Walks in the order of creation from
 -- (:afterCreatedAt, :afterSeq). The answer is the last row of the batch, with the ids for which something is due
--- at once (an escalation that they have reached) and those that rules are about; no row at the end. The relay
--- publishes the changes when it looks at the outbox again.
+-- at once (an escalation that they have reached) and those that rules are about; no row at the end.
 with batch as materialized (
   select i.kind, i.id, i.created_at, i.seq from item i
    where i.kind = :kind and i.queue = :name
@@ -85,6 +84,12 @@ with batch as materialized (
     from recomputed r
    where i.kind = r.kind and i.id = r.id
      and (i.rank, i.deadline_at, i.wake_at, i.escalated_seconds) is distinct from (r.rank, r.deadline_at, r.wake_at, -1)
+  returning i.kind, i.id, i.version
+), marked as (
+  -- a new wake time has no line in the log
+  insert into unpublished (kind, item_id)
+  select f.kind, f.id from refreshed f join item i on i.kind = f.kind and i.id = f.id and i.version <> f.version
+  on conflict (kind, item_id) do update set at = excluded.at
 )
 select created_at::text as created_at, seq,
        array(select id from recomputed where wake_at <= (select clock_timestamp())) as due,

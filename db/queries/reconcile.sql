@@ -6,23 +6,25 @@
 insert into reconciliation as r (store, stage) values (:store, 'schedules')
 on conflict (one) do update
    set store = excluded.store, stage = 'schedules', after_kind = '', after_id = '', after_n = 0,
-       started_at = clock_timestamp(), finished_at = null
+       started_at = clock_timestamp(), finished_at = null, epoch = r.epoch + 1
  where r.store <> excluded.store
 returning xmax = 0 as first;
 
 -- name: restart_reconciliation
 insert into reconciliation (store, stage) values ('', 'schedules')
 on conflict (one) do update
-   set stage = 'schedules', after_kind = '', after_id = '', after_n = 0, started_at = clock_timestamp(), finished_at = null;
+   set stage = 'schedules', after_kind = '', after_id = '', after_n = 0, started_at = clock_timestamp(), finished_at = null,
+       epoch = reconciliation.epoch + 1;
 
 -- name: put_back
--- moves: unseen
 -- not null: stage
 select * from put_back(:limit, :most);
 
 -- name: is_reconciled
--- not null: done
-select not exists (select from reconciliation where stage is not null) as done;
+-- not null: done, timeline
+-- `timeline`: another one means that the server was restored to an older state, or failed over to one.
+select not exists (select from reconciliation where stage is not null) as done,
+       (select timeline_id from pg_control_checkpoint()) as timeline;
 
 -- name: mark_resync
 insert into resync (what, parent, name) values (:what, :parent, :name) returning id;

@@ -1,4 +1,4 @@
--- The link to Temporal and between processes: outbox, nodes, clocks, notices.
+-- Between processes: nodes, clocks, notices.
 
 -- name: tick
 -- moves
@@ -31,8 +31,8 @@ delete from parked where until < clock_timestamp() - interval '10 minutes';
 select count(*)::integer as n from parked where until > clock_timestamp();
 
 -- name: beat
-insert into node (id, url, role) values (:id, :url?, :role)
-on conflict (id) do update set seen_at = clock_timestamp(), url = excluded.url;
+insert into node (id, url, role, follows) values (:id, :url?, :role, :follows)
+on conflict (id) do update set seen_at = clock_timestamp(), url = excluded.url, follows = excluded.follows;
 
 -- name: leave
 delete from node where id = :id;
@@ -42,54 +42,6 @@ delete from node where seen_at < clock_timestamp() - interval '1 hour';
 
 -- name: live_nodes
 select id, url, seen_at from node where seen_at > clock_timestamp() - interval '15 seconds' order by id;
-
--- name: acknowledge
-delete from outbox where version = any (:versions::bigint[]);
-
--- name: adopt_outbox
--- Rows of processes that have been silent for 15 s become this process's own; never those of a
--- living one, however busy it is.
-with recursive holder (node) as (
-  -- the few nodes that have rows, read by steps through the index and not row by row
-  (select node from outbox order by node limit 1)
-  union all
-  select (select o.node from outbox o where o.node > holder.node order by o.node limit 1)
-    from holder where holder.node is not null
-), silent as (
-  select holder.node from holder
-   where holder.node is not null
-     and not exists (select 1 from node n where n.id = holder.node and n.seen_at > clock_timestamp() - interval '15 seconds')
-), orphan as (
-  select o.version, i.id is null as gone from outbox o left join told i on i.kind = o.kind and i.id = o.item_id
-   where o.node = any (array(select node from silent))
-   order by o.version limit :limit for update of o skip locked
-), forgotten as (
-  -- delete outbox rows whose item is gone
-  delete from outbox o using orphan where orphan.gone and o.version = orphan.version
-), adopted as (
-  update outbox o set node = :node from orphan
-   where not orphan.gone and o.version = orphan.version returning o.version, o.kind, o.item_id
-)
-select a.version as outbox_version, i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling,
-       i.event_seq, i.last_event, i.last_actor, i.updated_at, i.inviting
-  from adopted a join told i on i.kind = a.kind and i.id = a.item_id;
-
--- name: own_outbox
--- What this process put aside when it had too much in memory, or doesn't know of; older than the
--- moment in which an acknowledgement may be on its way.
-select o.version as outbox_version, i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling,
-       i.event_seq, i.last_event, i.last_actor, i.updated_at, i.inviting
-  from outbox o join told i on i.kind = o.kind and i.id = o.item_id
- where o.node = :node and o.version > :after and o.at < clock_timestamp() - interval '5 seconds'
- order by o.version limit :limit;
-
--- name: outbox_lag
--- not null: waiting, oldest_seconds
--- How many there are, counted up to 10,000 and from there on as the table's statistics have it: counting a million takes a
--- tenth of a second, at every look. Versions are drawn in order, so the first row is the oldest but for moments.
-select case when s.n < 10000 then s.n else greatest(s.n, pg_stat_get_live_tuples('outbox'::regclass)) end as waiting,
-       coalesce((select extract(epoch from clock_timestamp() - at) from outbox order by version limit 1), 0)::double precision as oldest_seconds
-  from (select count(*) as n from (select from outbox limit 10000) o) s;
 
 -- name: notices
 -- Twice-read on purpose: numbers are given before the commit, so a reader goes back 15 s and drops
@@ -129,8 +81,8 @@ select kind, queue, what, sum(n) from gone group by kind, queue, what having sum
 insert into operator_command (key, kind, item_id) values (:key, :kind, :id) on conflict do nothing returning key;
 
 -- name: read_item
--- not null: now
-select i.*, clock_timestamp() as now from item i where kind = :kind and id = :id;
+-- not null: now, epoch
+select i.*, clock_timestamp() as now, coalesce((select epoch from reconciliation), 0) as epoch from item i where kind = :kind and id = :id;
 
 -- name: notify
 -- Outside of any transaction of ours: inside one, NOTIFY takes a lock of the whole server at commit.

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Statement } from '../../db/load.ts';
 
 const WRITES =
-  /\b(?:insert\s+into|update|delete\s+from|merge\s+into)\s+(?:only\s+)?(?:public\.)?item\b|\binsert\s+into\s+outbox\b/i;
+  /\b(?:insert\s+into|update|delete\s+from|merge\s+into)\s+(?:only\s+)?(?:public\.)?item\b|\binsert\s+into\s+review_callback\b/i;
 
 /** The functions of schema "public" and their texts; those of one name are one. */
 export async function functionTexts(client: pg.Client): Promise<Map<string, string>> {
@@ -14,7 +14,7 @@ export async function functionTexts(client: pg.Client): Promise<Map<string, stri
 }
 
 /**
- * Statements that change rows of `item` or write to the outbox, themselves or through functions, and are not marked so,
+ * Statements that change rows of `item` or keep callbacks of reviews, themselves or through functions, and are not marked so,
  * or the reverse.
  */
 export function wrongMarks(statements: Iterable<Statement>, functions: Map<string, string>): string[] {

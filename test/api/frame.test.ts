@@ -43,10 +43,10 @@ describe('health', () => {
     expect(status).toBe(200);
     expect(headers.get('content-type')).toContain('text/plain');
     const gauges = [
-      'outbox_rows',
-      'outbox_oldest_seconds',
+      'unpublished_rows',
+      'unpublished_oldest_seconds',
       'parked_items',
-      'relay_pending',
+      'publishing_items',
       'temporal_down',
       'waiting_callers',
     ];

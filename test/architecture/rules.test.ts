@@ -35,7 +35,7 @@ describe('imports follow the flow', () => {
     ['db/items.ts', `import { Relay } from '../link/relay.ts';`],
     ['domain/items.ts', `import { getItem } from '../db/items.ts';`],
     ['domain/items.ts', `import type { Row } from '../db/items.ts';`],
-    ['runtime/outbox/relay.ts', `import { createApp } from '../../api/app.ts';`],
+    ['runtime/followers/sender.ts', `import { createApp } from '../../api/app.ts';`],
     ['api/tickets/get.ts', `import { post } from '../../activities/webhook.ts';`],
     ['api/tickets/get.ts', `import { getItem } from '../../db/items.ts';`],
     [
@@ -132,7 +132,7 @@ test('SQL stands in db/ only', () => {
     `\`select id\nfrom item where id = $\{1}\``,
     "'insert into item values (1)'",
     "'UPDATE item SET state = 1'",
-    "'delete from outbox'",
+    "'delete from unpublished'",
     "'select tick(1)'",
   ])
     expect(sql('api/x.ts', `run(${statement})`), statement).toHaveLength(1);

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { claimOne, eventually, type Json } from '../support/client.ts';
+import { published } from '../support/published.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const QUICK = 5_000;
 const CALLERS = 32;
-const { api, running, sql } = await startTestSystem({ DOCKET_RELAY_IDLE_PER_SECOND: '200' });
+const { api, running, sql } = await startTestSystem({ DOCKET_PUBLISH_IDLE_PER_SECOND: '200' });
 
 /** Ids of the workflows that Temporal says are open. */
 async function openWorkflows(): Promise<string[]> {
@@ -40,10 +41,7 @@ test('S0.9 5,000 quick tickets: no workflow stays open for what is over, none is
     await api.post('/v1/queues/open/tickets', { id: `open-${n}`, body: {}, delaySeconds: n % 2 ? 3600 : 0 });
   for (let n = 0; n < 10; n++) await claimOne(api, 'open', `holder-${n}`);
 
-  await eventually(
-    async () => running.runtime.relay.pending === 0 && (await sql('select 1 from outbox')).length === 0,
-    90_000,
-  );
+  await published(running, 200_000);
   const open = (await sql<{ id: string }>(`select id from item where ended_at is null`))
     .map((r) => `ticket/${r.id}`)
     .sort();

@@ -9,6 +9,7 @@ import { isFree } from '../../cli/servers/ports.ts';
 import { startTemporal, type TemporalServer } from '../../cli/servers/temporal.ts';
 import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
 import { lastingPort } from '../support/ports.ts';
+import { published } from '../support/published.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { addTask, addTemplate, HOUR_MS, inMs } from '../support/tasks.ts';
@@ -26,7 +27,6 @@ afterAll(() => temporal.stop());
 const stores = { ...(await testStores()), namespace: 'default', temporalAddress: temporal.address };
 const { api, sql, running } = await startTestSystem({ DOCKET_PACEMAKER: 'off' }, { stores });
 
-const published = () => eventually(async () => (await sql('select 1 from outbox')).length === 0, 60_000);
 const jobsOf = async (topic: string): Promise<Json[]> =>
   (await api.get(`/v1/topics/${topic}/jobs?limit=500`)).body.items;
 const isRunning = async (id: string) => {
@@ -70,7 +70,7 @@ test("S0.9 Temporal's store is moved away: schedules, callbacks, verdicts, deadl
   await api.post('/v1/queues/waits/tickets', { id: 'idle', body: {} });
   await api.post('/v1/queues/waits/tickets', { id: 'waits', body: {}, deadlineSeconds: 30 });
   await eventually(async () => (await tries()) >= 2);
-  await published();
+  await published(running, 60_000);
   for (const id of ['ticket/waits', 'ticket/idle', 'ticket/undelivered', 'rotation/hourly'])
     await eventually(() => isRunning(id));
 
@@ -99,7 +99,7 @@ test('S0.9 docket reconcile brings back what was lost inside a store that stayed
   await api.post('/v1/queues/part/tickets', { id: 'part', body: {} });
   await api.put('/v1/topics/part/schedules/each-second', { everySeconds: 1, body: 1 });
   await eventually(() => isRunning('ticket/part'));
-  await published();
+  await published(running, 60_000);
   await client.workflow.getHandle('ticket/part').terminate('an older backup does not have it');
   await client.schedule.getHandle('schedule/part/each-second').delete();
   expect(await isRunning('ticket/part')).toBe(false);
@@ -113,7 +113,7 @@ test('S0.9 docket reconcile brings back what was lost inside a store that stayed
   await eventually(async () => (await jobsOf('part')).length > before, 60_000);
   // a second time finds everything there, and harms nothing
   await promisify(execFile)(process.execPath, [bin, 'reconcile'], { env });
-  await published();
+  await published(running, 60_000);
   expect(await eventTypes(api, 'part')).toEqual(['created']);
 
   const passes = () => sql('select started_at from reconciliation where finished_at is not null');

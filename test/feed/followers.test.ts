@@ -19,8 +19,6 @@ const stores = { ...(await testStores()), temporalAddress: '127.0.0.1:9' };
 const { api, sql } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api', stores });
 const db = openDb({ url: stores.databaseUrl, node: 'writers', max: CONNECTIONS + 2 });
 afterAll(() => db.end());
-// its outbox is nobody's to take over
-await sql(`insert into node (id, role, seen_at) values ('writers', 'api', clock_timestamp() + interval '1 hour')`);
 
 const settings = {
   kind: 'ticket',

@@ -26,7 +26,7 @@ export function expectProblem(reply: Reply, what: string, { status, code }: Expe
     expect(error, said).toEqual({ path: expect.any(String), message: expect.any(String) });
 }
 
-/** Everything that a refused call must leave alone; the outbox drains by itself. */
+/** Everything that a refused call must leave alone. */
 const TABLES = [
   'item',
   'lease',

@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { ItemInput, Message } from '../../contract/snapshot.ts';
-import { isFinal } from '../../domain/items.ts';
 import { workflowOf } from '../../domain/kinds.ts';
-import { type Entry, laneOf } from './backlog.ts';
-import { snapshotOf, summaryOf } from './messages.ts';
+import { type Entry, isOver } from './lanes.ts';
+import { messageOf, summaryOf } from './messages.ts';
 
 export const TASK_QUEUE = 'docket';
 /** Of workflows that a caller or a clock waits for: reviews and the firings of schedules. */
@@ -22,23 +21,35 @@ const TIMEOUT_MS = 5_000;
 /** gRPC. */
 const NOT_FOUND = 5;
 const UNREACHABLE_MS = 1_000;
+const MAX_TRIES = 3;
+
+/** What of the workflows of this process's worker goes with their start. */
+interface PublisherOptions {
+  /** Over the worker's own connection, so that the server may give it the first task of what it starts at once. */
+  client: Client;
+  /** Whether a pacemaker does the prompt work somewhere. */
+  pacemaker: boolean;
+}
 
 /** Sends what changed to the workflows of items and reviews, by signal, and starts those that are not there. */
 export class Publisher {
   readonly #client: Client;
+  readonly #pacemaker: boolean;
   /** Whether the search attribute is registered, as far as known. */
   attributes = true;
 
-  constructor(client: Client) {
+  constructor({ client, pacemaker }: PublisherOptions) {
     this.#client = client;
+    this.#pacemaker = pacemaker;
   }
 
   /**
+   * @param started whether there is a workflow of it, as far as known
    * @returns whether a workflow has work of it now; not where nothing was there and nothing is needed
    * @throws what Temporal answers, or DEADLINE_EXCEEDED after 5 s
    */
-  publish(entry: Entry): Promise<boolean> {
-    return this.#client.withDeadline(Date.now() + TIMEOUT_MS, () => this.#signal(entry));
+  publish(entry: Entry, started: boolean): Promise<boolean> {
+    return this.#client.withDeadline(Date.now() + TIMEOUT_MS, () => this.#send(entry, started));
   }
 
   /** Whether the workflow has done what it was last sent, as far as Temporal knows. */
@@ -57,40 +68,44 @@ export class Publisher {
     }
   }
 
-  async #signal(entry: Entry): Promise<boolean> {
-    const { key, row, events, fresh, changedAt } = entry;
-    const sinceMs = Math.max(0, performance.now() - changedAt);
-    const message: Message = {
-      snapshot: snapshotOf(row, new Date(row.updated_at.getTime() + sinceMs)),
-      events,
-    };
-    const name = events.at(-1)?.type ?? 'changed';
-    const over = isFinal(row.state) && !row.telling;
-    try {
-      // a signal costs less than a start that finds the workflow running
-      if (over || !(fresh || workflowOf(row.kind).urgent)) {
-        await this.#client.workflow.getHandle(key).signal(name, message);
-        return true;
-      }
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-      if (over) return false;
+  /** One of the two first, whichever is likely; the other where it finds that it was wrong. */
+  async #send(entry: Entry, started: boolean): Promise<boolean> {
+    const message = messageOf(entry, Math.max(0, performance.now() - entry.readAt));
+    const { reopens } = workflowOf(entry.row.kind);
+    if (started && (await this.#signal(entry, message))) return true;
+    if (started && isOver(entry.row)) return false;
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      if (await this.#start(entry, message)) return true;
+      if (await this.#signal(entry, message)) return true;
+      // it has completed, and of such a one nothing is wanted any more
+      if (!reopens || isOver(entry.row)) return false;
     }
-    return this.#start(entry, name, message);
+    throw new Error(`${entry.key} completes whenever it is signalled`);
   }
 
-  /** Starts the workflow with its first signal; of one that has completed nothing is wanted any more. */
-  async #start({ key, row }: Entry, signal: string, message: Message): Promise<boolean> {
-    const input: ItemInput = { id: row.id };
-    const { type, reopens, urgent } = workflowOf(row.kind);
+  /** @returns false where there is no workflow that runs */
+  async #signal({ key, events }: Entry, message: Message): Promise<boolean> {
     try {
-      await this.#client.workflow.signalWithStart<(input: ItemInput) => Promise<void>, [Message]>(type, {
+      await this.#client.workflow.getHandle(key).signal(events.at(-1)?.type ?? 'changed', message);
+      return true;
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      return false;
+    }
+  }
+
+  /** @returns false where it was started before */
+  async #start({ key, lane, row, now }: Entry, message: Message): Promise<boolean> {
+    const { type, reopens, urgent } = workflowOf(row.kind);
+    const told = { graced: this.#pacemaker, readAt: now.toISOString(), message };
+    const input: ItemInput = { id: row.id, ...(!urgent && { told }) };
+    try {
+      await this.#client.workflow.start<(input: ItemInput) => Promise<void>>(type, {
         workflowId: key,
         taskQueue: urgent ? URGENT_TASK_QUEUE : TASK_QUEUE,
-        ...(laneOf(row) !== 'rest' && { priority: URGENT }),
+        ...((lane === 'reviews' || lane === 'outcomes') && { priority: URGENT }),
         args: [input],
-        signal,
-        signalArgs: [message],
+        requestEagerStart: true,
         workflowIdReusePolicy: reopens ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
         staticSummary: summaryOf(row),
         ...(row.queue && this.attributes && { typedSearchAttributes: [{ key: queueAttribute, value: row.queue }] }),

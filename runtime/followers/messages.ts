@@ -1,9 +1,5 @@
-import type { Change, Item } from '../../contract/items.ts';
-import type { EventLine, Snapshot } from '../../contract/snapshot.ts';
-import { workflowId } from '../../domain/kinds.ts';
-
-/** Of each item its last state in the list. */
-export const newest = (rows: Item[]): Item[] => [...new Map(rows.map((row) => [workflowId(row), row])).values()];
+import type { Change } from '../../contract/items.ts';
+import type { EventLine, Message, Snapshot } from '../../contract/snapshot.ts';
 
 /** Only what its workflow has to know, without the body. */
 export function changeOf(row: Change): Change {
@@ -14,9 +10,10 @@ export function changeOf(row: Change): Change {
 }
 
 /** A row as its workflow sees it; `now` is the database's time, so no host's clock comes into it. */
-export function snapshotOf(row: Change, now: Date): Snapshot {
+export function snapshotOf(row: Change, now: Date, epoch: number): Snapshot {
   return {
     version: row.version,
+    ...(epoch > 0 && { epoch }),
     state: row.state,
     wakeAt: row.wake_at?.toISOString() ?? null,
     wakeInMs: row.wake_at ? row.wake_at.getTime() - now.getTime() : null,
@@ -36,6 +33,25 @@ export function summaryOf({ kind, queue }: Pick<Change, 'kind' | 'queue'>): stri
   return characters.join('');
 }
 
-export function eventOf(row: Change): EventLine {
-  return { seq: row.event_seq, type: row.last_event, actor: row.last_actor, at: row.updated_at.toISOString() };
+/** An item, or a review, of which its workflow has something to receive; `now` and `epoch` are of when it was read. */
+export interface Publication {
+  row: Change;
+  now: Date;
+  epoch: number;
+  /** What happened; none where it is published again. */
+  events: EventLine[];
+  shard: number;
+  /** Its place in the log, or among the callbacks; infinite where it was marked. */
+  position: number;
+  /** When it was marked to be published again, in microseconds. */
+  marked?: number;
+  /** There is none before this line of it. */
+  fresh: boolean;
+  /** Nobody needs its workflow if it is over at once. */
+  optional: boolean;
 }
+
+export const messageOf = (p: Publication, readMsAgo: number): Message => ({
+  snapshot: snapshotOf(p.row, new Date(p.now.getTime() + readMsAgo), p.epoch),
+  events: p.events,
+});

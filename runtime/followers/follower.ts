@@ -1,0 +1,316 @@
+import type { Client } from '@temporalio/client';
+import type { Db, RowOf } from '../../db/pool.ts';
+import { isFinal } from '../../domain/items.ts';
+import { reviewChange } from '../../domain/reviews.ts';
+import type { Log } from '../log.ts';
+import { type Entry, LANES, type Lane } from './lanes.ts';
+import { changeOf, type Publication } from './messages.ts';
+import { Reader } from './reader.ts';
+import { Sender } from './sender.ts';
+import { type Cursors, Shards } from './shards.ts';
+
+export interface FollowerOptions {
+  db: Db;
+  node: string;
+  log: Log;
+  /** Whether a pacemaker does the prompt work somewhere. */
+  pacemaker: boolean;
+  publishConcurrency: number;
+  publishIdlePerSecond: number;
+  publishBusyPerSecond: number;
+  /** Of items that only wait, so many have a workflow at most; the others get it when they are touched. */
+  waitingWorkflows: number;
+  /** What ended longer ago than this many seconds before its workflow was started gets none. */
+  skipEndedSeconds: number;
+  /** Whether callers keep a process busy. */
+  busy: () => boolean;
+}
+
+const LOG_LANES: Lane[] = ['outcomes', 'rest', 'idle'];
+const IDLE_MS = 5_000;
+/** How long news that nobody waits for may wait: a burst is one reading. */
+const SOON_MS = 100;
+const GAPS_MS = 25;
+const MAX_GAPS_MS = 1_000;
+const FAILED_MS = 1_000;
+const STORE_MS = 500;
+const MARKED_BATCH = 1_000;
+const REFUSED_SECONDS = 30;
+/** Lanes that have been read nearly as far are read together. */
+const NEAR = 1_000;
+
+/**
+ * Follows the log and publishes to the workflows: reads its lines, merges them per item, and sends each item as it is.
+ * What is stored of that are cursors. A line that was sent and not stored is sent again, which changes nothing
+ * (docs/ARCHITECTURE.md, From the log to the workflows).
+ */
+export class Follower {
+  readonly #o: FollowerOptions;
+  readonly #shards: Shards;
+  readonly #lines: Reader<RowOf<'follow_log'>>;
+  readonly #callbacks: Reader<RowOf<'follow_callbacks'>>;
+  #sender: Sender | undefined;
+  #readTo: Cursors = { reviews: 0, outcomes: 0, rest: 0, idle: 0 };
+  #markedTo = 0;
+  /** Marks that have been taken care of. */
+  #marks: { kind: string; id: string; marked: number }[] = [];
+  #gapsMs = GAPS_MS;
+  #storeAt = 0;
+  #waiting = 0;
+  #running: Promise<void> | undefined;
+  #stopping = false;
+  /** Its parts of the log may not be what they were. */
+  #uncertain = true;
+  #wake: (() => void) | undefined;
+  /** When the next pass begins, as far as known. */
+  #dueAt = Number.POSITIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  /** Items that ended so long before their workflow was to be started that they got none. */
+  skipped = 0;
+
+  constructor(options: FollowerOptions) {
+    this.#o = options;
+    const { db, node } = options;
+    this.#shards = new Shards(db, node);
+    this.#lines = new Reader(db, (range) => db.run('follow_log', range));
+    this.#callbacks = new Reader(db, (range) => db.run('follow_callbacks', range));
+  }
+
+  /** Items not published yet, in memory. */
+  get pending(): number {
+    return this.#sender?.pending ?? 0;
+  }
+
+  /** Whether the last attempt to reach Temporal failed. */
+  get down(): boolean {
+    return this.#sender?.down ?? false;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined && !this.#stopping;
+  }
+
+  /** Something was committed. @param urgent somebody waits for it */
+  look(urgent: boolean): void {
+    this.#wakeIn(urgent ? 0 : SOON_MS);
+  }
+
+  /** @param client over the connection of this process's worker */
+  start(client: Client): void {
+    const { log, pacemaker, busy, ...o } = this.#o;
+    this.#sender = new Sender({
+      ...{ client, log, pacemaker, busy },
+      concurrency: o.publishConcurrency,
+      idlePerSecond: o.publishIdlePerSecond,
+      busyPerSecond: o.publishBusyPerSecond,
+      isSkipped: (entry) => this.#isSkipped(entry),
+      done: (entry) => this.#done(entry),
+      refused: (entry) => void this.#refuse(entry),
+    });
+    this.#stopping = false;
+    this.#running = this.#follow(this.#sender);
+  }
+
+  /** Looks after its parts of the log: to be called every few seconds. */
+  keep(): void {
+    this.#uncertain = true;
+    this.#wakeIn(0);
+  }
+
+  /** Sends no more, keeps how far it has come, and leaves its parts of the log to others. */
+  async stop(): Promise<void> {
+    const [sender, running] = [this.#sender, this.#running];
+    if (!sender || !running) return;
+    this.#stopping = true;
+    this.#wakeIn(0);
+    await running;
+    await sender.stop();
+    await this.#store(sender).catch(() => {});
+    await this.#shards.leave().catch(() => {});
+    this.#sender = undefined;
+    this.#running = undefined;
+    this.#uncertain = true;
+  }
+
+  async #keep(sender: Sender): Promise<void> {
+    this.#uncertain = false;
+    if (await this.#shards.keep()) this.#startOver(sender);
+    this.#waiting = (await this.#o.db.run('waiting_items'))[0]?.n ?? 0;
+  }
+
+  /** From where others, or this process before, have come to. */
+  #startOver(sender: Sender): void {
+    sender.clear();
+    this.#lines.reset();
+    this.#callbacks.reset();
+    this.#markedTo = 0;
+    if (this.#shards.numbers.length === 0) return;
+    for (const lane of LANES) this.#readTo[lane] = this.#shards.lowest(lane);
+  }
+
+  async #follow(sender: Sender): Promise<void> {
+    while (!this.#stopping) {
+      let waitMs = IDLE_MS;
+      try {
+        if (this.#uncertain) await this.#keep(sender);
+        if (this.#shards.numbers.length > 0) waitMs = await this.#pass(sender);
+      } catch (error) {
+        this.#o.log.warn({ err: (error as Error).message }, 'the log could not be read, trying again');
+        this.#uncertain = true;
+        waitMs = FAILED_MS;
+      }
+      if (!this.#stopping) await this.#sleep(waitMs);
+    }
+  }
+
+  /** @returns milliseconds until the next one */
+  async #pass(sender: Sender): Promise<number> {
+    const more = [
+      await this.#read(sender, LOG_LANES, this.#lines, lineOf),
+      await this.#read(sender, ['reviews'], this.#callbacks, callbackOf),
+      await this.#readMarked(sender),
+    ];
+    sender.pump();
+    if (performance.now() >= this.#storeAt) await this.#store(sender);
+    if (more.includes(true)) return 0;
+    if (!this.#lines.hasGaps && !this.#callbacks.hasGaps) this.#gapsMs = GAPS_MS;
+    else this.#gapsMs = Math.min(MAX_GAPS_MS, this.#gapsMs * 2);
+    const gapsMs = this.#gapsMs > GAPS_MS ? this.#gapsMs : IDLE_MS;
+    return Math.min(gapsMs, sender.pending > 0 ? STORE_MS : IDLE_MS);
+  }
+
+  /** Reads for those lanes that have space, those that have come nearly as far together. @returns whether there is more */
+  async #read<L extends { position: number | null; oldest: number }>(
+    sender: Sender,
+    lanes: Lane[],
+    reader: Reader<L>,
+    publicationOf: (line: L & { position: number }) => Publication | undefined,
+  ): Promise<boolean> {
+    let left = lanes.filter(sender.isRoomy);
+    let any = false;
+    while (left.length > 0) {
+      const from = Math.min(...left.map((lane) => this.#readTo[lane]));
+      const group = left.filter((lane) => this.#readTo[lane] - from < NEAR);
+      left = left.filter((lane) => !group.includes(lane));
+      const { lines, readTo, more } = await reader.readAfter(from);
+      const full = new Map<Lane, number>();
+      for (const line of lines) {
+        const publication = publicationOf(line);
+        const lane = publication && this.#shards.has(publication.shard) ? sender.laneOf(publication) : undefined;
+        if (!publication || !lane) continue;
+        // what comes into a gap is news to all; else a lane that is not read now reads it later
+        const wanted = line.position <= from || (group.includes(lane) && line.position > this.#readTo[lane]);
+        if (!wanted || this.#shards.isPast(publication.shard, lane, line.position)) continue;
+        if (!sender.add(lane, publication)) full.set(lane, Math.min(line.position - 1, full.get(lane) ?? readTo));
+      }
+      for (const lane of group) this.#readTo[lane] = Math.max(this.#readTo[lane], readTo);
+      for (const [lane, to] of full) this.#readTo[lane] = Math.min(this.#readTo[lane], to);
+      any ||= more;
+    }
+    return any;
+  }
+
+  /** @returns whether there is more */
+  async #readMarked(sender: Sender): Promise<boolean> {
+    const shards = this.#shards.numbers;
+    const rows = await this.#o.db.run('take_unpublished', { after: this.#markedTo, shards, limit: MARKED_BATCH });
+    for (const row of rows) {
+      const { marked, shard, now, epoch } = row;
+      if (row.version === null) this.#marks.push({ kind: row.marked_kind, id: row.item_id, marked });
+      else {
+        const read = { row: changeOf(row), now, epoch, shard, marked, position: Number.POSITIVE_INFINITY };
+        const publication = { ...read, events: [], fresh: false, optional: false };
+        const lane = sender.laneOf(publication);
+        if (lane && !sender.add(lane, publication)) return false;
+      }
+      this.#markedTo = marked;
+    }
+    if (rows.length === MARKED_BATCH) return true;
+    // again from the beginning the next time: a mark may have been committed late
+    this.#markedTo = 0;
+    return false;
+  }
+
+  #done({ row, marked }: Entry): void {
+    if (marked !== undefined) this.#marks.push({ kind: row.kind, id: row.id, marked });
+    this.#wakeIn(STORE_MS);
+  }
+
+  async #refuse(entry: Entry): Promise<void> {
+    const { kind, id } = entry.row;
+    try {
+      await this.#o.db.run('put_off', { kind, id, seconds: REFUSED_SECONDS });
+    } catch {
+      this.#sender?.add(entry.lane, entry);
+    }
+  }
+
+  #isSkipped({ row, now, readAt }: Entry): boolean {
+    if (!isFinal(row.state)) return row.wake_at === null && this.#waiting > this.#o.waitingWorkflows;
+    const overMs = now.getTime() + (performance.now() - readAt) - row.updated_at.getTime();
+    const skipped = overMs > this.#o.skipEndedSeconds * 1_000;
+    if (skipped) this.skipped++;
+    return skipped;
+  }
+
+  /** Keeps how far each lane has come, and takes away the marks of what has been published. */
+  async #store(sender: Sender): Promise<void> {
+    this.#storeAt = performance.now() + STORE_MS;
+    const marks = this.#marks;
+    if (marks.length > 0) {
+      const [kinds, ids] = [marks.map((m) => m.kind), marks.map((m) => m.id)];
+      await this.#o.db.run('published', { kinds, ids, marked: marks.map((m) => m.marked) });
+      this.#marks = this.#marks.slice(marks.length);
+    }
+    const settled = (lane: Lane) =>
+      (lane === 'reviews' ? this.#callbacks : this.#lines).settledTo(this.#readTo[lane]);
+    const at = { reviews: settled('reviews'), outcomes: settled('outcomes'), rest: settled('rest'), idle: settled('idle') };
+    const cursors = new Map(this.#shards.numbers.map((shard) => [shard, { ...at }]));
+    for (const { shard, lane, position } of sender.unacknowledged()) {
+      const cursor = cursors.get(shard);
+      if (cursor) cursor[lane] = Math.min(cursor[lane], position - 1);
+    }
+    if (!(await this.#shards.move(cursors))) this.#uncertain = true;
+  }
+
+  #wakeIn(ms: number): void {
+    const dueAt = performance.now() + ms;
+    if (dueAt >= this.#dueAt) return;
+    this.#dueAt = dueAt;
+    this.#arm();
+  }
+
+  #arm(): void {
+    if (!this.#wake) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#wake, Math.max(0, this.#dueAt - performance.now()));
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    this.#dueAt = Math.min(this.#dueAt, performance.now() + ms);
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      this.#arm();
+    });
+    this.#wake = undefined;
+    this.#dueAt = Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Of a line that no workflow receives, nothing. */
+function lineOf(line: RowOf<'follow_log'> & { position: number }): Publication | undefined {
+  const { position, shard, now, epoch, seq, type, actor, at, optional, ...row } = line;
+  if (row.version === null) return undefined;
+  return {
+    ...{ row: changeOf(row), now, epoch, shard, position },
+    events: [{ seq, type, actor, at: at.toISOString() }],
+    fresh: seq === 1,
+    optional: optional ?? false,
+  };
+}
+
+function callbackOf(line: RowOf<'follow_callbacks'> & { position: number }): Publication {
+  const { position, shard, now, epoch, review_id, received_at } = line;
+  const row = reviewChange(review_id, position, received_at);
+  return { row, now, epoch, shard, position, events: [], fresh: false, optional: false };
+}

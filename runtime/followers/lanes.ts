@@ -1,0 +1,256 @@
+import TinyQueue from 'tinyqueue';
+import type { Change } from '../../contract/items.ts';
+import { isFinal, lastEvents } from '../../domain/items.ts';
+import { workflowOf } from '../../domain/kinds.ts';
+import { Allowance } from './allowance.ts';
+import type { Publication } from './messages.ts';
+
+/** What one item's workflow has to receive: merged until it is sent. */
+export interface Entry extends Publication {
+  key: string;
+  lane: Lane;
+  /** `performance.now()` when `row` was read. */
+  readAt: number;
+  /** `performance.now()` before which it is not sent, because more may come. */
+  notBefore: number;
+}
+
+/**
+ * What is sent beside each other, so that none waits for another: callbacks of audits; outcomes that a receiver waits
+ * for, and cases that lack jurors; the rest, which the database's own clock does without the workflow; and items of which
+ * there is no workflow yet and which need none soon, because they only wait or are over.
+ */
+export type Lane = 'reviews' | 'outcomes' | 'rest' | 'idle';
+export const LANES: Lane[] = ['reviews', 'outcomes', 'rest', 'idle'];
+
+/** Of each lane. More is read again when there is space. */
+const MAX_ENTRIES = 10_000;
+const FORGET_QUEUES = 1_000;
+/** So long nobody sees the difference, and a claim that is decided meanwhile is one message. */
+const LINGER_MS = 250;
+/** As long as a job may wait without a workflow where its topic needs none. */
+const OPTIONAL_MS = 1_000;
+
+const hasNothingDue = (row: Change) => row.wake_at === null && !row.telling && !row.inviting;
+
+/** Whether it is over, and nobody is to be told. */
+export const isOver = (row: Change) => isFinal(row.state) && !row.telling;
+
+interface Queued {
+  entry: Entry;
+  class: number;
+  at: number;
+  no: number;
+}
+
+const sooner = (a: Queued, b: Queued) => a.class - b.class || a.at - b.at || a.no - b.no;
+const earlier = (a: Queued, b: Queued) => a.entry.notBefore - b.entry.notBefore || a.no - b.no;
+
+/** What has to be sent, in memory, in the order in which it is worth most. */
+export class Lanes {
+  readonly #queued = new Map<string, Queued>();
+  readonly #orders = new Map(LANES.map((lane) => [lane, new LaneOrder()]));
+  readonly #idle: Allowance;
+  readonly #busy: Allowance;
+  #no = 0;
+  /** Milliseconds until something more may be sent; 0: nothing waits for time. */
+  waitMs = 0;
+
+  /**
+   * @param idlePerSecond items with nothing due
+   * @param busyPerSecond items of the last two lanes while callers are busy
+   */
+  constructor(idlePerSecond: number, busyPerSecond: number) {
+    this.#idle = new Allowance(idlePerSecond, idlePerSecond);
+    this.#busy = new Allowance(busyPerSecond, 1);
+  }
+
+  get size(): number {
+    return this.#queued.size;
+  }
+
+  /** Whether it is worth reading more for a lane. */
+  isRoomy = (lane: Lane) => this.#order(lane).size < MAX_ENTRIES / 2;
+
+  clear(): void {
+    this.#queued.clear();
+    for (const lane of LANES) this.#orders.set(lane, new LaneOrder());
+  }
+
+  entries(): Entry[] {
+    return [...this.#queued.values()].map(({ entry }) => entry);
+  }
+
+  /** @param started whether there is a workflow of it, as far as known */
+  laneOf({ row, fresh, marked }: Publication, key: string, started: boolean): Lane {
+    if (workflowOf(row.kind).urgent) return 'reviews';
+    if (row.telling || row.inviting) return 'outcomes';
+    const known = this.#queued.get(key)?.entry.lane;
+    if (known && known !== 'idle') return 'rest';
+    const unknown = fresh || known === 'idle' || marked !== undefined;
+    return hasNothingDue(row) && unknown && !started ? 'idle' : 'rest';
+  }
+
+  /** @returns false when its lane has no space: it is to be read again later */
+  add(key: string, lane: Lane, publication: Publication): boolean {
+    const before = this.#queued.get(key);
+    if (before?.entry.lane !== lane && this.#order(lane).size >= MAX_ENTRIES) return false;
+    const now = performance.now();
+    if (!before) this.#enlist({ ...publication, key, lane, readAt: now, notBefore: now + lingerMs(publication, lane) });
+    else this.#enlist(merged(before.entry, publication, lane, now), before);
+    return true;
+  }
+
+  /** Puts back what could not be sent, under what came since. It may have arrived all the same: not fresh any more. */
+  putBack(entry: Entry): void {
+    entry.fresh = false;
+    const since = this.#queued.get(entry.key);
+    if (!since) return this.#enlist(entry);
+    const { entry: later } = since;
+    later.events = lastEvents(entry.events, later.events);
+    later.position = Math.min(entry.position, later.position);
+    later.fresh = false;
+  }
+
+  /**
+   * Takes out the entry worth most that is not being sent and that time and rates allow, or undefined.
+   * @param isOpen whether more of a lane may be sent now
+   */
+  next(isOpen: (lane: Lane) => boolean, isSending: (key: string) => boolean, callersBusy: boolean): Entry | undefined {
+    this.waitMs = 0;
+    for (const lane of LANES) {
+      const order = this.#order(lane);
+      order.wakeUp((queued) => this.#isQueued(queued));
+      const found = isOpen(lane) ? this.#nextOf(lane, order, isSending, callersBusy) : undefined;
+      if (found) return found;
+      this.#wait(order.waitMs());
+    }
+    return undefined;
+  }
+
+  #wait(ms: number): void {
+    if (ms > 0) this.waitMs = this.waitMs === 0 ? ms : Math.min(this.waitMs, ms);
+  }
+
+  #nextOf(lane: Lane, order: LaneOrder, isSending: (key: string) => boolean, busy: boolean): Entry | undefined {
+    const passed: Queued[] = [];
+    let found: Entry | undefined;
+    while (!found) {
+      const queued = order.ready.peek();
+      if (!queued) break;
+      if (!this.#isQueued(queued)) {
+        order.ready.pop();
+        continue;
+      }
+      const rates = this.#ratesOf(lane, busy);
+      const waitMs = Math.max(0, ...rates.map((r) => r.waitMs()));
+      this.#wait(waitMs);
+      if (waitMs > 0) break;
+      order.ready.pop();
+      if (isSending(queued.entry.key)) passed.push(queued);
+      else {
+        for (const rate of rates) rate.spend();
+        if (queued.class !== DUE) order.served(queued.at);
+        found = queued.entry;
+        this.#queued.delete(found.key);
+        order.size--;
+      }
+    }
+    for (const queued of passed) order.ready.push(queued);
+    return found;
+  }
+
+  #isQueued = (queued: Queued) => this.#queued.get(queued.entry.key) === queued;
+
+  #enlist(entry: Entry, before?: Queued): void {
+    const { row, key, lane } = entry;
+    // it keeps its place, however often it changes before it is sent; the rest goes by what is due
+    if (before?.entry.lane === lane && lane !== 'rest') {
+      before.entry = entry;
+      return;
+    }
+    if (before) this.#order(before.entry.lane).size--;
+    const order = this.#order(lane);
+    const due = lane === 'rest' ? row.wake_at?.getTime() : undefined;
+    const at = due ?? order.turn(`${row.kind}/${row.queue}`);
+    const queued = { entry, class: due === undefined ? AFTER_DUE : DUE, at, no: this.#no++ };
+    order.size++;
+    this.#queued.set(key, queued);
+    if (entry.notBefore > performance.now()) order.lingering.push(queued);
+    else order.ready.push(queued);
+    // entries that were replaced stay until they come up; after a head that waits, they would accumulate
+    if (order.ready.length > 2 * order.size + 1_000) order.rebuild(this.#isQueued);
+  }
+
+  #ratesOf = (lane: Lane, callersBusy: boolean): Allowance[] => [
+    ...(lane === 'idle' ? [this.#idle] : []),
+    ...(callersBusy && (lane === 'rest' || lane === 'idle') ? [this.#busy] : []),
+  ];
+
+  #order = (lane: Lane) => this.#orders.get(lane) as LaneOrder;
+}
+
+const DUE = 1;
+const AFTER_DUE = 2;
+
+function lingerMs({ optional, marked }: Publication, lane: Lane): number {
+  if (lane === 'reviews' || lane === 'outcomes' || marked !== undefined) return 0;
+  return optional ? OPTIONAL_MS : LINGER_MS;
+}
+
+/** In another lane only the later line is taken care of, which is enough: what is sent is the item as it is. */
+function merged(known: Entry, more: Publication, lane: Lane, now: number): Entry {
+  const newer = more.row.version >= known.row.version ? { ...more, readAt: now } : known;
+  return {
+    ...newer,
+    ...{ key: known.key, lane, fresh: known.fresh, shard: known.shard },
+    events: lastEvents(known.events, more.events),
+    position: known.lane === lane ? Math.min(known.position, more.position) : more.position,
+    marked: more.marked ?? known.marked,
+    notBefore: lingerMs(more, lane) === 0 ? now : known.notBefore,
+  };
+}
+
+/** The order of one lane. Queues have their turns (start-time fair queuing): a thousand of one delay another's by one. */
+class LaneOrder {
+  ready = new TinyQueue<Queued>([], sooner);
+  lingering = new TinyQueue<Queued>([], earlier);
+  /** Entries of this lane. */
+  size = 0;
+  #turn = 0;
+  readonly #last = new Map<string, number>();
+
+  turn(queue: string): number {
+    const turn = Math.max(this.#turn, this.#last.get(queue) ?? 0) + 1;
+    this.#last.set(queue, turn);
+    return turn;
+  }
+
+  served(turn: number): void {
+    this.#turn = Math.max(this.#turn, turn);
+    if (this.#last.size < FORGET_QUEUES) return;
+    for (const [queue, last] of this.#last) if (last <= this.#turn) this.#last.delete(queue);
+  }
+
+  waitMs(): number {
+    const first = this.lingering.peek();
+    return first ? Math.max(1, Math.ceil(first.entry.notBefore - performance.now())) : 0;
+  }
+
+  /** Those for which more has been waited for long enough. */
+  wakeUp(isQueued: (queued: Queued) => boolean): void {
+    const now = performance.now();
+    for (;;) {
+      const first = this.lingering.peek();
+      if (!first || first.entry.notBefore > now) return;
+      this.lingering.pop();
+      if (isQueued(first)) this.ready.push(first);
+    }
+  }
+
+  rebuild(isQueued: (queued: Queued) => boolean): void {
+    const kept: Queued[] = [];
+    for (let queued = this.ready.pop(); queued; queued = this.ready.pop()) if (isQueued(queued)) kept.push(queued);
+    this.ready = new TinyQueue(kept, sooner);
+  }
+}

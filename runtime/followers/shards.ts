@@ -1,0 +1,88 @@
+import type { Db, RowOf } from '../../db/pool.ts';
+import { LANES, type Lane } from './lanes.ts';
+
+/** How far each lane has been published. */
+export type Cursors = Record<Lane, number>;
+type Shard = RowOf<'keep_shards'>;
+
+const ALL = 4;
+
+/**
+ * The parts of the log that this process follows, which are rows: one whose follower is silent is taken over, and a
+ * follower that wakes up again after that moves nothing, because its epoch is over.
+ */
+export class Shards {
+  readonly #db: Db;
+  readonly #node: string;
+  #own = new Map<number, Shard>();
+
+  constructor(db: Db, node: string) {
+    this.#db = db;
+    this.#node = node;
+  }
+
+  get numbers(): number[] {
+    return [...this.#own.keys()];
+  }
+
+  has = (shard: number) => this.#own.has(shard);
+
+  /**
+   * Says that this process lives, takes what nobody follows up to its share, and gives up what is more.
+   * @returns whether other parts are its own than before
+   */
+  async keep(): Promise<boolean> {
+    const [followers] = await this.#db.run('count_followers');
+    const share = Math.ceil(ALL / Math.max(1, followers?.n ?? 1));
+    let rows = await this.#db.run('keep_shards', { node: this.#node });
+    if (rows.length > share) {
+      const shards = rows.slice(share).map((row) => row.shard);
+      await this.#db.run('leave_shards', { node: this.#node, shards });
+      rows = rows.slice(0, share);
+    } else if (rows.length < share) {
+      await this.#db.run('take_shards', { node: this.#node, limit: share - rows.length });
+      rows = await this.#db.run('keep_shards', { node: this.#node });
+    }
+    const changed = rows.length !== this.#own.size || rows.some((row) => this.#own.get(row.shard)?.epoch !== row.epoch);
+    if (changed) this.#own = new Map(rows.map((row) => [row.shard, row]));
+    return changed;
+  }
+
+  /** Leaves all for good: others may take them at once. */
+  async leave(): Promise<void> {
+    await this.#db.run('leave_shards', { node: this.#node, shards: this.numbers });
+    this.#own.clear();
+  }
+
+  /** The lowest cursor of a lane. */
+  lowest(lane: Lane): number {
+    return Math.min(...[...this.#own.values()].map((shard) => shard[lane]));
+  }
+
+  /** Whether a line has been published in its lane according to the cursor. */
+  isPast = (shard: number, lane: Lane, position: number) => position <= (this.#own.get(shard)?.[lane] ?? 0);
+
+  /**
+   * Writes cursors that have moved.
+   * @returns false when some of the parts have been taken over
+   */
+  async move(cursors: Map<number, Cursors>): Promise<boolean> {
+    const moved = [...this.#own.values()].flatMap((shard) => {
+      const to = cursors.get(shard.shard);
+      return to && LANES.some((lane) => to[lane] > shard[lane]) ? [{ ...shard, ...to }] : [];
+    });
+    if (moved.length === 0) return true;
+    const column = <K extends keyof Shard>(name: K) => moved.map((shard) => shard[name]);
+    const written = await this.#db.run('move_cursors', {
+      node: this.#node,
+      shards: column('shard'),
+      epochs: column('epoch'),
+      reviews: column('reviews'),
+      outcomes: column('outcomes'),
+      rest: column('rest'),
+      idle: column('idle'),
+    });
+    for (const shard of moved) this.#own.set(shard.shard, shard);
+    return written.length === moved.length;
+  }
+}

@@ -1,0 +1,9 @@
+import type { RunningProcess } from '../../cli/process.ts';
+import { eventually } from './client.ts';
+
+/** How many transitions workflows have yet to receive. */
+export const unpublished = async ({ services }: RunningProcess) => (await services.figures.unpublished()).waiting;
+
+/** Until every workflow has received what happened. */
+export const published = (running: RunningProcess, ms?: number) =>
+  eventually(async () => (await unpublished(running)) === 0, ms);
