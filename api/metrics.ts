@@ -111,8 +111,16 @@ function addProcess({ follower, waiters }: Runtime, registers: Registry[]): void
       },
     });
   if (follower) {
-    gauge('docket_publishing_items', 'Items that this process is to publish to their workflows', () => follower.pending);
-    gauge('docket_not_started_items', 'Items that were over for so long that they got no workflow', () => follower.skipped);
+    gauge(
+      'docket_publishing_items',
+      'Items that this process is to publish to their workflows',
+      () => follower.pending,
+    );
+    gauge(
+      'docket_not_started_items',
+      'Items that were over for so long that they got no workflow',
+      () => follower.skipped,
+    );
     gauge('docket_temporal_down', '1 while this process cannot publish to Temporal', () => (follower.down ? 1 : 0));
   }
   gauge('docket_waiting_callers', 'Long polls', () => waiters.size);

@@ -1,6 +1,6 @@
 import { freePort } from '../cli/servers/ports.ts';
 import { type Caller, need, openCallers } from './client.ts';
-import type { Lab } from './lab.ts';
+import { forgetUnpublished, type Lab } from './lab.ts';
 import { tubeCallers } from './rivals/beanstalkd.ts';
 import type { JobCaller, NewJob, Queues, Taken } from './rivals/rival.ts';
 
@@ -15,14 +15,14 @@ export interface OpenDocket {
 
 /**
  * Starts Docket for its turn. At the end of it the processes stop, and what they had not told any
- * workflow yet is forgotten: else the relay would use the cores while a rival has its turn.
+ * workflow yet is forgotten: else publishing it would use the cores while a rival has its turn.
  */
 export async function openDocket(lab: Lab): Promise<OpenDocket> {
   const port = await freePort();
   const docket = await lab.docket({ BEANSTALKD_PORT: String(port) });
   const stop = async () => {
     await docket.stop();
-    await lab.sql('truncate outbox');
+    await forgetUnpublished(lab);
   };
   const common = { durable: true, lighter: '', databaseUrl: lab.databaseUrl, stop };
   return {

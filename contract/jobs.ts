@@ -147,10 +147,9 @@ export const TopicSettings = z
     maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
     paused: z.boolean().default(false),
     push: orNull(Push).default(null),
-    workflow: z
-      .enum(['always', 'when-needed'])
-      .default('always')
-      .openapi({ description: 'when-needed: only jobs that wait longer than a second, retry or call back have a workflow' }),
+    workflow: z.enum(['always', 'when-needed']).default('always').openapi({
+      description: 'when-needed: only jobs that wait longer than a second, retry or call back have a workflow',
+    }),
   })
   .openapi('TopicSettings');
 export type TopicSettings = z.infer<typeof TopicSettings>;

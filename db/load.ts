@@ -7,7 +7,7 @@ export interface Statement {
   /** With `$1`, `$2`, … for the named parameters, in the order of `parameters`. */
   text: string;
   parameters: Parameter[];
-  /** Marked `-- moves`: it changes rows of `item`, or puts a review into the outbox. */
+  /** Marked `-- moves`: it changes rows of `item`, or keeps callbacks of reviews. */
   moves: boolean;
   /** Marked `-- moves: unseen`: there is nothing to publish at its commit. */
   unseen: boolean;

@@ -138,6 +138,7 @@ create table event (
   at                   timestamp with time zone not null,
   data                 json,
   id                   bigint generated always as identity not null,
+  version              bigint,
   constraint event_pkey PRIMARY KEY (kind, item_id, seq)
 )
 with (autovacuum_vacuum_insert_scale_factor=0.2);
@@ -145,6 +146,7 @@ CREATE INDEX event_dispatch ON public.event USING btree (at, item_id, seq) WHERE
 CREATE INDEX event_dispatch_user ON public.event USING btree (((data ->> 'person'::text)), at, item_id, seq) WHERE ((kind = 'task'::text) AND (type = ANY (ARRAY['dispatched'::text, 'completed'::text, 'returned'::text])));
 CREATE UNIQUE INDEX event_id ON public.event USING btree (id);
 comment on column event.id is 'drawn under the item''s lock by a transaction that has its number already; never cache more than one';
+comment on column event.version is 'what its workflow must receive from this line on; null: nothing, or it knows already';
 
 create table exposure (
   court                text collate "C" not null,
@@ -367,6 +369,19 @@ comment on column lease.expires_at is 'items with capacity; an exclusive item ca
 comment on column lease.given is 'what the holder was given, where the item may change under it';
 comment on column lease.seen is 'what older transactions had made was seen when this dispatch was chosen';
 
+create table log_shard (
+  shard                integer not null,
+  owner                text,
+  epoch                bigint default 0 not null,
+  seen_at              timestamp with time zone,
+  reviews              bigint not null,
+  outcomes             bigint not null,
+  rest                 bigint not null,
+  idle                 bigint not null,
+  constraint log_shard_pkey PRIMARY KEY (shard)
+)
+with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=200);
+
 create table member (
   person               text collate "C" not null,
   group_id             text collate "C" not null,
@@ -381,6 +396,7 @@ create table node (
   role                 text not null,
   started_at           timestamp with time zone default clock_timestamp() not null,
   seen_at              timestamp with time zone default clock_timestamp() not null,
+  follows              boolean default false not null,
   constraint node_pkey PRIMARY KEY (id)
 );
 
@@ -407,17 +423,6 @@ create table operator_command (
   at                   timestamp with time zone default clock_timestamp() not null,
   constraint operator_command_pkey PRIMARY KEY (key)
 );
-
-create table outbox (
-  version              bigint not null,
-  kind                 text not null,
-  item_id              text not null,
-  node                 text not null,
-  at                   timestamp with time zone default clock_timestamp() not null,
-  constraint outbox_pkey PRIMARY KEY (version)
-)
-with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
-CREATE INDEX outbox_node ON public.outbox USING btree (node, version);
 
 create table parked (
   kind                 text not null,
@@ -451,13 +456,15 @@ create table queue (
   push                 jsonb,
   deleted_at           timestamp with time zone,
   rules                jsonb default '[]'::jsonb not null,
+  workflow             text default 'always'::text not null,
   constraint queue_pkey PRIMARY KEY (kind, name),
   constraint queue_deadline_seconds_check CHECK ((deadline_seconds >= (0)::double precision)),
   constraint queue_kind_check CHECK ((kind = ANY (ARRAY['ticket'::text, 'job'::text, 'case'::text, 'task'::text]))),
   constraint queue_lease_seconds_check CHECK ((lease_seconds > (0)::double precision)),
   constraint queue_level_seconds_check CHECK ((level_seconds > (0)::double precision)),
   constraint queue_max_attempts_check CHECK ((max_attempts > 0)),
-  constraint queue_max_held_check CHECK ((max_held > 0))
+  constraint queue_max_held_check CHECK ((max_held > 0)),
+  constraint queue_workflow_check CHECK ((workflow = ANY (ARRAY['always'::text, 'when-needed'::text])))
 );
 CREATE UNIQUE INDEX queue_newest ON public.queue USING btree (kind, seq);
 comment on column queue.level_seconds is 'ageing: seconds of waiting worth one priority level; null = strict priority';
@@ -471,6 +478,7 @@ create table reconciliation (
   after_n              integer default 0 not null,
   started_at           timestamp with time zone default clock_timestamp() not null,
   finished_at          timestamp with time zone,
+  epoch                bigint default 0 not null,
   constraint reconciliation_pkey PRIMARY KEY (one),
   constraint reconciliation_one_check CHECK (one)
 );
@@ -697,6 +705,15 @@ create table task_template (
   constraint task_template_seq_key UNIQUE (seq)
 );
 
+create table unpublished (
+  kind                 text not null,
+  item_id              text collate "C" not null,
+  at                   timestamp with time zone default clock_timestamp() not null,
+  constraint unpublished_pkey PRIMARY KEY (kind, item_id)
+)
+with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
+CREATE INDEX unpublished_at ON public.unpublished USING btree (at);
+
 create table vote (
   token                text collate "C" not null,
   seq                  bigint generated always as identity not null,
@@ -715,7 +732,7 @@ CREATE INDEX vote_at ON public.vote USING btree (court, at);
 CREATE UNIQUE INDEX vote_once ON public.vote USING btree (case_id, person);
 CREATE INDEX vote_order ON public.vote USING btree (case_id, seq);
 
-create view told as
+create view driven as
  SELECT item.kind,
     item.id,
     item.queue,

@@ -353,7 +353,8 @@ export interface Statements {
   put_off: { params: { kind: string; id: string; seconds: number }; row: never };
   published: { params: { kinds: (string | null)[]; ids: (string | null)[]; marked: (number | null)[] }; row: never };
   waiting_items: { params: {}; row: { n: number } };
-  publishing_lag: { params: {}; row: { waiting: number; oldest_seconds: number; followed: boolean } };
+  is_followed: { params: {}; row: { followed: boolean } };
+  publishing_lag: { params: {}; row: { waiting: number; oldest_seconds: number } };
   add_items: { params: { kind: string; items: unknown }; row: ItemRow; moves: true };
   get_items: { params: { kind: string; ids: (string | null)[] }; row: ItemRow };
   settle_items: { params: { ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; nextWanted: (boolean | null)[]; kind: string }; row: ItemRow; moves: true };

@@ -3,8 +3,10 @@ import { type Db, only, type RowOf } from '../db/pool.ts';
 
 /** What an operator watches of the whole system, read when it is asked for. */
 export interface FigureService {
-  /** Transitions that no workflow has received, estimated from 10,000 on; `followed`: somebody publishes them. */
+  /** Transitions that no workflow has received, estimated from 10,000 on. */
   unpublished(): Promise<RowOf<'publishing_lag'>>;
+  /** Whether a worker publishes them. */
+  isFollowed(): Promise<boolean>;
   /** Schedules and repeated deliveries that Temporal may have otherwise than their rows say. */
   resync(): Promise<number>;
   /** Items whose due transition fails. */
@@ -19,6 +21,7 @@ export interface FigureService {
 
 export const figureService = ({ lists }: Db): FigureService => ({
   unpublished: async () => only(await lists.run('publishing_lag')),
+  isFollowed: async () => only(await lists.run('is_followed')).followed,
   resync: async () => (await lists.run('resync_count'))[0]?.n ?? 0,
   parked: async () => (await lists.run('parked_count'))[0]?.n ?? 0,
   deliveries: () => lists.run('delivery_counts'),

@@ -2,9 +2,9 @@ import { priorityRange } from '../contract/common.ts';
 import type { Item } from '../contract/items.ts';
 import type { QueueSettings, Rule } from '../contract/queues.ts';
 import type { Db, RowOf } from '../db/pool.ts';
+import { workflowId } from '../domain/kinds.ts';
 import { isItem, isMarked } from '../runtime/commits.ts';
 import type { Log } from '../runtime/log.ts';
-import { workflowId } from '../domain/kinds.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { SchemaError, type Schemas } from '../runtime/schemas/schemas.ts';
 

@@ -10,8 +10,8 @@ import { DELIVERY_SLOTS } from '../activities/hosts.ts';
 import { itemActivities } from '../activities/items.ts';
 import { reviewActivities } from '../activities/reviews.ts';
 import { scheduleActivities } from '../activities/schedules.ts';
-import type { Log } from '../runtime/log.ts';
 import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../runtime/followers/publisher.ts';
+import type { Log } from '../runtime/log.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { forwardToReview } from '../services/forwarding.ts';
 import type { Services } from '../services/services.ts';
@@ -89,6 +89,8 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   pusher.start();
   const workers = [...workflowWorkers, outside];
   const running = workers.map((w) => runToEnd(w));
+  // one that has published over the connection of a worker that died
+  await runtime.follower?.stop();
   runtime.follower?.start(new Client({ connection, namespace }));
   const done = Promise.all(running).then(() => {});
   // a worker that dies unobserved must not be an unhandled rejection

@@ -22,7 +22,8 @@ export const readyz = endpoint({
   method: 'get',
   path: '/readyz',
   tag: 'System',
-  summary: 'Whether calls can be sent here: not before both stores were reached once; later without Temporal too',
+  summary:
+    'Whether calls can be sent here: not before both stores were reached once; later without Temporal or a worker too',
   roles: null,
   answers: {
     200: z.object({ status: z.enum(['ok', 'degraded']), ...words }),
@@ -35,7 +36,8 @@ export const readyz = endpoint({
     const found = { postgres, schema: postgres === 'ok' ? schema : 'unknown', temporal } as const;
     const ready = postgres === 'ok' && schema === 'ok' && api.reached.temporal;
     if (!ready) return answer(503, { status: 'unavailable' as const, ...found });
-    return ok({ status: temporal === 'ok' ? ('ok' as const) : ('degraded' as const), ...found });
+    const works = temporal === 'ok' && (await isFollowed(api));
+    return ok({ status: works ? ('ok' as const) : ('degraded' as const), ...found });
   },
 });
 
@@ -61,6 +63,12 @@ async function checkTemporal({ runtime: { client } }: Api): Promise<'ok' | 'unre
     () => 'ok' as const,
     () => 'unreachable' as const,
   );
+}
+
+/** Without a worker everything goes on but what workflows do. */
+async function isFollowed({ services }: Api): Promise<boolean> {
+  const ask = services.figures.isFollowed().catch(() => false);
+  return Promise.race([ask, after(TIMEOUT_MS, false)]);
 }
 
 const after = <T>(ms: number, value: T): Promise<T> =>

@@ -1,6 +1,6 @@
 import { contentHash } from '../../services/tokens.ts';
 import { type Caller, need, openCallers } from '../client.ts';
-import type { Lab } from '../lab.ts';
+import { forgetUnpublished, type Lab, withoutWorkflows } from '../lab.ts';
 import type { Report } from '../report.ts';
 import { median, ms, quantile, repeat, short } from '../stats.ts';
 import { makeCourt, numbered, putList } from './court.ts';
@@ -29,8 +29,7 @@ export async function veterans(lab: Lab, report: Report, url: string): Promise<v
     for (let round = 0; round < ROUNDS; round++)
       for (const side of ['v', 'f'] as const) turns[side].push(await turn(callers, court, side, seconds));
     for (const caller of callers) caller.close();
-    // what they have done is told to no workflow, else that would go on beside the next court
-    await lab.sql('truncate outbox');
+    await forgetUnpublished(lab);
     const claims = { v: turns.v.flatMap((t) => t.claims), f: turns.f.flatMap((t) => t.claims) };
     const figure = (side: 'v' | 'f') =>
       `p50 ${ms(quantile(claims[side], 0.5))}, p99 ${ms(quantile(claims[side], 0.99))} (${short(median(turns[side].map((t) => t.rate)))} claims with release/s)`;
@@ -73,7 +72,10 @@ async function seedCourt(lab: Lab, url: string, court: string, pick: string, cas
     ...{ no, id, court, parties: [], body: null, hash: contentHash({ id }), callback: null, deadlineSeconds: null },
     ...{ gold: null, votesLeft: VOTES_TO_WIN, priority, actor: 'bench' },
   }));
-  for (let at = 0; at < rows.length; at += BATCH) await lab.db.move('add_cases', { cases: rows.slice(at, at + BATCH) });
+  await withoutWorkflows(lab, async () => {
+    for (let at = 0; at < rows.length; at += BATCH)
+      await lab.db.move('add_cases', { cases: rows.slice(at, at + BATCH) });
+  });
   // in the order in which claims led to them: anywhere, or a third from the head on
   const voted = pick === 'random' ? '(c.n + p.n) % 3 = 0' : `c.n < ${cases / 3}`;
   await lab.sql(
@@ -102,8 +104,6 @@ async function seedCourt(lab: Lab, url: string, court: string, pick: string, cas
       where i.kind = 'case' and i.id = f.id and f.court = $1`,
     [court],
   );
-  // their workflows are taken as told, else telling them would go on beside what is measured
-  await lab.sql("delete from outbox where node = 'bench'");
   for (const table of ['item', 'event', 'case_file', 'vote', 'lease', 'juror'])
     await lab.sql(`vacuum analyze ${table}`);
 }

@@ -6,7 +6,7 @@ import { drained, type Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
 
 /** A day takes a minute or less, so the limit on signals while callers are busy has to go as fast. */
-const DAYS_ENV = { DOCKET_RELAY_BUSY_PER_SECOND: '500' };
+const DAYS_ENV = { DOCKET_PUBLISH_BUSY_PER_SECOND: '500' };
 
 /** Courts: a rush, a batch to assign, claims of old hands, and a day (scenario 12). */
 export async function cases(lab: Lab, report: Report): Promise<void> {

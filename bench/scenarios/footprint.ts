@@ -47,7 +47,7 @@ export async function footprint(lab: Lab, report: Report): Promise<void> {
     // else it comes to one of them while its dead rows are counted and not to another, and its log counts too
     await autovacuum(lab, 'off');
     for (const rival of rivals) theirs.push(await left(lab, rival, logged, many));
-    // last, because the log is the whole server's, and its relay goes on when its callers are done
+    // last, because the log is the whole server's, and followers go on when its callers are done
     const docket = await openDocket(lab);
     let ours: Footprint;
     try {

@@ -29,8 +29,8 @@ export const scenarios: Record<string, Scenario> = {
       'One API process and one worker, Temporal beside them, every hand-out and decision told to a workflow; pg-boss runs as a library in ' +
       'the process of the load, without HTTP, events or workflows. Each pg-boss fetch sorts all that is queued, so two ' +
       'comparisons stand here with the same target: as many waiting on both sides, and pg-boss at its best, with short queues one after the ' +
-      'other. The second is the harder one: there a pair costs pg-boss two short statements, and Docket two HTTP calls and two statements with an ' +
-      'event, an outbox and a lease row each, while Temporal and the worker use the same cores.',
+      'other. The second is the harder one: there a pair costs pg-boss two short statements, and Docket two HTTP calls and two statements with a ' +
+      'line of the log each, while Temporal and the worker use the same cores.',
     run: claims,
   },
   depth: {
@@ -48,7 +48,7 @@ export const scenarios: Record<string, Scenario> = {
   },
   steady: {
     title: '4 · A steady day',
-    note: 'Each ticket waits a second and is held a second. Limits on the relay are the defaults.',
+    note: 'Each ticket waits a second and is held a second. Limits on publishing are the defaults.',
     run: steady,
   },
   delayed: {
@@ -65,7 +65,7 @@ export const scenarios: Record<string, Scenario> = {
     title: '7 · Jobs: add, and pop + finish',
     note:
       'Jobs per second; a round is a turn of each in order, and while a rival has its turn Docket’s processes are stopped; what they had not told ' +
-      'workflows by then is dropped, else telling would go on beside the rival. During Docket’s turn every transition goes to the relay with its default limits. ' +
+      'workflows by then is dropped, else telling would go on beside the rival. During Docket’s turn every transition is published with the default limits. ' +
       'Pop + finish is two calls everywhere but at graphile-worker, which has no pop: its own runner works through the queue with a task that does nothing; ' +
       'in batches means a local queue of 100 and gathered completions. Batches are one call at Docket and pg-boss (fetch of 100, complete of 100); beanstalkd has none, ' +
       'its commands are pipelined; BullMQ has `addBulk` and no pop of many, its calls for 100 are sent together. pg-boss, graphile-worker and BullMQ are libraries in the ' +
@@ -95,7 +95,7 @@ export const scenarios: Record<string, Scenario> = {
     title: '10 · What jobs leave behind',
     note:
       'WAL: growth of the server’s log over add, pop and finish, after a checkpoint and 200 jobs that are not counted, 16 callers; full pages are the part written whole, because they changed for the first time since the checkpoint. ' +
-      'Docket’s relay runs with its default limits, and its acknowledgements count. Dead rows: of all tables of the database after a `vacuum` and then that many jobs in batches of 100, ' +
+      'Followers run with their default limits, and what they write counts. Dead rows: of all tables of the database after a `vacuum` and then that many jobs in batches of 100, ' +
       'without autovacuum, and again when autovacuum with default settings had more than a minute. Docket keeps finished jobs with their history; pg-boss keeps them without; graphile-worker deletes them.',
     run: footprint,
   },

@@ -45,7 +45,7 @@ export async function steady(lab: Lab, report: Report): Promise<void> {
         figure: `p50 ${ms(quantile(took[call], 0.5))}, p99 ${ms(quantile(took[call], 0.99))}`,
       });
     report.add({
-      what: 'outbox meanwhile',
+      what: 'unpublished meanwhile',
       figure: `at most ${lag.rows} rows, the oldest ${short(lag.seconds)} s; empty ${short(told)} s after the last call; all ${seconds * PER_SECOND} workflows completed`,
     });
   } finally {
@@ -76,11 +76,9 @@ async function oneTurn(
 }
 
 async function watch(lab: Lab, lag: { rows: number; seconds: number }): Promise<void> {
-  const [row] = await lab.sql<{ rows: number; seconds: number }>(
-    'select count(*)::integer as rows, coalesce(extract(epoch from clock_timestamp() - min(at)), 0)::double precision as seconds from outbox',
-  );
-  lag.rows = Math.max(lag.rows, row?.rows ?? 0);
-  lag.seconds = Math.max(lag.seconds, row?.seconds ?? 0);
+  const [now] = await lab.db.run('publishing_lag');
+  lag.rows = Math.max(lag.rows, now?.waiting ?? 0);
+  lag.seconds = Math.max(lag.seconds, now?.oldest_seconds ?? 0);
 }
 
 /** Workflows of tickets that have completed, as Temporal counts them. */

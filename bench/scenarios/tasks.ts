@@ -1,4 +1,4 @@
-import type { Lab } from '../lab.ts';
+import { forgetUnpublished, type Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
 import { emptyPulls } from '../tasks/empty.ts';
 import { plan } from '../tasks/plan.ts';
@@ -19,8 +19,7 @@ export async function tasks(lab: Lab, report: Report): Promise<void> {
       await part(lab, report, docket, population);
     } finally {
       await docket.stop();
-      // what has not been told would go on beside the next part
-      await lab.sql('truncate outbox');
+      await forgetUnpublished(lab);
     }
   }
   await rotations(lab, report, population);

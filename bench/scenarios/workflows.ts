@@ -6,7 +6,7 @@ import { BODY } from '../seed.ts';
 import { median, short } from '../stats.ts';
 import { closed, until } from './steady.ts';
 
-/** As many signals in flight as the relay has by default, and callers that don't hold it up. */
+/** As many signals in flight as a follower sends by default, and callers that don't hold it up. */
 const IN_FLIGHT = 16;
 const CALLERS = 16;
 
@@ -17,7 +17,7 @@ const CALLERS = 16;
  */
 export async function workflows(lab: Lab, report: Report): Promise<void> {
   const [each, rounds] = lab.quick ? [150, 2] : [500, 5];
-  const docket = await lab.docket({ DOCKET_RELAY_IDLE_PER_SECOND: '10000' });
+  const docket = await lab.docket({ DOCKET_PUBLISH_IDLE_PER_SECOND: '10000' });
   const bare = await lab.child(fileURLToPath(new URL('../bare/worker.mjs', import.meta.url)), []);
   const ours: number[] = [];
   const theirs: number[] = [];

@@ -2,7 +2,7 @@ import type { NewTask } from '../../contract/tasks.ts';
 import type { TaskRow } from '../../db/statements.ts';
 import { contentHash } from '../../services/tokens.ts';
 import { type Caller, need, openCallers } from '../client.ts';
-import type { Lab } from '../lab.ts';
+import { type Lab, withoutWorkflows } from '../lab.ts';
 import { short } from '../stats.ts';
 
 export const GROUP_SIZE = 20;
@@ -89,7 +89,7 @@ export async function inParallel(url: string, n: number, one: (caller: Caller, n
   for (const caller of callers) caller.close();
 }
 
-/** As `POST /v1/tasks` writes them. To be called while no process of Docket runs, which would tell their workflows. */
+/** As `POST /v1/tasks` writes them. */
 export async function seedTasks(lab: Lab, tasks: NewRow[]): Promise<void> {
   let next = 0;
   const work = async () => {
@@ -102,8 +102,7 @@ export async function seedTasks(lab: Lab, tasks: NewRow[]): Promise<void> {
       );
     }
   };
-  await Promise.all([work(), work()]);
-  await lab.sql("delete from outbox where node = 'bench'");
+  await withoutWorkflows(lab, () => Promise.all([work(), work()]));
   for (const table of ['item', 'event', 'task', 'member', 'lease']) await lab.sql(`vacuum analyze ${table}`);
 }
 

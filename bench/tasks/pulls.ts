@@ -1,6 +1,6 @@
 import { openCallers } from '../client.ts';
 import { dice } from '../dice.ts';
-import type { Lab } from '../lab.ts';
+import { forgetUnpublished, type Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
 import { openUserQueues } from '../rivals/user-queues/index.ts';
 import { median, ms, quantile, repeat, short } from '../stats.ts';
@@ -42,7 +42,7 @@ export async function pulls(lab: Lab, report: Report, population: Population): P
         await oneRound(lab, 'Docket', ours, population, all.ours, { round, seconds, rushes });
       } finally {
         await docket.stop();
-        await lab.sql('truncate outbox');
+        await forgetUnpublished(lab);
       }
       await oneRound(lab, RIVAL, theirs, population, all.theirs, { round, seconds, rushes });
     }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Lab } from '../lab.ts';
+import { forgetUnpublished, type Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
 import { until } from '../scenarios/steady.ts';
 import { ms, quantile, short } from '../stats.ts';
@@ -43,6 +43,6 @@ export async function rotations(lab: Lab, report: Report, { groups }: Population
     });
   } finally {
     await docket.stop();
-    await lab.sql('truncate outbox');
+    await forgetUnpublished(lab);
   }
 }

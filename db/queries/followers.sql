@@ -102,13 +102,17 @@ delete from unpublished u using unnest(:kinds::text[], :ids::text[], :marked::bi
 -- not null: n
 select coalesce(sum(n), 0)::bigint as n from tally where what = 'ready' and kind in ('ticket', 'job', 'case');
 
+-- name: is_followed
+-- not null: followed
+-- Whether a worker publishes to the workflows.
+select exists (select from log_shard where owner is not null and seen_at > clock_timestamp() - interval '15 seconds') as followed;
+
 -- name: publishing_lag
--- not null: waiting, oldest_seconds, followed
+-- not null: waiting, oldest_seconds
 -- Lines that some workflow has yet to receive, counted up to 10,000 and from there on by their numbers, and the age of the
--- oldest. `followed`: somebody publishes.
+-- oldest.
 with cursor as (
-  select min(reviews) as reviews, min(least(outcomes, rest, idle)) as log,
-         bool_or(owner is not null and seen_at > clock_timestamp() - interval '15 seconds') as followed from log_shard
+  select min(reviews) as reviews, min(least(outcomes, rest, idle)) as log from log_shard
 ), behind as (
   select e.at from cursor c cross join lateral (
     select e.at from event e where e.id > c.log and e.version is not null order by e.id limit 10000) e
@@ -120,6 +124,5 @@ with cursor as (
 )
 select case when count(b.at) < 10000 then count(b.at)
             else greatest(count(b.at), (select coalesce(max(id), 0) from event) - (select log from cursor)) end as waiting,
-       coalesce(extract(epoch from clock_timestamp() - min(b.at)), 0)::double precision as oldest_seconds,
-       (select followed from cursor) as followed
+       coalesce(extract(epoch from clock_timestamp() - min(b.at)), 0)::double precision as oldest_seconds
   from behind b;

@@ -1,6 +1,6 @@
 -- Transitions of items. Each is one compare-and-set: the WHERE says from which state and with which
 -- live lease it is allowed, and no row back is an answer that the caller looks into (`find_verdict`).
--- What follows from a transition (event, outbox, lease log, counts) is written by db/functions/log.sql.
+-- What follows from a transition (event, lease log, counts) is written by db/functions/log.sql.
 
 -- name: add_items
 -- moves

@@ -262,9 +262,13 @@ export class Follower {
       await this.#o.db.run('published', { kinds, ids, marked: marks.map((m) => m.marked) });
       this.#marks = this.#marks.slice(marks.length);
     }
-    const settled = (lane: Lane) =>
-      (lane === 'reviews' ? this.#callbacks : this.#lines).settledTo(this.#readTo[lane]);
-    const at = { reviews: settled('reviews'), outcomes: settled('outcomes'), rest: settled('rest'), idle: settled('idle') };
+    const settled = (lane: Lane) => (lane === 'reviews' ? this.#callbacks : this.#lines).settledTo(this.#readTo[lane]);
+    const at = {
+      reviews: settled('reviews'),
+      outcomes: settled('outcomes'),
+      rest: settled('rest'),
+      idle: settled('idle'),
+    };
     const cursors = new Map(this.#shards.numbers.map((shard) => [shard, { ...at }]));
     for (const { shard, lane, position } of sender.unacknowledged()) {
       const cursor = cursors.get(shard);

@@ -105,11 +105,13 @@ export class Lanes {
   putBack(entry: Entry): void {
     entry.fresh = false;
     const since = this.#queued.get(entry.key);
-    if (!since) return this.#enlist(entry);
-    const { entry: later } = since;
-    later.events = lastEvents(entry.events, later.events);
-    later.position = Math.min(entry.position, later.position);
-    later.fresh = false;
+    if (!since) this.#enlist(entry);
+    else {
+      const { entry: later } = since;
+      later.events = lastEvents(entry.events, later.events);
+      later.position = Math.min(entry.position, later.position);
+      later.fresh = false;
+    }
   }
 
   /**

@@ -66,7 +66,11 @@ export class Sender {
     this.#o = options;
     this.#lanes = new Lanes(options.idlePerSecond, options.busyPerSecond);
     this.#publisher = new Publisher(options);
-    const windowOf = () => new Window((key) => this.#publisher.hasRun(key), () => this.pump());
+    const windowOf = () =>
+      new Window(
+        (key) => this.#publisher.hasRun(key),
+        () => this.pump(),
+      );
     const rest = windowOf();
     this.#windows = new Map(LANES.map((lane) => [lane, lane === 'rest' || lane === 'idle' ? rest : windowOf()]));
   }
@@ -189,7 +193,10 @@ export class Sender {
       this.#o.refused(entry);
       return;
     }
-    if (code === BUSY) return this.#putBackSoon(entry);
+    if (code === BUSY) {
+      this.#putBackSoon(entry);
+      return;
+    }
     this.#lanes.putBack(entry);
     if (!this.down) this.#o.log.warn({ item: entry.key, err: cause }, 'Temporal cannot be reached, trying again');
     this.#probeMs = Math.min(MAX_PROBE_MS, this.#probeMs * 2 || 100);

@@ -32,7 +32,7 @@ describe('imports follow the flow', () => {
   const imports = (path: string, text: string) => check({ [path]: text });
 
   test.each([
-    ['db/items.ts', `import { Relay } from '../link/relay.ts';`],
+    ['db/items.ts', `import { Follower } from '../runtime/followers/follower.ts';`],
     ['domain/items.ts', `import { getItem } from '../db/items.ts';`],
     ['domain/items.ts', `import type { Row } from '../db/items.ts';`],
     ['runtime/followers/sender.ts', `import { createApp } from '../../api/app.ts';`],

@@ -55,7 +55,7 @@ const reviewClosed = (s: TestSystem, id: string) =>
 const untilEvent = (s: TestSystem, id: string, type: string) =>
   eventually(async () => (await eventTypes(s.api, id)).includes(type), 40_000);
 
-/** What the relay sends, so late that nothing in it is news. */
+/** What a follower sends, so late that nothing in it is news. */
 const LATE = {
   snapshot: { version: 0, state: 'ready', wakeAt: null, wakeInMs: null, holder: null, telling: false },
   events: [],

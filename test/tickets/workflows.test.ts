@@ -175,7 +175,7 @@ test('S0.4 a command for a final ticket that is still being delivered is logged 
   await completed('op-late');
 });
 
-/** What the relay sends, so late that nothing in it is news. */
+/** What a follower sends, so late that nothing in it is news. */
 const LATE = {
   snapshot: { version: 0, state: 'ready', wakeAt: null, wakeInMs: null, holder: null, telling: false },
   events: [],

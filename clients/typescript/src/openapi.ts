@@ -10636,7 +10636,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether calls can be sent here: not before both stores were reached once; later without Temporal too */
+        /** Whether calls can be sent here: not before both stores were reached once; later without Temporal or a worker too */
         get: {
             parameters: {
                 query?: never;
@@ -11412,6 +11412,12 @@ export interface components {
             /** @default false */
             paused?: boolean;
             push: components["schemas"]["ShownPush"] | null;
+            /**
+             * @description when-needed: only jobs that wait longer than a second, retry or call back have a workflow
+             * @default always
+             * @enum {string}
+             */
+            workflow?: "always" | "when-needed";
             createdAt: string;
         };
         ShownPush: components["schemas"]["ShownCallback"] & {
@@ -11424,6 +11430,12 @@ export interface components {
             paused?: boolean;
             /** @default null */
             push?: components["schemas"]["Push"] | null;
+            /**
+             * @description when-needed: only jobs that wait longer than a second, retry or call back have a workflow
+             * @default always
+             * @enum {string}
+             */
+            workflow?: "always" | "when-needed";
         };
         Push: {
             /** @example https://example.org/verdicts */

@@ -1,0 +1,137 @@
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
+import { published, unpublished } from '../support/published.ts';
+import { startTestSystem } from '../support/system.ts';
+import { add, addMany, decide, ticket } from '../support/tickets.ts';
+
+const { api, running, sql, databaseUrl } = await startTestSystem();
+const workflow = async (id: string, kind = 'tickets'): Promise<Json> =>
+  (await api.get(`/v1/${kind}/${id}/workflow`)).body;
+const isRunning = (id: string) => eventually(async () => (await workflow(id)).status === 'running');
+
+/** How many runs and signals its workflow has had. */
+async function received(id: string): Promise<{ runs: number; signals: number }> {
+  const { client } = running.runtime;
+  let [runs, signals] = [0, 0];
+  for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${id}'` })) {
+    runs++;
+    const { events } = await client.workflow.getHandle(id, runId).fetchHistory();
+    signals += (events ?? []).filter((e) => e.workflowExecutionSignaledEventAttributes).length;
+  }
+  return { runs, signals };
+}
+
+test('S0.9 a transaction that has drawn its number and commits much later is published, and holds up nobody meanwhile', async () => {
+  await add(api, 'slow', { id: 'slow', delaySeconds: 3600 });
+  await isRunning('slow');
+  const late = new pg.Client({ connectionString: databaseUrl });
+  await late.connect();
+  await late.query('begin');
+  await late.query(`update item set version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'changed',
+    priority = 7, updated_at = clock_timestamp() where kind = 'ticket' and id = 'slow'`);
+  await addMany(api, 'quick', [
+    { id: 'quick-1', delaySeconds: 3600 },
+    { id: 'quick-2', delaySeconds: 3600 },
+  ]);
+  for (const id of ['quick-1', 'quick-2']) await isRunning(id);
+  const behind = await sql<{ behind: boolean }>(
+    'select bool_and(rest < (select max(id) from event)) as behind from log_shard',
+  );
+  expect(behind).toEqual([{ behind: true }]);
+  await late.query('commit');
+  await late.end();
+  const { version } = await ticket(api, 'slow');
+  await eventually(async () => (await workflow('slow')).snapshot?.version === version);
+  await published(running);
+});
+
+test('S0.9 a ticket that is claimed and decided at once is one start and no signal', async () => {
+  await published(running);
+  await add(api, 'brief', { id: 'brief' });
+  await decide(api, await claimOne(api, 'brief', 'anna'));
+  await eventually(async () => (await workflow('brief')).status === 'completed');
+  expect((await workflow('brief')).snapshot.events.map((e: Json) => e.type)).toEqual(['created', 'claimed', 'decided']);
+  await eventually(async () => (await received('ticket/brief')).runs === 1);
+  expect(await received('ticket/brief')).toEqual({ runs: 1, signals: 0 });
+});
+
+test('S0.9 what its own workflow did is not published to it again', async () => {
+  await add(api, 'own', { id: 'own' });
+  await claimOne(api, 'own', 'anna');
+  await isRunning('own');
+  await published(running);
+  const before = await received('ticket/own');
+  await running.runtime.client.workflow.getHandle('ticket/own').signal('release', { by: 'olga' });
+  await eventually(async () => (await workflow('own')).snapshot?.state === 'waiting');
+  await published(running);
+  expect(await received('ticket/own')).toEqual({ ...before, signals: before.signals + 1 });
+});
+
+test('S0.9 after a restore to an older state, workflows take what the database says, though its versions are lower', async () => {
+  await add(api, 'restored', { id: 'restored', delaySeconds: 3600 });
+  await isRunning('restored');
+  const [old] = await sql('select state, version, priority from item where id = $1', ['restored']);
+  await sql('create table kept as select last_value from item_version');
+  for (const priority of [1, 2, 3]) await api.patch('/v1/tickets/restored', { priority });
+  const newer = await ticket(api, 'restored');
+  await eventually(async () => (await workflow('restored')).snapshot?.version === newer.version);
+  await published(running);
+
+  // as a restore does: rows, the log and the numbers given out are what they were
+  await sql('alter table item disable trigger user');
+  await sql(
+    `update item set version = $1, priority = $2, event_seq = 1, last_event = 'created' where id = 'restored'`,
+    [old?.version, old?.priority],
+  );
+  await sql('alter table item enable trigger user');
+  await sql(`delete from event where item_id = 'restored' and seq > 1`);
+  await sql(`select setval('item_version', (select last_value from kept))`);
+  await api.patch('/v1/tickets/restored', { priority: 9 });
+  const now = await ticket(api, 'restored');
+  expect(now.version).toBeLessThan(newer.version);
+  await sql(`insert into reconciliation (store, stage) values ('', 'schedules')
+    on conflict (one) do update set stage = 'schedules', epoch = reconciliation.epoch + 1`);
+  await eventually(async () => (await workflow('restored')).snapshot?.version === now.version, 60_000);
+  await running.runtime.client.workflow.getHandle('ticket/restored').signal('invalidate', { by: 'olga' });
+  await eventually(async () => (await workflow('restored')).status === 'completed');
+  expect(await eventTypes(api, 'restored')).toEqual(['created', 'changed', 'invalidated']);
+});
+
+test('S3.2 jobs of a topic whose workflows are only made when needed: those that wait, retry or call back', async () => {
+  await api.put('/v1/topics/thrifty', { workflow: 'when-needed' });
+  expect((await api.get('/v1/topics')).body.items.find((t: Json) => t.name === 'thrifty').workflow).toBe('when-needed');
+  const call = async (command: object) => (await api.post('/v1/jobs', command)).body;
+  for (const id of ['over-1', 'over-2']) await call({ command: 'add', topic: 'thrifty', id, body: 1 });
+  for (let n = 0; n < 2; n++) {
+    const { id, token } = await call({ command: 'pop', topic: 'thrifty' });
+    await call({ command: 'finish', id, token });
+  }
+  await call({ command: 'add', topic: 'thrifty', id: 'waits', body: 1 });
+  await call({ command: 'add', topic: 'thrifty', id: 'later', body: 1, delay: 3600 });
+  for (const id of ['waits', 'later']) await eventually(async () => (await workflow(id, 'jobs')).status === 'running');
+  await published(running);
+  for (const id of ['over-1', 'over-2']) expect((await workflow(id, 'jobs')).status).toBe('not_started');
+});
+
+test('S0.9 of items that only wait, no more have a workflow than the setting allows; the others get it when touched', async () => {
+  const few = await startTestSystem({ DOCKET_WAITING_WORKFLOWS: '5' });
+  const of = async (id: string): Promise<Json> => (await few.api.get(`/v1/tickets/${id}/workflow`)).body;
+  const ids = await addMany(
+    few.api,
+    'many',
+    Array.from({ length: 30 }, (_, n) => ({ id: `many-${n}` })),
+  );
+  // the number of those that wait is looked at every few seconds
+  await eventually(async () => (await unpublished(few.running)) === 0);
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  await addMany(few.api, 'many', [{ id: 'beyond' }]);
+  await published(few.running);
+  expect((await of('beyond')).status).toBe('not_started');
+  const [first] = ids;
+  const held = await claimOne(few.api, 'many', 'anna');
+  expect(held.id).toBe(first);
+  await eventually(async () => (await of(held.id)).status === 'running');
+  await few.api.patch('/v1/tickets/beyond', { deadlineAt: new Date(Date.now() + 3_600_000).toISOString() });
+  await eventually(async () => (await of('beyond')).status === 'running');
+});
