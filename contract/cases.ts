@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { Callback, Json, Name, orNull, PageByTime, Reason, Seconds, Text } from './common.ts';
 import { Option } from './courts.ts';
 
-export const CASE_STATES = ['open', 'decided', 'hung', 'invalidated'] as const;
+const CASE_STATES = ['open', 'decided', 'hung', 'invalidated'] as const;
 const CaseState = z.enum(CASE_STATES).openapi('CaseState');
 const Token = z.string().min(1).max(200);
 
