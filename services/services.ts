@@ -19,7 +19,7 @@ import { Reconciler } from './reconciler.ts';
 import { reviewService } from './reviews.ts';
 import { Rules } from './rules.ts';
 import { scheduleService } from './schedules.ts';
-import { Settings } from './settings.ts';
+import { applySettings } from './settings.ts';
 import { type TaskConfig, taskService } from './tasks.ts';
 import { templateService } from './templates.ts';
 import { ticketService } from './tickets.ts';
@@ -41,7 +41,7 @@ export function createServices(runtime: Runtime, config: ServiceConfig) {
   const reconciler = new Reconciler(runtime);
   const items = itemService(runtime, rules);
   const queues = queueService(runtime, rules);
-  const settings = new Settings(runtime, queues);
+  const settings = applySettings(runtime, queues);
   const courts = courtService(runtime, invitations);
   const jobs = jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes });
   return {
