@@ -4,16 +4,6 @@ import { withoutQuery } from '../domain/callbacks.ts';
 import type { OutcomeService } from '../services/outcomes.ts';
 import { createSender, type SenderContext } from './sender.ts';
 
-/** Sending outcomes to those who act on them (S0.10). */
-export interface DeliveryActivities {
-  /** One attempt to deliver an item's outcome; returns when it is delivered or nothing is left to deliver. */
-  deliverOutcome(kind: Kind, id: string): Promise<void>;
-  /** One attempt at delivery number `n`. */
-  deliver(kind: Driven, id: string, n: number): Promise<void>;
-  /** Records that the attempts are over. */
-  giveUpDelivery(kind: Driven, id: string, n?: number): Promise<void>;
-}
-
 export interface DeliveryContext extends SenderContext {
   outcomes: OutcomeService;
   /** Where the decision of a ticket goes whose callback is a review. */
@@ -22,12 +12,16 @@ export interface DeliveryContext extends SenderContext {
   escalateHung(item: CaseItem): Promise<void>;
 }
 
-export function deliveryActivities(context: DeliveryContext): DeliveryActivities {
+export type DeliveryActivities = ReturnType<typeof deliveryActivities>;
+
+/** Sending outcomes to those who act on them (S0.10). */
+export function deliveryActivities(context: DeliveryContext) {
   const { deliveries, outcomes, log, forwardToReview, escalateHung } = context;
   const { attempt, send } = createSender(context);
 
   return {
-    deliver: (kind, id, n) =>
+    /** One attempt at delivery number `n`. */
+    deliver: (kind: Driven, id: string, n: number) =>
       attempt('other', `${kind}/${id}/${n}`, async (take) => {
         const delivery = await deliveries.get(kind, id, n);
         if (delivery?.state !== 'pending') return;
@@ -35,7 +29,8 @@ export function deliveryActivities(context: DeliveryContext): DeliveryActivities
         if (message) await send(delivery, message, take);
         else await deliveries.drop(delivery);
       }),
-    deliverOutcome: (kind, id) =>
+    /** One attempt to deliver an item's outcome; returns when it is delivered or nothing is left to deliver. */
+    deliverOutcome: (kind: Kind, id: string) =>
       attempt('verdict', `${kind}/${id}/1`, async (take) => {
         const item = await outcomes.read(kind, id);
         if (!item?.telling) return;
@@ -49,7 +44,8 @@ export function deliveryActivities(context: DeliveryContext): DeliveryActivities
         const delivery = await deliveries.open(kind, id, message.type, callback.url);
         if (delivery?.state === 'pending') await send(delivery, message, take);
       }),
-    async giveUpDelivery(kind, id, n = 1) {
+    /** Records that the attempts are over. */
+    async giveUpDelivery(kind: Driven, id: string, n = 1) {
       const given = await deliveries.giveUp(kind, id, n);
       if (!given) return;
       const { url, status, error, attempts } = given;

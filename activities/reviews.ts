@@ -1,36 +1,25 @@
 import type { ReviewService } from '../services/reviews.ts';
 import type { DeliveryActivities } from './deliveries.ts';
 
-/** What a review's workflow asks for (S1). */
-export interface ReviewActivities {
-  /** Applies what has come, in order. `more`: perhaps not all of it. */
-  applyReview(id: string): Promise<Applied>;
-  /** One attempt to deliver change `n`; returns the next one, or null when the receiver has all of them. */
-  deliverChange(id: string, n: number): Promise<number | null>;
-  /** Records that change `n` could not be delivered; returns the next one. */
-  giveUpChange(id: string, n: number): Promise<number | null>;
-}
-
-interface Applied {
-  resolved: number;
-  more: boolean;
-  version: number | null;
-  /** The delivery that comes next. */
-  telling: number | null;
-}
-
 export interface ReviewContext extends Pick<DeliveryActivities, 'deliver' | 'giveUpDelivery'> {
   reviews: ReviewService;
 }
 
-export function reviewActivities({ reviews, deliver, giveUpDelivery }: ReviewContext): ReviewActivities {
+export type ReviewActivities = ReturnType<typeof reviewActivities>;
+
+/** What a review's workflow asks for (S1). */
+export function reviewActivities({ reviews, deliver, giveUpDelivery }: ReviewContext) {
   return {
-    applyReview: async (id) => (await reviews.apply(id)) ?? { resolved: 0, more: false, version: null, telling: null },
-    async deliverChange(id, n) {
+    /** Applies what has come, in order. `more`: perhaps not all of it; `telling`: the delivery that comes next. */
+    applyReview: async (id: string) =>
+      (await reviews.apply(id)) ?? { resolved: 0, more: false, version: null, telling: null },
+    /** One attempt to deliver change `n`; returns the next one, or null when the receiver has all of them. */
+    async deliverChange(id: string, n: number) {
       await deliver('review', id, n);
       return reviews.nextChange(id);
     },
-    async giveUpChange(id, n) {
+    /** Records that change `n` could not be delivered; returns the next one. */
+    async giveUpChange(id: string, n: number) {
       await giveUpDelivery('review', id, n);
       return reviews.nextChange(id);
     },

@@ -1,10 +1,6 @@
 import type { ScheduleService } from '../services/schedules.ts';
 
-/** What workflows of schedules ask of the database. The name stays as it is, because their histories contain it. */
-export interface ScheduleActivities {
-  addOccurrence: ScheduleService['addFiring'];
-}
+export type ScheduleActivities = ReturnType<typeof scheduleActivities>;
 
-export const scheduleActivities = ({ addFiring }: ScheduleService): ScheduleActivities => ({
-  addOccurrence: addFiring,
-});
+/** What workflows of schedules ask of the database. The name stays as it is, because their histories contain it. */
+export const scheduleActivities = ({ addFiring }: ScheduleService) => ({ addOccurrence: addFiring });

@@ -31,12 +31,12 @@ export function checkUrl(api: Api, path: string, url: string | undefined): void 
 }
 
 /** What a path names an item by. */
-interface Named {
+export interface Named {
   id: string;
   occurrence?: string;
 }
 
-interface Delivered {
+export interface Delivered {
   kind: DeliveredKind;
   tag: string;
   /** `/v1/tickets/{id}` */

@@ -1,13 +1,5 @@
 import { addCaseBatch, addCaseEndpoint } from './cases/add.ts';
-import {
-  caseDeliveries,
-  caseWorkflow,
-  getCaseEndpoint,
-  invalidateCase,
-  listCaseEvents,
-  listCasesEndpoint,
-  listVotes,
-} from './cases/get.ts';
+import { getCaseEndpoint, invalidateCase, listCasesEndpoint, listVotes, oneCase } from './cases/get.ts';
 import {
   castVoteEndpoint,
   claimCaseEndpoint,
@@ -57,7 +49,7 @@ import { streamEndpoint, streamTicketEndpoint } from './streams/stream.ts';
 import { livez, metricsEndpoint, nodesEndpoint, readyz } from './system/health.ts';
 import { completeTaskEndpoint, dispatchLogEndpoint, nextTaskEndpoint } from './tasks/dispatches.ts';
 import { changeMembersEndpoint, getGroupEndpoint, listGroupsEndpoint, putGroupEndpoint } from './tasks/groups.ts';
-import { listOccurrenceEvents, occurrenceDeliveries, occurrenceWorkflow } from './tasks/occurrences.ts';
+import { oneOccurrence } from './tasks/occurrences.ts';
 import {
   addTaskEndpoint,
   deleteTaskEndpoint,
@@ -75,7 +67,7 @@ import { addTicketBatch, addTicketEndpoint } from './tickets/add.ts';
 import { claimTicketsEndpoint, explain } from './tickets/claim.ts';
 import { decideTicket } from './tickets/decide.ts';
 import { invalidateTicket, invalidateTickets, resolveTicket, resolveTickets } from './tickets/end.ts';
-import { getTicket, listTicketEvents, listTickets, ticketDeliveries, ticketWorkflow } from './tickets/get.ts';
+import { getTicket, listTickets, oneTicket } from './tickets/get.ts';
 import { releaseTicket, renewTicket, transferTicket } from './tickets/leases.ts';
 import { patchTicket } from './tickets/patch.ts';
 
@@ -102,10 +94,10 @@ export const endpoints = [
   patchTicket,
   getTicket,
   listTickets,
-  listTicketEvents,
-  ticketWorkflow,
-  ticketDeliveries.list,
-  ticketDeliveries.again,
+  oneTicket.events,
+  oneTicket.workflow,
+  oneTicket.deliveries.list,
+  oneTicket.deliveries.again,
   explain,
   jobCommand,
   getJob,
@@ -148,10 +140,10 @@ export const endpoints = [
   getCaseEndpoint,
   listCasesEndpoint,
   listVotes,
-  listCaseEvents,
-  caseWorkflow,
-  caseDeliveries.list,
-  caseDeliveries.again,
+  oneCase.events,
+  oneCase.workflow,
+  oneCase.deliveries.list,
+  oneCase.deliveries.again,
   listInvitations,
   addTemplateEndpoint,
   listTemplatesEndpoint,
@@ -166,10 +158,10 @@ export const endpoints = [
   getTaskEndpoint,
   patchTaskEndpoint,
   deleteTaskEndpoint,
-  occurrenceWorkflow,
-  listOccurrenceEvents,
-  occurrenceDeliveries.list,
-  occurrenceDeliveries.again,
+  oneOccurrence.workflow,
+  oneOccurrence.events,
+  oneOccurrence.deliveries.list,
+  oneOccurrence.deliveries.again,
   nextTaskEndpoint,
   completeTaskEndpoint,
   dispatchLogEndpoint,

@@ -23,8 +23,7 @@ export function createMetrics(runtime: Runtime, { figures, reviews }: Services):
   registry.setDefaultLabels({ node: runtime.node });
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  addProcess(runtime, registers);
-  addSystem(figures, registers);
+  addGauges(runtime, figures, registers);
   addDeliveries(figures, registers);
   addReviewGauge(reviews, registers);
   return {
@@ -74,15 +73,21 @@ function addReviewGauge(reviews: ReviewService, registers: Registry[]): void {
   });
 }
 
-/** Of the whole system, read when it is asked for. */
-function addSystem(figures: FigureService, registers: Registry[]): void {
-  const gauge = (name: string, help: string, read: () => Promise<number>) =>
+/** Of this process, and of the whole system, which is read when it is asked for. */
+function addGauges({ follower, waiters }: Runtime, figures: FigureService, registers: Registry[]): void {
+  const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
     new Gauge({
       ...{ name, help, registers },
       async collect() {
         this.set(await read());
       },
     });
+  if (follower) {
+    gauge('docket_publishing_items', 'Items that this process is to publish to their workflows', () => follower.pending);
+    gauge('docket_not_started_items', 'Items that were over for too long to get a workflow', () => follower.skipped);
+    gauge('docket_temporal_down', '1 while this process cannot publish to Temporal', () => (follower.down ? 1 : 0));
+  }
+  gauge('docket_waiting_callers', 'Long polls', () => waiters.size);
   gauge(
     'docket_unpublished_rows',
     'Transitions that no workflow has received; estimated from 10,000 on',
@@ -100,30 +105,6 @@ function addSystem(figures: FigureService, registers: Registry[]): void {
   );
   gauge('docket_parked_items', 'Items whose due transition fails; must be 0', figures.parked);
   gauge('docket_delivery_oldest_pending_seconds', 'Age of the oldest delivery that is pending', figures.oldestDelivery);
-}
-
-function addProcess({ follower, waiters }: Runtime, registers: Registry[]): void {
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      ...{ name, help, registers },
-      collect() {
-        this.set(read());
-      },
-    });
-  if (follower) {
-    gauge(
-      'docket_publishing_items',
-      'Items that this process is to publish to their workflows',
-      () => follower.pending,
-    );
-    gauge(
-      'docket_not_started_items',
-      'Items that were over for so long that they got no workflow',
-      () => follower.skipped,
-    );
-    gauge('docket_temporal_down', '1 while this process cannot publish to Temporal', () => (follower.down ? 1 : 0));
-  }
-  gauge('docket_waiting_callers', 'Long polls', () => waiters.size);
 }
 
 const ATTEMPT = 'attempt_';

@@ -9,7 +9,10 @@ export const Name = z
   .regex(/^[A-Za-z0-9._:~@-]{1,200}$/, 'must be 1 to 200 characters of A-Za-z0-9._:~@-')
   .openapi({ example: 'reports' });
 
-const TEN_YEARS = 315_360_000;
+/** Of a lease. */
+export const Token = z.string().min(1).max(200);
+
+export const TEN_YEARS = 315_360_000;
 
 /** A duration in seconds, fractions allowed, up to ten years. */
 export const Seconds = z.number().min(0).max(TEN_YEARS);

@@ -99,3 +99,11 @@ export interface CaseItem extends Item {
   /** The court's. */
   options: string[];
 }
+
+/** A dispatch of a task that was completed. */
+export interface Completion {
+  uid: string;
+  logId: string;
+  result: unknown;
+  completedAt: string;
+}

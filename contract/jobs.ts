@@ -1,7 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, isTimezone, Json, oneOf, orNull, PageByTime, WaitSeconds } from './common.ts';
-
-const TEN_YEARS = 315_360_000;
+import { Callback, isTimezone, Json, oneOf, orNull, PageByTime, TEN_YEARS, Token, WaitSeconds } from './common.ts';
 
 const CONTROL = String.raw`\u0000-\u001f\u007f-\u009f`;
 /** For the document: no control characters. */
@@ -36,7 +34,6 @@ const JobId = chosenName(221, 'order/2024#1');
 const JobPriority = z.number().int().min(0).max(4_294_967_295);
 const Delay = z.number().min(0).max(TEN_YEARS);
 const Ttr = z.number().min(1).max(TEN_YEARS);
-const Token = z.string().min(1).max(200);
 const Count = z.number().int().min(1).max(100);
 
 const AddOne = {

@@ -131,7 +131,7 @@ export type NewTask = z.infer<typeof NewTask>;
 
 export const PatchTask = z.strictObject(fields).partial().openapi('PatchTask');
 
-export const OCCURRENCE_STATES = ['delayed', 'due', 'completed', 'cancelled', 'expired'] as const;
+const OCCURRENCE_STATES = ['delayed', 'due', 'completed', 'cancelled', 'expired'] as const;
 const Occurrence = z
   .object({
     occurrence: z.string(),

@@ -14,14 +14,13 @@ import {
   Skills,
   Text,
   Time,
+  Token,
   targeted,
   WaitSeconds,
 } from './common.ts';
 
-export const TICKET_STATES = ['delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'] as const;
+const TICKET_STATES = ['delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'] as const;
 const TicketState = z.enum(TICKET_STATES).openapi('TicketState');
-
-const Token = z.string().min(1).max(200);
 
 const Lease = z
   .object({

@@ -1,10 +1,7 @@
 import ipaddr from 'ipaddr.js';
-import type { CaseItem, Item } from '../contract/items.ts';
-import type { Kind } from '../contract/snapshot.ts';
-import { caseView } from './cases.ts';
+import type { CaseItem, Completion, Item } from '../contract/items.ts';
 import { stateWord } from './items.ts';
-import { type Completion, occurrenceView } from './tasks.ts';
-import { ticketView } from './tickets.ts';
+import { kindOf } from './kinds.ts';
 
 /** Names that mean this machine or this network, whatever a resolver says. */
 const PRIVATE_NAMES = /^(localhost|.*\.(localhost|local|internal|home\.arpa))\.?$/i;
@@ -46,13 +43,6 @@ export const isInvitation = ({ type }: { type: string }) => type === INVITED;
 /** A URL as it is shown and logged: what follows the path may hold credentials. */
 export const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '');
 
-/** An item as its receiver sees it. Outcomes of other kinds have no receiver. */
-const VIEWS: Partial<Record<Kind, (item: Item, completions: Completion[]) => object>> = {
-  ticket: (item) => ticketView(item),
-  case: (item) => caseView(item as CaseItem),
-  task: occurrenceView,
-};
-
 /**
  * `{type, version, …item}` of an item's outcome; the item under its own name.
  * @param completions of an occurrence, oldest first
@@ -62,7 +52,7 @@ export function outcomeMessage(
   completions: Completion[],
 ): { type: string; version: number; [kind: string]: unknown } {
   const type = `${item.kind}.${stateWord(item.kind, item.state)}`;
-  const view = VIEWS[item.kind]?.(item, completions) ?? {};
+  const view = kindOf(item.kind).outcome?.(item, completions) ?? {};
   return { type, version: item.version, [item.kind]: view, ...actedOn(view) };
 }
 

@@ -1,8 +1,10 @@
 import type { CaseItem } from '../contract/items.ts';
 import type { Judgement, Tally } from './courts.ts';
-import { stateWord } from './items.ts';
+import { defineKind, stays, untilItsEnd, wordIn } from './kind.ts';
 
 const DAY_MS = 86_400_000;
+
+const words = { ready: 'open', settled: 'decided', expired: 'hung', invalidated: 'invalidated' } as const;
 
 /** Why a holder's call was rejected. */
 export type Rejection =
@@ -57,7 +59,7 @@ export function caseView(item: CaseItem) {
   return {
     id: item.id,
     court: item.queue,
-    state: stateWord('case', item.state),
+    state: wordIn(words, item.state),
     parties: item.parties,
     body: item.body,
     tally: fullTally(item, item.tally),
@@ -151,3 +153,33 @@ function goldEnd(item: CaseItem, option: string, { luck, voted_at }: Sight, look
   const latestMs = deadlineAt === null ? votedMs + DAY_MS : Date.parse(deadlineAt);
   return { ...judged, tally, at: new Date(votedMs + (0.1 + 0.8 * luck) * Math.max(0, latestMs - votedMs)) };
 }
+
+/** A case before a court. */
+export const courtCase = defineKind({
+  title: 'Cases',
+  words,
+  lifecycle: {
+    none: { created: 'ready' },
+    ready: {
+      ...stays('ready', 'claimed', 'invited', 'voted', 'released', 'skipped', 'declined', 'reclaimed'),
+      ...stays('ready', 'extended', 'changed', 'parked', 'refused'),
+      decided: 'settled',
+      hung: 'expired',
+      invalidated: 'invalidated',
+    },
+    settled: stays('settled', 'delivered', 'delivery_failed', 'refused'),
+    expired: stays('expired', 'escalated', 'delivered', 'delivery_failed', 'refused'),
+    invalidated: stays('invalidated', 'delivered', 'delivery_failed', 'refused'),
+  },
+  leased: 'several',
+  workflow: untilItsEnd('courtCase'),
+  signals: { invalidate: 'invalidate' },
+  path: '/v1/cases/{id}',
+  court: true,
+  clock: 'advance_cases',
+  exhausted: null,
+  order: 'age',
+  quiet: ['created', 'claimed'],
+  frees: () => 1,
+  outcome: (item) => caseView(item as CaseItem),
+});

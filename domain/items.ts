@@ -1,5 +1,6 @@
 import type { CoreState, EventLine, Kind, Snapshot } from '../contract/snapshot.ts';
-import { kindOf, type StateWords } from './kinds.ts';
+import { wordIn } from './kind.ts';
+import { type Kinds, kindOf } from './kinds.ts';
 
 /** Final is final: none of these is ever left. */
 const FINAL: Record<CoreState, boolean> = {
@@ -17,15 +18,13 @@ const KEPT_EVENTS = 20;
 
 export const isFinal = (state: CoreState) => FINAL[state];
 
+type WordOf<K extends Kind> = Kinds[K]['words'][keyof Kinds[K]['words']];
+
 /**
  * The word that a kind's users know a state by.
  * @throws Error for a state that items of that kind never have
  */
-export function stateWord<K extends Kind>(kind: K, state: CoreState): StateWords[K] {
-  const word = kindOf(kind).words[state];
-  if (word === undefined) throw new Error(`a ${kind} is never ${state}`);
-  return word;
-}
+export const stateWord = <K extends Kind>(kind: K, state: CoreState) => wordIn(kindOf(kind).words, state) as WordOf<K>;
 
 /** The state of the core that a kind's word stands for, or undefined. */
 export function coreState(kind: Kind, word: string): CoreState | undefined {

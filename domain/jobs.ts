@@ -1,5 +1,14 @@
 import type { Item } from '../contract/items.ts';
-import { stateWord } from './items.ts';
+import { defineKind, stays, untilItsEnd, wordIn } from './kind.ts';
+
+const words = {
+  delayed: 'delayed',
+  ready: 'ready',
+  held: 'reserved',
+  buried: 'buried',
+  settled: 'finished',
+  invalidated: 'deleted',
+} as const;
 
 /** beanstalkd's limit, and so the longest body that is offered over its protocol. */
 export const MAX_TCP_BYTES = 65_535;
@@ -10,7 +19,7 @@ export function jobView(item: Item) {
     id: item.id,
     number: item.seq,
     topic: item.queue,
-    state: stateWord('job', item.state),
+    state: wordIn(words, item.state),
     delay: item.delay_seconds,
     TTR: item.lease_seconds ?? 0,
     body: item.body,
@@ -44,3 +53,44 @@ function base64Of(body: unknown): string | undefined {
   const { $base64, ...rest } = body as { $base64?: unknown };
   return typeof $base64 === 'string' && Object.keys(rest).length === 0 ? $base64 : undefined;
 }
+
+/** A job may be finished or deleted in any open state, and reserved by its number. */
+const ends = { finished: 'settled', deleted: 'invalidated' } as const;
+
+/** A delayed job. */
+export const job = defineKind({
+  title: 'Jobs',
+  words,
+  lifecycle: {
+    none: { created: ['ready', 'delayed'] },
+    delayed: {
+      available: 'ready',
+      reserved: 'held',
+      kicked: 'ready',
+      ...ends,
+      ...stays('delayed', 'parked', 'refused'),
+    },
+    ready: { reserved: 'held', ...ends, ...stays('ready', 'refused') },
+    held: {
+      released: ['ready', 'delayed'],
+      reclaimed: 'ready',
+      buried: 'buried',
+      ...ends,
+      ...stays('held', 'parked', 'refused'),
+    },
+    buried: { reserved: 'held', kicked: 'ready', ...ends, ...stays('buried', 'refused') },
+    settled: stays('settled', 'refused'),
+    invalidated: stays('invalidated', 'refused'),
+  },
+  leased: 'one',
+  workflow: untilItsEnd('job'),
+  signals: { cancel: 'invalidate', kick: 'kick' },
+  path: '/v1/jobs/{id}',
+  court: false,
+  clock: 'advance_items',
+  exhausted: 'buried',
+  order: 'number',
+  quiet: ['created', 'available', 'reserved', 'kicked'],
+  frees: () => 1,
+  outcome: null,
+});

@@ -12,16 +12,6 @@ export type Refusal =
   | { code: 'not_open'; detail: string; state: string; by: string | null; at: string | null; reason: string | null }
   | { code: 'lease_lost'; detail: string; holder: string | null; endedAt: string | null; reason: string };
 
-/** What a lease's end is called outside. An item that was ended under its holder is final, so `closed` shows as revoked only after a repair by hand. */
-const LEASE_REASONS: Record<string, string> = {
-  expired: 'expired',
-  released: 'released',
-  transferred: 'transferred',
-  revoked: 'revoked',
-  settled: 'settled',
-  closed: 'revoked',
-};
-
 /** Why a call with a lease token, or one that needs an open item, changed nothing: who, when, why (S0.7). */
 export function refusalOf(item: Attempted): Refusal {
   if (isFinal(item.state)) {
@@ -54,8 +44,10 @@ export function refusalOf(item: Attempted): Refusal {
 
 /**
  * A lease that has not ended and did not serve has run out, and no clock has come by yet. A token of no lease of this
- * item counts as revoked: it may be one that a restore from a backup has taken away.
+ * item counts as revoked: it may be one that a restore from a backup has taken away. An item that was ended under its
+ * holder is final, so `closed` shows as revoked only after a repair by hand.
  */
 function lostReason({ named_why, named_holder }: Attempted): string {
-  return LEASE_REASONS[named_why ?? ''] ?? (named_holder === null ? 'revoked' : 'expired');
+  if (named_why === null) return named_holder === null ? 'revoked' : 'expired';
+  return named_why === 'closed' ? 'revoked' : named_why;
 }

@@ -1,6 +1,14 @@
-import type { Item } from '../contract/items.ts';
+import type { Completion, Item } from '../contract/items.ts';
 import type { TemplateParams } from '../contract/tasks.ts';
-import { stateWord } from './items.ts';
+import { defineKind, reopened, stays, wordIn } from './kind.ts';
+
+const words = {
+  delayed: 'delayed',
+  ready: 'due',
+  settled: 'completed',
+  expired: 'expired',
+  invalidated: 'cancelled',
+} as const;
 
 /** The user that counts, whether or not the name has its prefix. */
 export const personOfUid = (uid: string): string => uid.replace(/^(uid_)+(?=.)/, '');
@@ -36,25 +44,17 @@ const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isAr
 export const instantOf = (itemId: string): string => itemId.slice(itemId.indexOf('/') + 1);
 export const taskOf = (itemId: string): string => itemId.slice(0, itemId.indexOf('/'));
 
-/** A dispatch that was completed. */
-export interface Completion {
-  uid: string;
-  logId: string;
-  result: unknown;
-  completedAt: string;
-}
-
 /**
  * An occurrence as its task's callback receives it: with user, log id and result of the completion that ended it, and
  * who completed the others. Their results are in the dispatch log.
  */
-export function occurrenceView(item: Item, completions: Completion[]) {
+function occurrenceView(item: Item, completions: Completion[]) {
   const last = completions.at(-1);
   return {
     id: taskOf(item.id),
     occurrence: instantOf(item.id),
     startTime: item.available_at.toISOString(),
-    state: stateWord('task', item.state),
+    state: wordIn(words, item.state),
     executor: item.queue,
     params: item.body,
     ...(item.result as { completed?: number } | null),
@@ -65,3 +65,43 @@ export function occurrenceView(item: Item, completions: Completion[]) {
     endedAt: item.ended_at?.toISOString() ?? null,
   };
 }
+
+/** An occurrence of a task. One with dispatches ends with the last of them, as completed if any was. */
+export const task = defineKind({
+  title: 'Occurrences of tasks',
+  words,
+  lifecycle: {
+    none: { created: ['ready', 'delayed'] },
+    delayed: {
+      available: 'ready',
+      changed: ['delayed', 'expired'],
+      expired: 'expired',
+      cancelled: 'invalidated',
+      ...stays('delayed', 'parked', 'refused'),
+    },
+    ready: {
+      dispatched: 'ready',
+      completed: ['ready', 'settled'],
+      returned: ['ready', 'settled', 'expired', 'invalidated'],
+      changed: ['ready', 'settled', 'expired'],
+      expired: ['ready', 'settled', 'expired'],
+      cancelled: ['ready', 'settled', 'invalidated'],
+      ...stays('ready', 'parked', 'refused'),
+    },
+    settled: stays('settled', 'delivered', 'delivery_failed', 'refused'),
+    expired: stays('expired', 'refused'),
+    invalidated: { rescheduled: ['ready', 'delayed'], ...stays('invalidated', 'refused') },
+  },
+  leased: 'several',
+  workflow: reopened('task'),
+  signals: { cancel: 'invalidate' },
+  path: null,
+  court: false,
+  clock: 'advance_tasks',
+  exhausted: null,
+  order: 'age',
+  quiet: ['created', 'available', 'dispatched', 'completed'],
+  // after a dispatch or a completion there is no more to hand out than before
+  frees: ({ last_event, room }) => (last_event === 'dispatched' || last_event === 'completed' ? 0 : (room ?? 0)),
+  outcome: occurrenceView,
+});

@@ -1,7 +1,15 @@
 import type { Item } from '../contract/items.ts';
-import { stateWord } from './items.ts';
-import type { StateWords } from './kinds.ts';
-import { kindOf } from './kinds.ts';
+import { defineKind, stays, untilItsEnd, wordIn } from './kind.ts';
+
+const words = {
+  delayed: 'delayed',
+  ready: 'waiting',
+  held: 'held',
+  settled: 'decided',
+  invalidated: 'invalidated',
+  expired: 'expired',
+  dead: 'dead',
+} as const;
 
 /**
  * A ticket as the API shows it.
@@ -12,7 +20,7 @@ export function ticketView(item: Item, token: string | null = null) {
   return {
     id: item.id,
     queue: item.queue,
-    state: stateWord('ticket', item.state),
+    state: wordIn(words, item.state),
     priority: item.priority,
     body: item.body,
     requires: item.requires,
@@ -51,11 +59,56 @@ interface QueueCounts {
 
 /** A queue's tickets by state, as the API shows them. */
 export function queueStatsView({ counts, oldest_waiting_seconds, claims_per_minute }: QueueCounts) {
-  const byState = Object.entries(kindOf('ticket').words).map(([state, word]) => [word, counts[state] ?? 0]);
+  const byState = Object.entries(words).map(([state, word]) => [word, counts[state] ?? 0]);
   return {
-    ...(Object.fromEntries(byState) as Record<StateWords['ticket'], number>),
+    ...(Object.fromEntries(byState) as Record<(typeof words)[keyof typeof words], number>),
     oldestWaitingSeconds: oldest_waiting_seconds,
     claimsPerMinute: claims_per_minute,
     leaseExpiries: counts.lease_expired ?? 0,
   };
 }
+
+const ends = { decided: 'settled', invalidated: 'invalidated', expired: 'expired' } as const;
+
+/** A moderation ticket. */
+export const ticket = defineKind({
+  title: 'Tickets',
+  words,
+  lifecycle: {
+    none: { created: ['ready', 'delayed'] },
+    delayed: {
+      available: 'ready',
+      ...ends,
+      ...stays('delayed', 'changed', 'transferred', 'escalated', 'parked', 'refused'),
+    },
+    ready: {
+      claimed: 'held',
+      ...ends,
+      ...stays('ready', 'changed', 'transferred', 'escalated', 'parked', 'refused'),
+    },
+    held: {
+      released: ['ready', 'delayed'],
+      skipped: ['ready', 'delayed'],
+      reclaimed: 'ready',
+      transferred: 'ready',
+      dead: 'dead',
+      ...ends,
+      ...stays('held', 'changed', 'escalated', 'parked', 'refused'),
+    },
+    settled: stays('settled', 'delivered', 'delivery_failed', 'refused'),
+    invalidated: stays('invalidated', 'delivered', 'delivery_failed', 'refused'),
+    expired: stays('expired', 'delivered', 'delivery_failed', 'refused'),
+    dead: stays('dead', 'delivered', 'delivery_failed', 'refused'),
+  },
+  leased: 'one',
+  workflow: untilItsEnd('ticket'),
+  signals: { invalidate: 'invalidate', release: 'release', reprioritize: 'reprioritize' },
+  path: '/v1/tickets/{id}',
+  court: false,
+  clock: 'advance_items',
+  exhausted: 'dead',
+  order: 'age',
+  quiet: ['created', 'available', 'claimed'],
+  frees: () => 1,
+  outcome: (item) => ticketView(item),
+});

@@ -45,47 +45,7 @@ const Environment = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('warn'),
 });
 
-export interface Config {
-  port: number;
-  host: string;
-  /** Of beanstalkd's protocol; undefined: it is not spoken. */
-  beanstalkdPort: number | undefined;
-  beanstalkdHost: string;
-  /** Where other machines reach this one; undefined: where it listens. */
-  publicUrl: string | undefined;
-  dataDir: string;
-  cacheDir: string;
-  databaseUrl: string | undefined;
-  temporalAddress: string | undefined;
-  temporalNamespace: string;
-  temporalPort: number;
-  temporalUiPort: number;
-  temporalUiUrl: string | undefined;
-  temporalCli: string | undefined;
-  /** `limit.maxIDLength` of the Temporal server. */
-  temporalMaxIdBytes: number;
-  allowPrivateCallbacks: boolean;
-  /** With which commands call a server. */
-  key: string | undefined;
-  /** No keys asked for; on loopback only. */
-  open: boolean;
-  pacemaker: boolean;
-  publishConcurrency: number;
-  publishIdlePerSecond: number;
-  publishBusyPerSecond: number;
-  /** Of items that only wait, so many have a workflow at most. */
-  waitingWorkflows: number;
-  /** What ended longer ago than this before its workflow was started gets none. */
-  skipEndedSeconds: number;
-  auditSkewSeconds: number;
-  /** Rotating tasks that an executor may have. */
-  maxRotations: number;
-  /** How long what has ended of tasks is kept. */
-  retentionDays: number;
-  maxCalls: number;
-  poolSize: number;
-  logLevel: string;
-}
+export type Config = ReturnType<typeof readConfig>;
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
 
@@ -93,7 +53,7 @@ const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
  * Reads and checks the environment.
  * @throws Error that names every wrong variable, or what others could reach without a key
  */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
+export function readConfig(env: NodeJS.ProcessEnv) {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = Environment.safeParse(set);
   if (!parsed.success) throw new Error(parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('\n'));
@@ -110,8 +70,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return {
     port: e.PORT,
     host: e.HOST,
+    /** Of beanstalkd's protocol; undefined: it is not spoken. */
     beanstalkdPort: e.BEANSTALKD_PORT,
     beanstalkdHost: e.BEANSTALKD_HOST,
+    /** Where other machines reach this one; undefined: where it listens. */
     publicUrl: e.DOCKET_PUBLIC_URL,
     dataDir: resolve(e.DOCKET_DATA),
     cacheDir: resolve(e.DOCKET_CACHE),
@@ -122,19 +84,25 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     temporalUiPort: e.TEMPORAL_UI_PORT,
     temporalUiUrl: e.TEMPORAL_UI_URL,
     temporalCli: e.TEMPORAL_CLI,
+    /** `limit.maxIDLength` of the Temporal server. */
     temporalMaxIdBytes: e.DOCKET_TEMPORAL_MAX_ID_BYTES,
     allowPrivateCallbacks: e.DOCKET_ALLOW_PRIVATE_CALLBACKS === '1',
+    /** With which commands call a server. */
     key: e.DOCKET_KEY,
+    /** No keys asked for; on loopback only. */
     open,
     pacemaker: e.DOCKET_PACEMAKER === 'on',
     publishConcurrency: e.DOCKET_PUBLISH_CONCURRENCY,
     publishIdlePerSecond: e.DOCKET_PUBLISH_IDLE_PER_SECOND,
     publishBusyPerSecond: e.DOCKET_PUBLISH_BUSY_PER_SECOND,
-    // the server of our own keeps them in SQLite, 17 KB each
+    /** Of items that only wait, so many have a workflow at most: a server of our own keeps 17 KB each in SQLite. */
     waitingWorkflows: e.DOCKET_WAITING_WORKFLOWS ?? (e.TEMPORAL_ADDRESS ? Number.MAX_SAFE_INTEGER : 50_000),
+    /** What ended longer ago than this before its workflow was started gets none. */
     skipEndedSeconds: e.DOCKET_SKIP_ENDED_SECONDS,
     auditSkewSeconds: e.DOCKET_AUDIT_SKEW_SECONDS,
+    /** Rotating tasks that an executor may have. */
     maxRotations: e.DOCKET_MAX_ROTATIONS,
+    /** How long what has ended of tasks is kept. */
     retentionDays: e.DOCKET_RETENTION_DAYS,
     maxCalls: e.DOCKET_MAX_CALLS,
     poolSize: e.DOCKET_POOL,

@@ -1,4 +1,4 @@
-import type { Db, RowOf } from '../db/pool.ts';
+import { type Db, only, type RowOf } from '../db/pool.ts';
 import { PAGE_BYTES } from '../domain/pages.ts';
 import type { Log } from './log.ts';
 
@@ -149,8 +149,6 @@ export class Feed {
    * @returns the last position given out
    */
   async #number(): Promise<number> {
-    const [row] = await this.#db.run('number_events', { limit: BATCH });
-    if (!row) throw new Error('number_events returned no row');
-    return row.newest;
+    return only(await this.#db.run('number_events', { limit: BATCH })).newest;
   }
 }

@@ -9,7 +9,7 @@ import { committed, differences } from './architecture/drift.ts';
 const FILE = new URL('../docs/lifecycle.md', import.meta.url);
 const HEADER = `# Lifecycle
 
-<!-- Written by \`npm run lifecycle\` from domain/lifecycle.ts; \`npm run check\` fails when it is not what that makes. -->
+<!-- Written by \`npm run lifecycle\` from the lifecycles in domain/; \`npm run check\` fails when it is not what that makes. -->
 
 The states of each kind of item, by the words of its API, and the events that lead from one to the next. An event that leads to
 several states depends on more than the state: a delay, a number of attempts, other dispatches. Tests record every transition that

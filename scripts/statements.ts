@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { loadStatements, type Statement } from '../db/load.ts';
 import { committed, differences } from './architecture/drift.ts';
 import { onFreshDatabase } from './fresh.ts';
+import { checkKinds, writeKinds } from './kinds.ts';
 import { readCatalog } from './statements/describe.ts';
 import { functionTexts, wrongMarks } from './statements/moves.ts';
 import { Types } from './statements/types.ts';
@@ -45,12 +46,14 @@ function givenTypes(): Set<string> {
   return new Set([...committed(COLUMNS).matchAll(/^ {2}'([\w.*]+)':/gm)].map(([, key = '']) => key));
 }
 
-/** What is different between the committed types and the statements. */
+/** What is different between the committed types and the statements, and between kinds in SQL and their table. */
 export async function checkStatements(): Promise<string[]> {
-  return differences('db/statements.ts', committed(FILE), await onFreshDatabase((client) => statementsText(client)));
+  const text = await onFreshDatabase((client) => statementsText(client));
+  return [...checkKinds(), ...differences('db/statements.ts', committed(FILE), text)];
 }
 
 if (import.meta.filename === process.argv[1]) {
+  writeKinds();
   writeFileSync(FILE, await onFreshDatabase((client) => statementsText(client)));
-  console.log('db/statements.ts is written');
+  console.log('db/statements.ts and db/functions/kinds.sql are written');
 }

@@ -6,17 +6,13 @@ import { closeCases } from './cases.ts';
 import { deleteTask } from './tasks.ts';
 
 /** What operators ask an item's workflow for, in Temporal's UI or CLI. */
-export interface CommandService {
+export const commandService = (db: Db) => ({
   /**
    * Carries out a command once, however often the item's workflow asks for it. A command that changes nothing (the item
    * is final or not held, the command is not known) is recorded as refused in the item's events.
    * @param key the command's own
    */
-  carryOut(kind: Kind, id: string, key: string, command: Command): Promise<void>;
-}
-
-export const commandService = (db: Db): CommandService => ({
-  carryOut: (kind, id, key, command) =>
+  carryOut: (kind: Kind, id: string, key: string, command: Command) =>
     db.transaction(
       async (tx) => {
         const first = await tx.run('command_once', { key, kind, id });

@@ -33,29 +33,6 @@ interface Attempt {
   delaySeconds: number | null;
 }
 
-export interface DeliveryService {
-  get(kind: Driven, id: string, n: number): Promise<DeliveryRow | undefined>;
-  /** Of one item, newest first. @throws Problem `not_found` of the item */
-  list(kind: DeliveredKind, id: string, before: number, limit: number): Promise<ListedDelivery[]>;
-  /** Over all items, newest first, beginning before a place in that list. */
-  listAll(filter: DeliveryFilter, before: number, limit: number): Promise<ListedDelivery[]>;
-  /**
-   * Sends one again, with the same message id (S0.10).
-   * @throws Problem `not_found`, or `unavailable` while Temporal cannot be reached
-   */
-  redeliver(kind: DeliveredKind, id: string, n: number): Promise<DeliveryRow>;
-  /** The one delivery of an item's outcome. Undefined: its callback needs none any more. */
-  open(kind: Kind, id: string, type: string, url: string): Promise<DeliveryRow | undefined>;
-  /** Records an attempt. Undefined: another one has ended the delivery meanwhile, and this one does not count. */
-  record(delivery: DeliveryRow, attempt: Attempt): Promise<DeliveryRow | undefined>;
-  /** Records that attempts are over. Undefined: it has ended meanwhile. */
-  giveUp(kind: Driven, id: string, n: number): Promise<DeliveryRow | undefined>;
-  /** Ends a delivery whose message is not needed any more. */
-  drop(delivery: DeliveryRow): Promise<void>;
-  /** The last line of an item's log: its outcome has been delivered, or never will be. */
-  conclude(kind: Kind, id: string, event: 'delivered' | 'delivery_failed', data: object): Promise<void>;
-}
-
 const missing = (kind: DeliveredKind, id: string) =>
   new Problem('not_found', kind === 'task' ? `there is no occurrence ${id}, or not yet` : `there is no ${kind} ${id}`);
 
@@ -73,25 +50,34 @@ async function isDelivering(db: Db, kind: DeliveredKind, id: string): Promise<bo
   return item.telling;
 }
 
-const conclude = (on: Mover, ...[kind, id, event, data]: Parameters<DeliveryService['conclude']>) =>
+const conclude = (on: Mover, kind: Kind, id: string, event: 'delivered' | 'delivery_failed', data: object) =>
   on.move('told', { kind, id, event, data });
 
-export function deliveryService({ db, client, log }: Runtime): DeliveryService {
-  const service: DeliveryService = {
-    get: async (kind, id, n) => (await db.run('get_delivery', { kind, id, n }))[0],
-    async list(kind, id, before, limit) {
+export type DeliveryService = ReturnType<typeof deliveryService>;
+
+export function deliveryService({ db, client, log }: Runtime) {
+  const get = async (kind: Driven, id: string, n: number) => (await db.run('get_delivery', { kind, id, n }))[0];
+  return {
+    get,
+    /** Of one item, newest first. @throws Problem `not_found` of the item */
+    async list(kind: DeliveredKind, id: string, before: number, limit: number): Promise<ListedDelivery[]> {
       await isDelivering(db, kind, id);
       return db.lists.run('list_deliveries', { kind, id, before, limit });
     },
-    listAll({ state, kind, queue, host }, before, limit) {
+    /** Over all items, newest first, beginning before a place in that list. */
+    listAll({ state, kind, queue, host }: DeliveryFilter, before: number, limit: number) {
       const page = { kinds: kind ? [kind] : [...DELIVERED_KINDS], states: state ? [state] : STATES, before, limit };
       if (queue !== undefined) return db.lists.run('list_queue_deliveries', { ...page, queue, host });
       if (host !== undefined) return db.lists.run('list_host_deliveries', { ...page, host });
       return db.lists.run('list_all_deliveries', page);
     },
-    async redeliver(kind, id, n) {
+    /**
+     * Sends one again, with the same message id (S0.10).
+     * @throws Problem `not_found`, or `unavailable` while Temporal cannot be reached
+     */
+    async redeliver(kind: DeliveredKind, id: string, n: number): Promise<DeliveryRow> {
       const underWay = await isDelivering(db, kind, id);
-      const known = await service.get(kind, id, n);
+      const known = await get(kind, id, n);
       if (!known) throw new Problem('not_found', `${kind} ${id} has no delivery ${n}`);
       // its own workflow is still at it; any other one may have been opened by a call that failed half-way
       if (known.state === 'pending' && underWay && !isInvitation(known)) return known;
@@ -103,8 +89,11 @@ export function deliveryService({ db, client, log }: Runtime): DeliveryService {
       });
       return reopened ?? known;
     },
-    open: async (kind, id, type, url) => (await db.run('open_delivery', { kind, id, type, url }))[0],
-    record: (delivery, attempt) =>
+    /** The one delivery of an item's outcome. Undefined: its callback needs none any more. */
+    open: async (kind: Kind, id: string, type: string, url: string) =>
+      (await db.run('open_delivery', { kind, id, type, url }))[0],
+    /** Records an attempt. Undefined: another one has ended the delivery meanwhile, and this one does not count. */
+    record: (delivery: DeliveryRow, attempt: Attempt) =>
       db.transaction(async (tx) => {
         const { kind, item_id: id, n } = delivery;
         const [updated] = await tx.run('attempt_delivery', { kind, id, n, ...attempt });
@@ -113,21 +102,24 @@ export function deliveryService({ db, client, log }: Runtime): DeliveryService {
           await conclude(tx, kind, id, state === 'delivered' ? 'delivered' : 'delivery_failed', { n, status });
         return updated;
       }),
-    giveUp: (kind, id, n) =>
+    /** Records that attempts are over. Undefined: it has ended meanwhile. */
+    giveUp: (kind: Driven, id: string, n: number) =>
       db.transaction(async (tx) => {
         const [given] = await tx.run('fail_delivery', { kind, id, n });
         if (given && isItem(kind) && !isInvitation(given))
           await conclude(tx, kind, id, 'delivery_failed', { n, status: given.status, error: given.error });
         return given;
       }),
-    async drop(delivery) {
+    /** Ends a delivery whose message is not needed any more. */
+    async drop(delivery: DeliveryRow) {
       const { kind, item_id: id, n } = delivery;
       if (isInvitation(delivery)) await db.run('end_delivery', { kind, id, n, why: 'the invitation has ended' });
       else await db.run('fail_delivery', { kind, id, n });
     },
-    conclude: async (kind, id, event, data) => void (await conclude(db, kind, id, event, data)),
+    /** The last line of an item's log: its outcome has been delivered, or never will be. */
+    conclude: async (kind: Kind, id: string, event: 'delivered' | 'delivery_failed', data: object) =>
+      void (await conclude(db, kind, id, event, data)),
   };
-  return service;
 }
 
 /**

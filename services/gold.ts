@@ -10,16 +10,12 @@ import { contentHash } from './tokens.ts';
 /** Cases with known answers. */
 type Gold = PutGold['cases'];
 
-export interface GoldService {
+export const goldService = ({ db }: Runtime) => ({
   /**
    * Replaces a court's gold, all of it or nothing.
    * @throws Problem `id_conflict` when an id is that of another case, 422 for an answer that is none of the court's options
    */
-  put(court: Court, gold: Gold, actor: string): Promise<void>;
-}
-
-export const goldService = ({ db }: Runtime): GoldService => ({
-  async put(court, gold, actor) {
+  async put(court: Court, gold: Gold, actor: string) {
     gold.forEach(({ answer }, n) => {
       if (!court.options.includes(answer))
         throw invalid(`cases.${n}.answer`, `must be one of ${court.options.join(', ')}`);

@@ -1,22 +1,9 @@
 import type { Mover, RowOf } from '../db/pool.ts';
-import type { TaskGroupRow } from '../db/statements.ts';
 import { groupOfGid, personOfUid } from '../domain/tasks.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { Problem } from './problems.ts';
+import { found } from './problems.ts';
 
 export type GroupWithMembers = RowOf<'get_group'>;
-
-/** Groups of users, who pull each other's tasks. Members are named as they were sent. */
-export interface GroupService {
-  /** Makes the group, or replaces its members. */
-  put(gid: string, members: string[]): Promise<GroupWithMembers>;
-  /** @throws Problem `not_found` */
-  change(gid: string, add: string[], remove: string[]): Promise<GroupWithMembers>;
-  /** @throws Problem `not_found` */
-  find(gid: string): Promise<GroupWithMembers>;
-  /** Newest first; `before`: the last one of the page before. */
-  list(before: number | undefined, limit: number): Promise<TaskGroupRow[]>;
-}
 
 /** A member by the name that counts, and as it was sent. */
 type Member = [person: string, givenAs: string];
@@ -25,24 +12,26 @@ type Member = [person: string, givenAs: string];
 const membersOf = (sent: string[]): Member[] =>
   [...new Map(sent.map((uid) => [personOfUid(uid), uid]))].sort(([a], [b]) => (a < b ? -1 : 1));
 
-export function groupService({ db, wakeAll }: Runtime): GroupService {
-  const find = async (gid: string): Promise<GroupWithMembers> => {
-    const [group] = await db.run('get_group', { id: groupOfGid(gid) });
-    if (!group) throw new Problem('not_found', `there is no group ${gid}`);
-    return group;
-  };
+/** Groups of users, who pull each other's tasks. Members are named as they were sent. */
+export function groupService({ db, wakeAll }: Runtime) {
+  /** @throws Problem `not_found` */
+  const find = async (gid: string): Promise<GroupWithMembers> =>
+    found(await db.run('get_group', { id: groupOfGid(gid) }), `there is no group ${gid}`);
   /** Users who wait for work may have become members: they look again (S4.3). */
   const wake = (members: Member[]) => {
     for (const [person] of members) wakeAll(`task/uid_${person}`);
   };
   return {
-    async put(gid, sent) {
+    find,
+    /** Makes the group, or replaces its members. */
+    async put(gid: string, sent: string[]): Promise<GroupWithMembers> {
       const members = membersOf(sent);
       await db.transaction((tx) => putMembers(tx, groupOfGid(gid), gid, members, true));
       wake(members);
       return find(gid);
     },
-    async change(gid, add, remove) {
+    /** @throws Problem `not_found` */
+    async change(gid: string, add: string[], remove: string[]): Promise<GroupWithMembers> {
       const { id, given_as } = await find(gid);
       const added = membersOf(add);
       const persons = membersOf(remove).map(([person]) => person);
@@ -54,8 +43,8 @@ export function groupService({ db, wakeAll }: Runtime): GroupService {
       wake(added);
       return find(gid);
     },
-    find,
-    list: (before, limit) => db.lists.run('list_groups', { before, limit }),
+    /** Newest first; `before`: the last one of the page before. */
+    list: (before: number | undefined, limit: number) => db.lists.run('list_groups', { before, limit }),
   };
 }
 

@@ -13,21 +13,12 @@ interface ListChunk {
   final: boolean;
 }
 
-export interface JurorService {
-  /**
-   * Adds or changes jurors: of the list that counts, or of one that is being uploaded.
-   * @returns how many that list has now
-   * @throws Problem `not_found`
-   */
-  put(court: string, jurors: Juror[], chunk: ListChunk | undefined): Promise<number>;
-}
-
 /** Rows of one statement, which bounds how long it locks. */
 const CHUNK = 5_000;
 /** More persons than that count as "any juror of the court". */
 const MOST_NAMED = 500;
 
-export function jurorService({ db }: Runtime, courts: CourtService, invitations: Invitations): JurorService {
+export function jurorService({ db }: Runtime, courts: CourtService, invitations: Invitations) {
   /** Changes the list that counts: jurors who may be invited from now on are invited at once where jurors are missing. */
   const change = (court: string, list: number, jurors: Juror[]) =>
     db.transaction(async (tx) => {
@@ -42,7 +33,12 @@ export function jurorService({ db }: Runtime, courts: CourtService, invitations:
       await free(tx, court, await tx.run('list_difference', { court, before, now, limit: MOST_NAMED + 1 }));
     });
   return {
-    async put(name, jurors, chunk) {
+    /**
+     * Adds or changes jurors: of the list that counts, or of one that is being uploaded.
+     * @returns how many that list has now
+     * @throws Problem `not_found`
+     */
+    async put(name: string, jurors: Juror[], chunk?: ListChunk): Promise<number> {
       const court = await courts.get(name);
       const list = chunk ? only(await db.run('open_list', { court: name, ...chunk })).list : court.list;
       for (const rows of chunksOf(jurors)) {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Role } from '../contract/keys.ts';
-import type { Db } from '../db/pool.ts';
+import { type Db, only } from '../db/pool.ts';
 import type { ApiKeyRow } from '../db/statements.ts';
 
 /** A key as lists show it. */
@@ -26,23 +26,6 @@ interface StreamHolder {
   queues: string[] | null;
 }
 
-export interface KeyService {
-  /** Makes a key `docket_<id>_<secret>`, which is shown this once. */
-  create(wanted: NewKey): Promise<{ row: KeyLine; key: string }>;
-  /** Newest first, from behind `before`. */
-  list(before: number | null, limit: number): Promise<KeyLine[]>;
-  /** Ends a key, within a second everywhere. Undefined: there is none. */
-  revoke(id: string): Promise<KeyLine | undefined>;
-  /** A key that counts, looked up at most once a second, with the hash of its text. */
-  find(id: string): Promise<ApiKeyRow | undefined>;
-  /** A ticket that stands for a key in a URL; to be used within 60 s. */
-  streamTicket(holder: Omit<StreamHolder, 'queues'>): Promise<{ ticket: string; expiresAt: Date }>;
-  /** Undefined: unknown, or it has run out. */
-  holderOf(ticketHash: Buffer): Promise<StreamHolder | undefined>;
-  /** Lets a stream ticket that is in use last for as long as its stream, and some time longer. */
-  keep(ticketHash: Buffer): Promise<void>;
-}
-
 const PREFIX = 'docket';
 const CACHE_MS = 1_000;
 const MOST_CACHED = 10_000;
@@ -51,20 +34,24 @@ const STREAM_TICKET_SECONDS = 60;
 const KEPT_SECONDS = 600;
 const KEEP_MS = 60_000;
 
-export function keyService(db: Db): KeyService {
+export type KeyService = ReturnType<typeof keyService>;
+
+export function keyService(db: Db) {
   const cache = new Map<string, { row: ApiKeyRow | undefined; at: number }>();
   const kept = new Map<string, number>();
   return {
-    async create(wanted) {
+    /** Makes a key `docket_<id>_<secret>`, which is shown this once. */
+    async create(wanted: NewKey): Promise<{ row: KeyLine; key: string }> {
       const id = randomBytes(6).toString('hex');
       const key = `${PREFIX}_${id}_${randomBytes(32).toString('base64url')}`;
-      const [row] = await db.run('add_key', { id, ...wanted, hash: digest(key) });
-      if (!row) throw new Error('add_key returned no row');
-      return { row, key };
+      return { row: only(await db.run('add_key', { id, ...wanted, hash: digest(key) })), key };
     },
-    list: (before, limit) => db.lists.run('list_keys', { before, limit }),
-    revoke: async (id) => (await db.run('revoke_key', { id }))[0],
-    async find(id) {
+    /** Newest first, from behind `before`. */
+    list: (before: number | null, limit: number) => db.lists.run('list_keys', { before, limit }),
+    /** Ends a key, within a second everywhere. Undefined: there is none. */
+    revoke: async (id: string): Promise<KeyLine | undefined> => (await db.run('revoke_key', { id }))[0],
+    /** A key that counts, looked up at most once a second, with the hash of its text. */
+    async find(id: string): Promise<ApiKeyRow | undefined> {
       const known = cache.get(id);
       if (known && Date.now() - known.at < CACHE_MS) return known.row;
       const [row] = await db.run('get_key', { id });
@@ -72,21 +59,22 @@ export function keyService(db: Db): KeyService {
       cache.set(id, { row, at: Date.now() });
       return row;
     },
-    async streamTicket({ id: keyId, ...holder }) {
+    /** A ticket that stands for a key in a URL; to be used within 60 s. */
+    async streamTicket({ id: keyId, ...holder }: Omit<StreamHolder, 'queues'>) {
       const ticket = `st_${randomBytes(32).toString('base64url')}`;
       await db.run('forget_stream_tickets');
       const made = { ...holder, keyId, hash: digest(ticket), seconds: STREAM_TICKET_SECONDS };
-      const [row] = await db.run('add_stream_ticket', made);
-      if (!row) throw new Error('add_stream_ticket returned no row');
-      return { ticket, expiresAt: row.expires_at };
+      return { ticket, expiresAt: only(await db.run('add_stream_ticket', made)).expires_at };
     },
-    async holderOf(hash) {
+    /** Undefined: unknown, or it has run out. */
+    async holderOf(hash: Buffer): Promise<StreamHolder | undefined> {
       const [row] = await db.run('get_stream_ticket', { hash });
       if (!row) return undefined;
       const { key_id: id, actor, role, subject, queues } = row;
       return { id, actor, role, subject, queues };
     },
-    async keep(hash) {
+    /** Lets a stream ticket that is in use last for as long as its stream, and some time longer. */
+    async keep(hash: Buffer): Promise<void> {
       const name = hash.toString('base64');
       if (Date.now() - (kept.get(name) ?? 0) < KEEP_MS) return;
       if (kept.size > MOST_CACHED) kept.clear();

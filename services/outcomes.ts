@@ -15,29 +15,20 @@ interface Outgoing extends Callback {
   body: string;
 }
 
-export interface OutcomeService {
-  /** An item or case as it is. */
-  read(kind: Kind, id: string): Promise<Item | CaseItem | undefined>;
-  /** Its own callback, or its queue's. */
-  callbackOf(item: Item): Promise<Item['callback']>;
-  /** The message with an item's outcome, for its delivery number `n`. */
-  messageOf(item: Item | CaseItem, callback: Callback, n: number): Promise<Outgoing & { type: string }>;
-  /**
-   * What a delivery sends, by the URL and secret of today: a corrected callback is one that works. Undefined: its message
-   * is not needed any more.
-   */
-  messageFor(delivery: DeliveryRow): Promise<Outgoing | undefined>;
-}
-
 const caseOf = async (db: Db, id: string): Promise<CaseItem | undefined> =>
   (await db.run('get_cases', { ids: [id] }))[0];
 
-export function outcomeService(db: Db): OutcomeService {
-  const read: OutcomeService['read'] = async (kind, id) =>
+export type OutcomeService = ReturnType<typeof outcomeService>;
+
+export function outcomeService(db: Db) {
+  /** An item or case as it is. */
+  const read = async (kind: Kind, id: string): Promise<Item | CaseItem | undefined> =>
     kindOf(kind).court ? caseOf(db, id) : (await db.run('get_items', { kind, ids: [id] }))[0];
-  const callbackOf: OutcomeService['callbackOf'] = async (item) =>
+  /** Its own callback, or its queue's. */
+  const callbackOf = async (item: Item): Promise<Item['callback']> =>
     item.callback ?? (await db.run('get_queue', { kind: item.kind, name: item.queue }))[0]?.callback ?? null;
-  const messageOf: OutcomeService['messageOf'] = async (item, callback, n) => {
+  /** The message with an item's outcome, for its delivery number `n`. */
+  const messageOf = async (item: Item | CaseItem, callback: Callback, n: number) => {
     const completions = item.kind === 'task' ? await db.run('completions_of', { id: item.id }) : [];
     const outcome = outcomeMessage(item, completions);
     return { ...callback, type: outcome.type, id: messageId(item, n), body: JSON.stringify(outcome) };
@@ -48,10 +39,12 @@ export function outcomeService(db: Db): OutcomeService {
     return item && callback && 'url' in callback ? messageOf(item, callback, n) : undefined;
   };
   return {
-    read,
-    callbackOf,
-    messageOf,
-    async messageFor(delivery) {
+    ...{ read, callbackOf, messageOf },
+    /**
+     * What a delivery sends, by the URL and secret of today: a corrected callback is one that works. Undefined: its message
+     * is not needed any more.
+     */
+    async messageFor(delivery: DeliveryRow): Promise<Outgoing | undefined> {
       if (isInvitation(delivery)) return invitation(db, delivery);
       const { kind, item_id: id, n } = delivery;
       return kind === 'review' ? change(db, delivery) : outcomeOf(kind, id, n);

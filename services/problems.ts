@@ -33,6 +33,12 @@ export class Problem extends Error {
 export const invalid = (path: string, message: string) =>
   new Problem('invalid_request', `${path} ${message}`, { errors: [{ path, message }] });
 
+/** The row that a statement found. @throws Problem `not_found` with this detail where it found none */
+export function found<T>([row]: T[], missing: string): T {
+  if (row === undefined) throw new Problem('not_found', missing);
+  return row;
+}
+
 /** A reviewer's key names the lease of another person. */
 export const foreignToken = () => new Problem('forbidden', 'this token was given to somebody else');
 

@@ -1,12 +1,12 @@
 import type { QueueSettings } from '../contract/queues.ts';
 import type { Kind } from '../contract/snapshot.ts';
-import { only, type RowOf } from '../db/pool.ts';
+import { only } from '../db/pool.ts';
 import type { QueueRow } from '../db/statements.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { checkSettings } from './forms.ts';
 import { tickThrough } from './items.ts';
-import { Problem } from './problems.ts';
-import type { PriorityChanges, Rules } from './rules.ts';
+import { found, Problem } from './problems.ts';
+import type { Rules } from './rules.ts';
 
 /** The kinds whose queues have no more than this, and what callers know them by. */
 const NOUNS = {
@@ -15,45 +15,21 @@ const NOUNS = {
 };
 type Named = keyof typeof NOUNS;
 
-const unknown = (kind: Named, name: string) => new Problem('not_found', `there is no ${NOUNS[kind].queue} ${name}`);
-
-/** Queues of tickets and jobs; courts and executors have settings of their own. */
-export interface QueueService {
-  /** Whether this process has made sure of it already. */
-  isKnown(kind: Kind, name: string): boolean;
-  /** Makes sure that a queue exists; known ones cost nothing. */
-  ensure(kind: Kind, name: string): Promise<void>;
-  /** @throws Problem `not_found`, or `id_conflict` for a queue that has items or schedules */
-  remove(kind: Named, name: string): Promise<void>;
-  get(kind: Kind, name: string): Promise<QueueRow | undefined>;
-  /** @throws Problem `not_found` */
-  find(kind: Named, name: string): Promise<QueueRow>;
-  /** Newest first, those whose number in the list is below `before`. */
-  list(kind: Kind, before: number | undefined, limit: number): Promise<QueueRow[]>;
-  /**
-   * Replaces a ticket queue's settings, and applies them at once to what is open in it.
-   * @throws Problem 422 when the form or a rule is not a JSON Schema that can be used
-   */
-  put(name: string, settings: QueueSettings): Promise<QueueRow>;
-  /** The tickets whose priority these settings would change. @throws Problem 422 as `put` does */
-  dryRun(name: string, settings: QueueSettings): Promise<PriorityChanges>;
-  /** Stops or resumes handing out tickets. */
-  pause(name: string, paused: boolean): Promise<QueueRow>;
-  /** Counts by state, exact as of the answer. */
-  stats(kind: Kind, name: string): Promise<RowOf<'queue_stats'>>;
-  /** Applies settings that have changed to what is open, and has done what is due by them. */
-  refresh(kind: Kind, name: string): Promise<void>;
-}
+const missing = (kind: Named, name: string) => `there is no ${NOUNS[kind].queue} ${name}`;
 
 /** Queues that a process remembers. */
 const MOST_KNOWN = 10_000;
 /** Items whose rank, deadline and wake time one statement computes again. */
 const REFRESH_BATCH = 2_000;
 
-export function queueService(runtime: Runtime, rules: Rules): QueueService {
+export type QueueService = ReturnType<typeof queueService>;
+
+/** Queues of tickets and jobs; courts and executors have settings of their own. */
+export function queueService(runtime: Runtime, rules: Rules) {
   const { db, schemas } = runtime;
-  const get: QueueService['get'] = async (kind, name) => (await db.run('get_queue', { kind, name }))[0];
-  const refresh: QueueService['refresh'] = async (kind, name) => {
+  const get = async (kind: Kind, name: string) => (await db.run('get_queue', { kind, name }))[0];
+  /** Applies settings that have changed to what is open, and has done what is due by them. */
+  const refresh = async (kind: Kind, name: string) => {
     const queue = await get(kind, name);
     if (!queue?.refresh_pending) return;
     await refreshItems(runtime, rules, queue);
@@ -63,47 +39,56 @@ export function queueService(runtime: Runtime, rules: Rules): QueueService {
   return {
     ...knownQueues(runtime),
     ...{ get, refresh },
-    async find(kind, name) {
-      const queue = await get(kind, name);
-      if (!queue) throw unknown(kind, name);
-      return queue;
-    },
-    list: (kind, before, limit) => db.lists.run('list_queues', { kind, before, limit }),
-    async put(name, settings) {
+    /** @throws Problem `not_found` */
+    find: async (kind: Named, name: string) => found(await db.run('get_queue', { kind, name }), missing(kind, name)),
+    /** Newest first, those whose number in the list is below `before`. */
+    list: (kind: Kind, before: number | undefined, limit: number) =>
+      db.lists.run('list_queues', { kind, before, limit }),
+    /**
+     * Replaces a ticket queue's settings, and applies them at once to what is open in it.
+     * @throws Problem 422 when the form or a rule is not a JSON Schema that can be used
+     */
+    async put(name: string, settings: QueueSettings) {
       await checkSettings(schemas, settings);
       const levelSeconds = settings.ageing?.secondsPerLevel;
       const queue = only(await db.run('put_queue', { kind: 'ticket', name, levelSeconds, ...settings }));
       if (queue.refresh_pending) await refresh('ticket', name);
       return queue;
     },
-    async dryRun(name, settings) {
+    /** The tickets whose priority these settings would change. @throws Problem 422 as `put` does */
+    async dryRun(name: string, settings: QueueSettings) {
       await checkSettings(schemas, settings);
       return rules.wouldMove(name, settings);
     },
-    async pause(name, paused) {
+    /** Stops or resumes handing out tickets. */
+    async pause(name: string, paused: boolean) {
       await db.run('ensure_queue', { kind: 'ticket', name });
       const queue = only(await db.run('pause_queue', { kind: 'ticket', name, paused }));
       if (!paused) runtime.wakeAll(`ticket/${name}`);
       return queue;
     },
-    stats: async (kind, name) => only(await db.lists.run('queue_stats', { kind, name })),
+    /** Counts by state, exact as of the answer. */
+    stats: async (kind: Kind, name: string) => only(await db.lists.run('queue_stats', { kind, name })),
   };
 }
 
-function knownQueues({ db }: Runtime): Pick<QueueService, 'isKnown' | 'ensure' | 'remove'> {
+function knownQueues({ db }: Runtime) {
   const known = new Set<string>();
   const beingMade = new Map<string, Promise<void>>();
   return {
-    isKnown: (kind, name) => known.has(`${kind}/${name}`),
-    async remove(kind, name) {
+    /** Whether this process has made sure of it already. */
+    isKnown: (kind: Kind, name: string) => known.has(`${kind}/${name}`),
+    /** @throws Problem `not_found`, or `id_conflict` for a queue that has items or schedules */
+    async remove(kind: Named, name: string) {
       const removed = db.run('delete_queue', { kind, name }).finally(() => known.delete(`${kind}/${name}`));
       const { outcome } = only(await removed);
-      if (outcome === 'not_found') throw unknown(kind, name);
+      if (outcome === 'not_found') throw new Problem('not_found', missing(kind, name));
       const { queue, content } = NOUNS[kind];
       if (outcome === 'used')
         throw new Problem('id_conflict', `${queue} ${name} has ${content}, so it cannot be deleted`);
     },
-    ensure(kind, name) {
+    /** Makes sure that a queue exists; known ones cost nothing. */
+    ensure(kind: Kind, name: string): Promise<void> {
       const key = `${kind}/${name}`;
       if (known.has(key)) return Promise.resolve();
       const making =

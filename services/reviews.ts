@@ -1,11 +1,9 @@
 import type { Callback, Change } from '../contract/items.ts';
-import type { ReviewRecord } from '../contract/reviews.ts';
-import type { RowOf } from '../db/pool.ts';
-import type { ReviewRow } from '../db/statements.ts';
+import { only, type RowOf } from '../db/pool.ts';
 import { reviewChange } from '../domain/reviews.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { share } from './batching.ts';
-import { invalid, Problem } from './problems.ts';
+import { found, invalid, Problem } from './problems.ts';
 import { whileBusy } from './retry.ts';
 
 interface NewCallback {
@@ -38,83 +36,61 @@ interface NewReview {
   actor: string;
 }
 
-/** What is done with reviews (S1). */
-export interface ReviewService {
-  /**
-   * Creates or edits a review.
-   * @throws Problem `id_conflict` when another review has one of the pictures
-   */
-  put(review: NewReview): Promise<{ row: ReviewRow; created: boolean }>;
-  /** @throws Problem `not_found` */
-  get(id: string): Promise<ReviewRow>;
-  /** Newest first, from behind `before`. */
-  list(before: number | null, limit: number): Promise<ReviewRow[]>;
-  /** The review that has a picture, or had it last. */
-  ofPicture(picture: string): Promise<string | undefined>;
-  /** The three stores as of one moment. @throws Problem `not_found` */
-  stores(id: string): Promise<RowOf<'review_stores'>>;
-  /** Lines of its log from behind `after`, and the record as it was after that line. @throws Problem `not_found` */
-  log(id: string, after: number, limit: number): Promise<{ lines: RowOf<'review_log'>[]; record: ReviewRecord }>;
-  /** How many lines the logs of all reviews have of a day in UTC, by outcome; null: today. */
-  counts(day: string | null): Promise<ReturnType<typeof countsOf>>;
-  /**
-   * Keeps an audit's callback, together with those that come at the same time, and waits up to `seconds` for what
-   * becomes of it (S1.2, S1.6).
-   * @returns undefined while that is not known
-   * @throws Problem `not_found`, 422, or `unavailable` when its review stays locked
-   */
-  receive(callback: NewCallback, seconds: number, signal: AbortSignal): Promise<RowOf<'callback_outcome'> | undefined>;
-  /** Keeps a callback, also of a review that is locked, for which it waits. */
-  forward(callback: NewCallback): Promise<Received | undefined>;
-  /** Applies what has come, in order; undefined: there is no such review. `more`: perhaps not all of it. */
-  apply(id: string): Promise<RowOf<'apply_review'> | undefined>;
-  /** The delivery number of the oldest change that is not delivered yet; null: none. */
-  nextChange(id: string): Promise<number | null>;
-}
-
 /** About twenty seconds: an edit may have thousands of targets. */
 const LOCKED = { tries: 400, stepMs: 2, mostMs: 100 };
 /** Callbacks that one statement applies. */
 const BATCH = 500;
 
-/** @param skewSeconds how far ahead of the database's clock an audit time may be (S1.4) */
-export function reviewService({ db, waiters, wakeAll }: Runtime, skewSeconds: number): ReviewService {
+export type ReviewService = ReturnType<typeof reviewService>;
+
+/**
+ * What is done with reviews (S1).
+ * @param skewSeconds how far ahead of the database's clock an audit time may be (S1.4)
+ */
+export function reviewService({ db, waiters, wakeAll }: Runtime, skewSeconds: number) {
   const keep = (all: NewCallback[], wait: boolean) =>
     db.move('receive_callbacks', columns(all, skewSeconds, wait), { moved: (rows) => received(all, rows) });
   const keepTogether = share<NewCallback, Received>((all) => keep(all, false), {
     keys: (c) => [`${c.review}/${c.id}`],
   });
-  const missing = (id: string) => new Problem('not_found', `there is no review ${id}`);
-  const service: ReviewService = {
-    async put(review) {
+  const missing = (id: string) => `there is no review ${id}`;
+  /** @throws Problem `not_found` */
+  const get = async (id: string) => found(await db.run('get_review', { id }), missing(id));
+  return {
+    get,
+    /**
+     * Creates or edits a review.
+     * @throws Problem `id_conflict` when another review has one of the pictures
+     */
+    async put(review: NewReview) {
       const { id } = review;
       const moved = ([row]: RowOf<'put_review'>[]) => (row?.created === false ? [reviewChange(id, 0, row.now)] : []);
       const [put] = await db.move('put_review', review, { moved }).catch(pictureTaken);
       // what had come before has been applied on the way
       wakeAll(`review/${id}`);
-      return { row: await service.get(id), created: put?.created ?? false };
+      return { row: await get(id), created: put?.created ?? false };
     },
-    async get(id) {
-      const [row] = await db.run('get_review', { id });
-      if (!row) throw missing(id);
-      return row;
-    },
-    list: (before, limit) => db.lists.run('list_reviews', { before, limit }),
-    ofPicture: async (picture) => (await db.run('review_of_picture', { picture }))[0]?.review_id,
-    async stores(id) {
-      const [stores] = await db.run('review_stores', { id });
-      if (!stores) throw missing(id);
-      return stores;
-    },
-    async log(id, after, limit) {
-      await service.get(id);
+    /** Newest first, from behind `before`. */
+    list: (before: number | null, limit: number) => db.lists.run('list_reviews', { before, limit }),
+    /** The review that has a picture, or had it last. */
+    ofPicture: async (picture: string) => (await db.run('review_of_picture', { picture }))[0]?.review_id,
+    /** The three stores as of one moment. @throws Problem `not_found` */
+    stores: async (id: string) => found(await db.run('review_stores', { id }), missing(id)),
+    /** Lines of its log from behind `after`, and the record as it was after that line. @throws Problem `not_found` */
+    async log(id: string, after: number, limit: number) {
+      await get(id);
       const lines = await db.lists.run('review_log', { id, after, limit });
-      const [at] = await db.lists.run('review_record', { id, seq: after });
-      if (!at) throw new Error('review_record returned no row');
-      return { lines, record: at.record };
+      return { lines, record: only(await db.lists.run('review_record', { id, seq: after })).record };
     },
-    counts: async (day) => countsOf(await db.lists.run('review_counts', { day })),
-    async receive(callback, seconds, signal) {
+    /** How many lines the logs of all reviews have of a day in UTC, by outcome; null: today. */
+    counts: async (day: string | null) => countsOf(await db.lists.run('review_counts', { day })),
+    /**
+     * Keeps an audit's callback, together with those that come at the same time, and waits up to `seconds` for what
+     * becomes of it (S1.2, S1.6).
+     * @returns undefined while that is not known
+     * @throws Problem `not_found`, 422, or `unavailable` when its review stays locked
+     */
+    async receive(callback: NewCallback, seconds: number, signal: AbortSignal) {
       // while its review is locked it holds neither a connection nor the callbacks of other reviews
       const { problem, arrival } = await whileBusy(
         () => keepTogether(callback),
@@ -125,19 +101,21 @@ export function reviewService({ db, waiters, wakeAll }: Runtime, skewSeconds: nu
       if (seconds === 0) return undefined;
       const { review } = callback;
       return waiters.waitFor({ keys: () => [`review/${review}`], seconds, signal }, async () => {
-        const [found] = await db.run('callback_outcome', { review, arrival });
-        return found?.outcome === 'pending' ? undefined : found;
+        const [known] = await db.run('callback_outcome', { review, arrival });
+        return known?.outcome === 'pending' ? undefined : known;
       });
     },
-    forward: async (callback) => (await keep([callback], true))[0],
-    async apply(id) {
+    /** Keeps a callback, also of a review that is locked, for which it waits. */
+    forward: async (callback: NewCallback) => (await keep([callback], true))[0],
+    /** Applies what has come, in order; undefined: there is no such review. `more`: perhaps not all of it. */
+    async apply(id: string) {
       const [done] = await db.run('apply_review', { id, limit: BATCH });
       if (done && done.resolved > 0) wakeAll(`review/${id}`);
       return done;
     },
-    nextChange: async (id) => (await db.run('next_change', { id }))[0]?.n ?? null,
+    /** The delivery number of the oldest change that is not delivered yet; null: none. */
+    nextChange: async (id: string) => (await db.run('next_change', { id }))[0]?.n ?? null,
   };
-  return service;
 }
 
 /** Callbacks as the statement takes them: a column for each of their fields. */

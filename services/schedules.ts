@@ -8,38 +8,17 @@ import {
   ServiceError,
 } from '@temporalio/client';
 import type { NewJob, ScheduleSettings } from '../contract/jobs.ts';
-import type { Db, Queryable } from '../db/pool.ts';
+import { type Db, only, type Queryable } from '../db/pool.ts';
 import type { ScheduleRow } from '../db/statements.ts';
 import { URGENT_TASK_QUEUE } from '../runtime/followers/publisher.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { JobAdding } from './jobs-adding.ts';
-import { invalid, Problem, unreachable } from './problems.ts';
+import { found, invalid, Problem, unreachable } from './problems.ts';
 import { contentHash } from './tokens.ts';
 
 interface Stores {
   db: Db;
   client: Client;
-}
-
-/** Periodic jobs (S3.7). */
-export interface ScheduleService {
-  /**
-   * Creates or changes one, in the database and in Temporal: both, or neither.
-   * @throws Problem `invalid_request` when Temporal does not accept the rhythm, `unavailable` when it cannot be reached
-   */
-  put(topic: string, name: string, settings: ScheduleSettings): Promise<ScheduleRow>;
-  /** @throws Problem `not_found` */
-  get(topic: string, name: string): Promise<ScheduleRow>;
-  /** Newest first. @param before the position in the list to continue after */
-  list(topic: string, before: number | null, limit: number): Promise<ScheduleRow[]>;
-  /**
-   * Ends one.
-   * @returns false: there was none
-   * @throws Problem `unavailable` when Temporal cannot be reached
-   */
-  remove(topic: string, name: string): Promise<boolean>;
-  /** Adds the job of one firing; its id is made of schedule and instant, so it cannot be added twice. */
-  addFiring(topic: string, name: string, at: string): Promise<void>;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -60,18 +39,23 @@ const nameOf = (topic: string, name: string): string => {
 
 const scheduleId = (topic: string, name: string) => `schedule/${nameOf(topic, name)}`;
 
-export function scheduleService(runtime: Runtime, jobs: JobAdding): ScheduleService {
+export type ScheduleService = ReturnType<typeof scheduleService>;
+
+/** Periodic jobs (S3.7). */
+export function scheduleService(runtime: Runtime, jobs: JobAdding) {
   const { db, log } = runtime;
   const failed = (error: unknown): never => {
     throw error instanceof ServiceError ? unreachable(log, error) : error;
   };
-  const find = async (topic: string, name: string) => (await db.run('get_schedule', { topic, name }))[0];
   return {
-    put(topic, name, { TTR: ttr, ...settings }) {
+    /**
+     * Creates or changes one, in the database and in Temporal: both, or neither.
+     * @throws Problem `invalid_request` when Temporal does not accept the rhythm, `unavailable` when it cannot be reached
+     */
+    put(topic: string, name: string, { TTR: ttr, ...settings }: ScheduleSettings): Promise<ScheduleRow> {
       const put = change(db, topic, name, async (tx) => {
         // first, because it says what Temporal is to be brought to; undone when that fails
-        const [row] = await tx.run('put_schedule', { topic, name, ttr, ...settings });
-        if (!row) throw new Error('put_schedule returned no row');
+        const row = only(await tx.run('put_schedule', { topic, name, ttr, ...settings }));
         await bringTo(runtime.client, row);
         return row;
       });
@@ -81,13 +65,18 @@ export function scheduleService(runtime: Runtime, jobs: JobAdding): ScheduleServ
         throw error instanceof TypeError ? invalid(path, `is not understood: ${error.message}`) : failed(error);
       });
     },
-    async get(topic, name) {
-      const row = await find(topic, name);
-      if (!row) throw new Problem('not_found', `topic ${topic} has no schedule ${name}`);
-      return row;
-    },
-    list: (topic, before, limit) => db.lists.run('list_schedules', { topic, before, limit }),
-    remove(topic, name) {
+    /** @throws Problem `not_found` */
+    get: async (topic: string, name: string) =>
+      found(await db.run('get_schedule', { topic, name }), `topic ${topic} has no schedule ${name}`),
+    /** Newest first. @param before the position in the list to continue after */
+    list: (topic: string, before: number | null, limit: number) =>
+      db.lists.run('list_schedules', { topic, before, limit }),
+    /**
+     * Ends one.
+     * @returns false: there was none
+     * @throws Problem `unavailable` when Temporal cannot be reached
+     */
+    remove(topic: string, name: string): Promise<boolean> {
       const removed = change(db, topic, name, async (tx) => {
         const rows = await tx.run('delete_schedule', { topic, name });
         await remove(runtime.client, scheduleId(topic, name));
@@ -95,8 +84,9 @@ export function scheduleService(runtime: Runtime, jobs: JobAdding): ScheduleServ
       });
       return removed.catch(failed);
     },
-    async addFiring(topic, name, at) {
-      const row = await find(topic, name);
+    /** Adds the job of one firing; its id is made of schedule and instant, so it cannot be added twice. */
+    async addFiring(topic: string, name: string, at: string): Promise<void> {
+      const [row] = await db.run('get_schedule', { topic, name });
       if (!row) return;
       const { body, ttr: TTR, priority } = row;
       const job = { topic, id: firingId(topic, name, at), delay: 0, TTR, body, priority } as NewJob;

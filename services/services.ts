@@ -1,29 +1,29 @@
 import type { Runtime } from '../runtime/runtime.ts';
-import { type CaseService, caseService } from './cases.ts';
-import { type CommandService, commandService } from './commands.ts';
-import { type CourtService, courtService } from './courts.ts';
-import { type DeliveryService, deliveryService } from './deliveries.ts';
-import { type DispatchService, dispatchService } from './dispatches.ts';
-import { type FeedService, feedService } from './feed.ts';
-import { type FigureService, figureService } from './figures.ts';
-import { type GoldService, goldService } from './gold.ts';
-import { type GroupService, groupService } from './groups.ts';
+import { caseService } from './cases.ts';
+import { commandService } from './commands.ts';
+import { courtService } from './courts.ts';
+import { deliveryService } from './deliveries.ts';
+import { dispatchService } from './dispatches.ts';
+import { feedService } from './feed.ts';
+import { figureService } from './figures.ts';
+import { goldService } from './gold.ts';
+import { groupService } from './groups.ts';
 import { Invitations } from './invitations.ts';
-import { type ItemService, itemService } from './items.ts';
-import { type JobService, jobService } from './jobs.ts';
-import { type JurorService, jurorService } from './jurors.ts';
-import { type KeyService, keyService } from './keys.ts';
-import { type OutcomeService, outcomeService } from './outcomes.ts';
-import { type QueueService, queueService } from './queues.ts';
+import { itemService } from './items.ts';
+import { jobService } from './jobs.ts';
+import { jurorService } from './jurors.ts';
+import { keyService } from './keys.ts';
+import { outcomeService } from './outcomes.ts';
+import { queueService } from './queues.ts';
 import { Reconciler } from './reconciler.ts';
-import { type ReviewService, reviewService } from './reviews.ts';
+import { reviewService } from './reviews.ts';
 import { Rules } from './rules.ts';
-import { type ScheduleService, scheduleService } from './schedules.ts';
-import { Settings } from './settings.ts';
-import { type TaskConfig, type TaskService, taskService } from './tasks.ts';
-import { type TemplateService, templateService } from './templates.ts';
-import { type TicketService, ticketService } from './tickets.ts';
-import { type TopicService, topicService } from './topics.ts';
+import { scheduleService } from './schedules.ts';
+import { applySettings } from './settings.ts';
+import { type TaskConfig, taskService } from './tasks.ts';
+import { templateService } from './templates.ts';
+import { ticketService } from './tickets.ts';
+import { topicService } from './topics.ts';
 
 export interface ServiceConfig extends TaskConfig {
   /** How long Temporal lets a workflow's id be, in bytes. */
@@ -33,41 +33,15 @@ export interface ServiceConfig extends TaskConfig {
 }
 
 /** What Docket does, a service for each noun. Transports check, authorise, call one of their functions and show. */
-export interface Services {
-  items: ItemService;
-  commands: CommandService;
-  tickets: TicketService;
-  jobs: JobService;
-  schedules: ScheduleService;
-  topics: TopicService;
-  reviews: ReviewService;
-  deliveries: DeliveryService;
-  outcomes: OutcomeService;
-  cases: CaseService;
-  courts: CourtService;
-  jurors: JurorService;
-  gold: GoldService;
-  tasks: TaskService;
-  templates: TemplateService;
-  groups: GroupService;
-  dispatches: DispatchService;
-  feed: FeedService;
-  queues: QueueService;
-  keys: KeyService;
-  figures: FigureService;
-  rules: Rules;
-  invitations: Invitations;
-  start(): void;
-  stop(): Promise<void>;
-}
+export type Services = ReturnType<typeof createServices>;
 
-export function createServices(runtime: Runtime, config: ServiceConfig): Services {
+export function createServices(runtime: Runtime, config: ServiceConfig) {
   const rules = new Rules(runtime);
   const invitations = new Invitations(runtime);
   const reconciler = new Reconciler(runtime);
   const items = itemService(runtime, rules);
   const queues = queueService(runtime, rules);
-  const settings = new Settings(runtime, queues);
+  const settings = applySettings(runtime, queues);
   const courts = courtService(runtime, invitations);
   const jobs = jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes });
   return {

@@ -1,36 +1,15 @@
 import type { TopicSettings } from '../contract/jobs.ts';
-import type { RowOf } from '../db/pool.ts';
-import type { QueueRow } from '../db/statements.ts';
+import { only } from '../db/pool.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { QueueService } from './queues.ts';
 
 /** Of a topic's jobs: how many in each state, and as `lease_expired` how many reservations have run out. */
 export type TopicCounts = Record<string, number>;
 
-/** Topics are the queues of jobs. Over beanstalkd's protocol they are tubes. */
-export interface TopicService {
-  /** Replaces a topic's settings. */
-  put(topic: string, settings: TopicSettings): Promise<QueueRow>;
-  /** Newest first. @param before the position in the list to continue after */
-  list(before: number | undefined, limit: number): Promise<QueueRow[]>;
-  /** @throws Problem `not_found`, or `id_conflict` for one that has jobs or schedules */
-  remove(topic: string): Promise<void>;
-  /** For so many seconds; 0 ends a pause. */
-  pause(topic: string, seconds: number): Promise<void>;
-  /** @throws Problem `not_found` */
-  stats(topic: string): Promise<RowOf<'queue_stats'>>;
-  /** By topic, of all that have or had jobs. */
-  counts(): Promise<Map<string, TopicCounts>>;
-  /** What beanstalkd's protocol shows of one topic. */
-  tubeStats(topic: string): Promise<{ counts: TopicCounts; urgent: number; pause?: RowOf<'topic_pause'> }>;
-  /** Ready jobs with a priority below 1024, of one topic or of all. */
-  urgent(topic?: string): Promise<number>;
-  /** Whether it has open jobs; one without them is not paused any more. */
-  isOpen(topic: string): Promise<boolean>;
-  pushTargets(): Promise<RowOf<'push_topics'>[]>;
-}
+export type TopicService = ReturnType<typeof topicService>;
 
-export function topicService(runtime: Runtime, queues: QueueService): TopicService {
+/** Topics are the queues of jobs. Over beanstalkd's protocol they are tubes. */
+export function topicService(runtime: Runtime, queues: QueueService) {
   const { db } = runtime;
   const counts = async (topic?: string) => {
     const byTopic = new Map<string, TopicCounts>();
@@ -41,31 +20,39 @@ export function topicService(runtime: Runtime, queues: QueueService): TopicServi
     }
     return byTopic;
   };
+  /** Ready jobs with a priority below 1024, of one topic or of all. */
   const urgent = async (topic?: string) => (await db.run('urgent_jobs', { topic }))[0]?.n ?? 0;
   return {
-    async put(topic, settings) {
-      const [queue] = await db.run('put_topic', { topic, ...settings });
-      if (!queue) throw new Error('put_topic returned no row');
+    urgent,
+    /** Replaces a topic's settings. */
+    async put(topic: string, settings: TopicSettings) {
+      const queue = only(await db.run('put_topic', { topic, ...settings }));
       if (!settings.paused) runtime.wakeAll(`job/${topic}`);
       return queue;
     },
-    list: (before, limit) => queues.list('job', before, limit),
-    remove: (topic) => queues.remove('job', topic),
-    async pause(topic, seconds) {
+    /** Newest first. @param before the position in the list to continue after */
+    list: (before: number | undefined, limit: number) => queues.list('job', before, limit),
+    /** @throws Problem `not_found`, or `id_conflict` for one that has jobs or schedules */
+    remove: (topic: string) => queues.remove('job', topic),
+    /** For so many seconds; 0 ends a pause. */
+    async pause(topic: string, seconds: number) {
       await queues.ensure('job', topic);
       await db.run('pause_topic', { topic, seconds });
     },
-    async stats(topic) {
+    /** @throws Problem `not_found` */
+    async stats(topic: string) {
       await queues.find('job', topic);
       return queues.stats('job', topic);
     },
+    /** By topic, of all that have or had jobs. */
     counts: () => counts(),
-    async tubeStats(topic) {
+    /** What beanstalkd's protocol shows of one topic. */
+    async tubeStats(topic: string) {
       const [found, n, [pause]] = await Promise.all([counts(topic), urgent(topic), db.run('topic_pause', { topic })]);
       return { counts: found.get(topic) ?? {}, urgent: n, pause };
     },
-    urgent,
-    isOpen: async (topic) => (await db.run('open_tube', { topic }))[0]?.any ?? false,
+    /** Whether it has open jobs; one without them is not paused any more. */
+    isOpen: async (topic: string) => (await db.run('open_tube', { topic }))[0]?.any ?? false,
     pushTargets: () => db.run('push_topics'),
   };
 }

@@ -1,7 +1,5 @@
-export { courtCase } from './cases.ts';
 export { redelivery } from './deliveries.ts';
-export { job } from './jobs.ts';
+// items, of whatever kind
+export { default } from './kinds.ts';
 export { review } from './reviews.ts';
 export { periodic } from './schedules.ts';
-export { rotation, task } from './tasks.ts';
-export { ticket } from './tickets.ts';

@@ -1,13 +1,11 @@
 import { Case, CaseFilter, InvalidateCase, Vote } from '../../contract/cases.ts';
 import { IdParam, Page, pageOf } from '../../contract/common.ts';
-import { TicketEvent, TicketWorkflow } from '../../contract/tickets.ts';
 import { caseView } from '../../domain/cases.ts';
 import { coreState } from '../../domain/items.ts';
-import { byId, deliveryEndpoints } from '../deliveries.ts';
+import { byId } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { eventPage } from '../events.ts';
+import { itemEndpoints } from '../items.ts';
 import { page } from '../paging.ts';
-import { askWorkflow } from '../workflows.ts';
 import { viewFor } from './view.ts';
 
 export const getCaseEndpoint = endpoint({
@@ -59,34 +57,6 @@ export const listVotes = endpoint({
   },
 });
 
-export const listCaseEvents = endpoint({
-  method: 'get',
-  path: '/v1/cases/{id}/events',
-  tag: 'Cases',
-  summary: "A case's whole history, oldest first",
-  roles: ['producer', 'agent'],
-  params: IdParam,
-  query: Page,
-  answers: { 200: pageOf(TicketEvent) },
-  problems: ['not_found'],
-  async handle({ api, params: { id }, query }) {
-    await api.services.cases.get(id);
-    return ok(await eventPage(api, 'case', id, query));
-  },
-});
-
-export const caseWorkflow = endpoint({
-  method: 'get',
-  path: '/v1/cases/{id}/workflow',
-  tag: 'Cases',
-  summary: "What the case's workflow itself says",
-  roles: ['producer', 'agent'],
-  params: IdParam,
-  answers: { 200: TicketWorkflow },
-  problems: ['not_found'],
-  handle: async ({ api, params: { id } }) => ok(await askWorkflow(api, await api.services.cases.get(id))),
-});
-
 export const invalidateCase = endpoint({
   method: 'post',
   path: '/v1/cases/{id}/invalidate',
@@ -102,9 +72,11 @@ export const invalidateCase = endpoint({
   },
 });
 
-export const caseDeliveries = deliveryEndpoints({
+export const oneCase = itemEndpoints({
   kind: 'case',
+  one: 'a case',
   tag: 'Cases',
   base: '/v1/cases/{id}',
+  find: (api, id) => api.services.cases.get(id),
   ...byId,
 });

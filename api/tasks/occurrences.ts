@@ -1,50 +1,13 @@
-import { Page, pageOf } from '../../contract/common.ts';
 import { OccurrenceParam } from '../../contract/tasks.ts';
-import { TicketEvent, TicketWorkflow } from '../../contract/tickets.ts';
-import { deliveryEndpoints } from '../deliveries.ts';
-import { endpoint, ok } from '../endpoint.ts';
-import { eventPage } from '../events.ts';
-import { askWorkflow } from '../workflows.ts';
+import { itemEndpoints } from '../items.ts';
 
-const BASE = '/v1/tasks/{id}/occurrences/{occurrence}';
-
-/** An occurrence's id, whatever zone its time was written in. */
-const itemId = ({ id, occurrence = '' }: { id: string; occurrence?: string }) =>
-  `${id}/${new Date(occurrence).toISOString()}`;
-
-export const occurrenceWorkflow = endpoint({
-  method: 'get',
-  path: `${BASE}/workflow`,
-  tag: 'Tasks',
-  summary: "What the occurrence's workflow itself says",
-  roles: ['producer', 'agent'],
-  params: OccurrenceParam,
-  answers: { 200: TicketWorkflow },
-  problems: ['not_found'],
-  handle: async ({ api, params }) =>
-    ok(await askWorkflow(api, await api.services.tasks.findOccurrence(itemId(params)))),
-});
-
-export const listOccurrenceEvents = endpoint({
-  method: 'get',
-  path: `${BASE}/events`,
-  tag: 'Tasks',
-  summary: "An occurrence's whole history, oldest first",
-  roles: ['producer', 'agent'],
-  params: OccurrenceParam,
-  query: Page,
-  answers: { 200: pageOf(TicketEvent) },
-  problems: ['not_found'],
-  async handle({ api, params, query }) {
-    const { id } = await api.services.tasks.findOccurrence(itemId(params));
-    return ok(await eventPage(api, 'task', id, query));
-  },
-});
-
-export const occurrenceDeliveries = deliveryEndpoints({
+export const oneOccurrence = itemEndpoints({
   kind: 'task',
+  one: 'an occurrence',
   tag: 'Tasks',
-  base: BASE,
+  base: '/v1/tasks/{id}/occurrences/{occurrence}',
+  find: (api, id) => api.services.tasks.findOccurrence(id),
   params: OccurrenceParam,
-  idOf: itemId,
+  // whatever zone its time was written in
+  idOf: ({ id, occurrence = '' }) => `${id}/${new Date(occurrence).toISOString()}`,
 });

@@ -1,15 +1,14 @@
-import { IdParam, Page, pageOf } from '../../contract/common.ts';
+import { IdParam, pageOf } from '../../contract/common.ts';
 import type { Item } from '../../contract/items.ts';
-import { Ticket, TicketEvent, TicketFilter, TicketWorkflow } from '../../contract/tickets.ts';
+import { Ticket, TicketFilter } from '../../contract/tickets.ts';
 import { coreState } from '../../domain/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import { Problem } from '../../services/problems.ts';
 import { type Caller, personOf } from '../auth.ts';
-import { byId, deliveryEndpoints } from '../deliveries.ts';
+import { byId } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { eventPage } from '../events.ts';
+import { itemEndpoints } from '../items.ts';
 import { page } from '../paging.ts';
-import { askWorkflow } from '../workflows.ts';
 
 /** A ticket for its readers: the token is shown to the holder's own key only. */
 const readable = (caller: Caller, item: Item) =>
@@ -29,22 +28,6 @@ export const getTicket = endpoint({
     if (caller.role === 'reviewer' && caller.subject !== null && item.exclude.includes(caller.subject))
       throw new Problem('not_found', `there is no ticket ${id}`);
     return ok(readable(caller, item));
-  },
-});
-
-export const listTicketEvents = endpoint({
-  method: 'get',
-  path: '/v1/tickets/{id}/events',
-  tag: 'Tickets',
-  summary: "A ticket's whole history, oldest first",
-  roles: ['producer', 'agent'],
-  params: IdParam,
-  query: Page,
-  answers: { 200: pageOf(TicketEvent) },
-  problems: ['not_found'],
-  async handle({ api, params: { id }, query }) {
-    await api.services.tickets.find(id);
-    return ok(await eventPage(api, 'ticket', id, query));
   },
 });
 
@@ -79,21 +62,11 @@ export const listTickets = endpoint({
   },
 });
 
-export const ticketDeliveries = deliveryEndpoints({
+export const oneTicket = itemEndpoints({
   kind: 'ticket',
+  one: 'a ticket',
   tag: 'Tickets',
   base: '/v1/tickets/{id}',
+  find: (api, id) => api.services.tickets.find(id),
   ...byId,
-});
-
-export const ticketWorkflow = endpoint({
-  method: 'get',
-  path: '/v1/tickets/{id}/workflow',
-  tag: 'Tickets',
-  summary: "What the ticket's workflow itself says",
-  roles: ['producer', 'agent'],
-  params: IdParam,
-  answers: { 200: TicketWorkflow },
-  problems: ['not_found'],
-  handle: async ({ api, params: { id } }) => ok(await askWorkflow(api, await api.services.tickets.find(id))),
 });

@@ -133,13 +133,16 @@ async function stopServer(pid: number, signal: NodeJS.Signals, graceMs: number):
 }
 
 /** False for a zombie too: it holds nothing any more. */
-export function isAlive(pid: number): boolean {
+export const isAlive = (pid: number) => exists(pid) && !ps(pid, 'stat').startsWith('Z');
+
+/** Without looking at what it is, which costs a process on some systems. */
+export function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
+    return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  return !ps(pid, 'stat').startsWith('Z');
 }
 
 /** The command line of a process, or '' where it is gone or cannot be read. */

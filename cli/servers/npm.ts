@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { commandLine, parentOf } from './children.ts';
+import { commandLine, exists, parentOf } from './children.ts';
 
 const POLL_MS = 300;
 
@@ -17,13 +17,4 @@ export async function npmEnded(): Promise<void> {
   const npm = shell ? parentOf(parent) : undefined;
   while (process.ppid === parent && exists(parent) && (npm === undefined || exists(npm)))
     await sleep(POLL_MS, undefined, { ref: false });
-}
-
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

@@ -1,28 +1,28 @@
--- What differs between kinds of items in functions and statements that all of them share. The same is in domain/kinds.ts;
--- test/db/kinds.test.ts compares them. Each is a plain expression, which PostgreSQL puts into the statement that calls it.
+-- What differs between kinds of items in functions and statements that all of them share. Generated from domain/kinds.ts by
+-- `npm run statements`; `npm run check` fails when it is out of date. Each is a plain expression, which PostgreSQL puts into
+-- the statement that calls it.
 
 -- The event with which a statement of the core ends an item: the word that its users know the state by.
 create or replace function end_event(p_kind text, p_state text) returns text language sql immutable parallel safe as $$
   select case p_kind
-    when 'ticket' then case p_state when 'settled' then 'decided' else p_state end
-    when 'job' then case p_state when 'settled' then 'finished' when 'invalidated' then 'deleted' else p_state end
+    when 'ticket' then case p_state when 'settled' then 'decided' when 'invalidated' then 'invalidated' when 'expired' then 'expired' when 'dead' then 'dead' end
+    when 'job' then case p_state when 'settled' then 'finished' when 'invalidated' then 'deleted' end
   end
 $$;
 
 -- What becomes of an item whose last attempt ran out.
 create or replace function exhausted_state(p_kind text) returns text language sql immutable parallel safe as $$
-  select case p_kind when 'job' then 'buried' when 'ticket' then 'dead' end
+  select case p_kind when 'ticket' then 'dead' when 'job' then 'buried' end
 $$;
 
 -- Whether items are handed out by their priority alone, the lowest number first.
 create or replace function ranks_by_number(p_kind text) returns boolean language sql immutable parallel safe as $$
-  select p_kind = 'job'
+  select p_kind in ('job')
 $$;
 
 -- The function that does what time does to a kind.
 create or replace function clock_of(p_kind text) returns text language sql immutable parallel safe as $$
-  select case p_kind when 'case' then 'advance_cases' when 'task' then 'advance_tasks' when 'rotation' then 'advance_rotations'
-                     else 'advance_items' end
+  select case p_kind when 'case' then 'advance_cases' when 'task' then 'advance_tasks' when 'rotation' then 'advance_rotations' else 'advance_items' end
 $$;
 
 -- What time does to items of all kinds.

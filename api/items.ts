@@ -1,0 +1,47 @@
+import { Page, pageOf } from '../contract/common.ts';
+import type { Item } from '../contract/items.ts';
+import type { Kind } from '../contract/snapshot.ts';
+import { TicketEvent, TicketWorkflow } from '../contract/tickets.ts';
+import type { Api } from './api.ts';
+import { type Delivered, deliveryEndpoints, type Named } from './deliveries.ts';
+import { endpoint, ok } from './endpoint.ts';
+import { eventPage } from './events.ts';
+import { askWorkflow } from './workflows.ts';
+
+interface Shown extends Delivered {
+  kind: Delivered['kind'] & Kind;
+  /** With its article: `a ticket`. */
+  one: string;
+  /** @throws Problem `not_found` */
+  find(api: Api, id: string): Promise<Item>;
+}
+
+/** What an operator looks at of one item, whatever its kind: its history, its workflow, its deliveries. */
+export function itemEndpoints({ one, find, ...delivered }: Shown) {
+  const { kind, tag, base, params: named, idOf } = delivered;
+  const found = (api: Api, params: object) => find(api, idOf(params as Named));
+  const events = endpoint({
+    method: 'get',
+    path: `${base}/events`,
+    tag,
+    summary: `${one.replace(/^a/, 'A')}'s whole history, oldest first`,
+    roles: ['producer', 'agent'],
+    params: named,
+    query: Page,
+    answers: { 200: pageOf(TicketEvent) },
+    problems: ['not_found'],
+    handle: async ({ api, params, query }) => ok(await eventPage(api, kind, (await found(api, params)).id, query)),
+  });
+  const workflow = endpoint({
+    method: 'get',
+    path: `${base}/workflow`,
+    tag,
+    summary: `What ${one.replace(/^an?/, 'the')}'s workflow itself says`,
+    roles: ['producer', 'agent'],
+    params: named,
+    answers: { 200: TicketWorkflow },
+    problems: ['not_found'],
+    handle: async ({ api, params }) => ok(await askWorkflow(api, await found(api, params))),
+  });
+  return { events, workflow, deliveries: deliveryEndpoints(delivered) };
+}

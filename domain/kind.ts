@@ -1,0 +1,79 @@
+import type { CaseItem, Completion, Item } from '../contract/items.ts';
+import type { Command, CoreState } from '../contract/snapshot.ts';
+
+type Moves<State extends CoreState> = { readonly [event: string]: State | readonly State[] };
+
+/**
+ * The life of one kind: for each of its states the events that an item may have there, and the state that each leads to.
+ * More than one where it depends on more than state and event: a delay, a number of attempts, other dispatches.
+ * `none`: the item is not there yet. Events are those of its log; a transition has exactly one. `parked`: its transition
+ * failed and is tried again in a minute. `refused`: a call or a command came too late, or makes no sense.
+ */
+type Lifecycle<State extends CoreState> = Readonly<Record<State | 'none', Moves<State>>>;
+
+/** All events of a lifecycle. */
+export type EventIn<Life> = { [From in keyof Life]: keyof Life[From] }[keyof Life] & string;
+
+/** What its workflow is to Temporal. */
+export interface Workflow {
+  /** The name of its type, as operators know it. */
+  type: string;
+  /** Whether it may come back after its workflow has completed. */
+  reopens: boolean;
+  /** A caller waits for it, and it is mostly not running: it is published before all others, and started at once. */
+  urgent: boolean;
+}
+
+/** All in which kinds of items differ outside of their own files. */
+export interface KindOf {
+  /** Several of it, as a heading. */
+  title: string;
+  /** The words that its users know its states by. */
+  words: { readonly [S in CoreState]?: string };
+  lifecycle: { readonly [From in CoreState | 'none']?: Moves<CoreState> };
+  /** `one`: it is `held` by one at a time. `several`: holders share its capacity. */
+  leased: 'one' | 'several' | 'never';
+  workflow: Workflow;
+  /** The signals that operators may send to its workflow, and what each is. */
+  signals: Readonly<Record<string, Exclude<Command['type'], 'refuse'>>>;
+  /** Where the API shows one of them by its id alone. */
+  path: string | null;
+  /** Its queues are courts: their settings are applied to cases one by one, and jurors are invited to them. */
+  court: boolean;
+  /** The function of db/functions that does what time does to it. */
+  clock: `advance_${string}`;
+  /** What becomes of one whose last attempt ran out; null: attempts are not counted. */
+  exhausted: 'dead' | 'buried' | null;
+  /** Its order in its queue: the lowest number first, or the longest waiting less what its priority is worth. */
+  order: 'number' | 'age';
+  /** Events that no holder has to hear of. */
+  quiet: readonly string[];
+  /** How many waiters may find something here after an event that left it ready. */
+  frees(row: Pick<Item, 'last_event' | 'room'>): number;
+  /** As the receiver of its outcome sees it; null: its outcome has no receiver. */
+  outcome: ((item: Item | CaseItem, completions: Completion[]) => object) | null;
+}
+
+/** One kind as its file says it: with a row of its lifecycle for each state that it has a word for. */
+export const defineKind = <Words extends KindOf['words'], Life extends Lifecycle<keyof Words & CoreState>>(
+  kind: Omit<KindOf, 'words' | 'lifecycle' | 'quiet'> & {
+    words: Words;
+    lifecycle: Life;
+    quiet: readonly EventIn<Life>[];
+  },
+) => kind;
+
+/** Events that leave the state as it is. */
+export function stays<State extends CoreState, Event extends string>(state: State, ...events: Event[]) {
+  return Object.fromEntries(events.map((event) => [event, state])) as Record<Event, State>;
+}
+
+export const untilItsEnd = (type: string): Workflow => ({ type, reopens: false, urgent: false });
+export const reopened = (type: string): Workflow => ({ type, reopens: true, urgent: false });
+
+/** @throws Error for a state that items of that kind never have */
+export function wordIn<Word extends string>(words: { readonly [S in CoreState]?: Word }, state: CoreState): Word {
+  const word = words[state];
+  if (word === undefined) throw new Error(`no item of this kind is ever ${state}, only ${Object.keys(words)}`);
+  return word;
+}

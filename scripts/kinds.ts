@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs';
+import { KINDS } from '../contract/kinds.ts';
+import type { CoreState, Kind } from '../contract/snapshot.ts';
+import { isFinal } from '../domain/items.ts';
+import type { KindOf } from '../domain/kind.ts';
+import { kindOf } from '../domain/kinds.ts';
+import { committed, differences } from './architecture/drift.ts';
+
+const FILE = new URL('../db/functions/kinds.sql', import.meta.url);
+const HEADER = `-- What differs between kinds of items in functions and statements that all of them share. Generated from domain/kinds.ts by
+-- \`npm run statements\`; \`npm run check\` fails when it is out of date. Each is a plain expression, which PostgreSQL puts into
+-- the statement that calls it.`;
+
+const quoted = (text: string) => `'${text}'`;
+const all: [Kind, KindOf][] = KINDS.map((kind) => [kind, kindOf(kind)]);
+const leasedByOne = all.filter(([, { leased }]) => leased === 'one');
+/** The clock that does what time does to items that are leased by one at a time. */
+const COMMON = 'advance_items';
+const ownClocks = all.filter(([, { clock }]) => clock !== COMMON);
+
+function kindsSql(): string {
+  const words = leasedByOne.map(([kind, { words }]) => {
+    const ends = Object.entries(words).filter(([state]) => isFinal(state as CoreState));
+    const cases = ends.map(([state, word]) => `when ${quoted(state)} then ${quoted(word)}`);
+    return `    when ${quoted(kind)} then case p_state ${cases.join(' ')} end`;
+  });
+  const exhausted = all.flatMap(([kind, k]) =>
+    k.exhausted ? [`when ${quoted(kind)} then ${quoted(k.exhausted)}`] : [],
+  );
+  const byNumber = all.filter(([, { order }]) => order === 'number').map(([kind]) => quoted(kind));
+  const clocks = ownClocks.map(([kind, { clock }]) => `when ${quoted(kind)} then ${quoted(clock)}`);
+  const advance = ownClocks.map(
+    ([kind, { clock }]) =>
+      `  if ${quoted(kind)} = any (p_kinds) then return query select * from ${clock}(ids_of(${quoted(kind)}, p_kinds, p_ids)); end if;`,
+  );
+  return `${HEADER}
+
+-- The event with which a statement of the core ends an item: the word that its users know the state by.
+create or replace function end_event(p_kind text, p_state text) returns text language sql immutable parallel safe as $$
+  select case p_kind
+${words.join('\n')}
+  end
+$$;
+
+-- What becomes of an item whose last attempt ran out.
+create or replace function exhausted_state(p_kind text) returns text language sql immutable parallel safe as $$
+  select case p_kind ${exhausted.join(' ')} end
+$$;
+
+-- Whether items are handed out by their priority alone, the lowest number first.
+create or replace function ranks_by_number(p_kind text) returns boolean language sql immutable parallel safe as $$
+  select p_kind in (${byNumber.join(', ')})
+$$;
+
+-- The function that does what time does to a kind.
+create or replace function clock_of(p_kind text) returns text language sql immutable parallel safe as $$
+  select case p_kind ${clocks.join(' ')} else '${COMMON}' end
+$$;
+
+-- What time does to items of all kinds.
+create or replace function advance(p_kinds text[], p_ids text[]) returns setof item language plpgsql as $$
+begin
+  return query select * from ${COMMON}(p_kinds, p_ids);
+${advance.join('\n')}
+end $$;
+
+create or replace function ids_of(p_kind text, p_kinds text[], p_ids text[]) returns text[] language sql immutable as $$
+  select array(select p.id from unnest(p_kinds, p_ids) as p (kind, id) where p.kind = p_kind)
+$$;
+`;
+}
+
+/** What is different between the committed functions and the table of kinds. */
+export const checkKinds = (): string[] => differences('db/functions/kinds.sql', committed(FILE), kindsSql());
+
+/** Before a database is made: functions and statements are described as they are in it. */
+export const writeKinds = (): void => writeFileSync(FILE, kindsSql());
