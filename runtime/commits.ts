@@ -1,6 +1,7 @@
 import type { Change, Item } from '../contract/items.ts';
 import { isQuiet, kindOf } from '../domain/kinds.ts';
 import type { Feed } from './feed.ts';
+import type { Load } from './load.ts';
 import type { Notices } from './notices.ts';
 import type { Bus } from './notify.ts';
 import type { Waiters } from './waiting.ts';
@@ -9,6 +10,7 @@ interface Receivers {
   /** Looks into the log, at once where somebody waits for it. */
   follow(urgent: boolean): void;
   waiters: Waiters;
+  load: Load;
   bus: Bus;
   notices: Notices;
   feed: Feed;
@@ -29,12 +31,12 @@ export const isMarked = (row: Item) => row.rules_due_at !== null && row.ended_at
  * What happens after each commit that moved something: followers of the log and of the feed look, waiters are woken,
  * the clock is armed, holders are notified. Other processes get a hint.
  */
-export function publishing({ follow, waiters, bus, notices, feed, arm }: Receivers): (changes: Change[]) => void {
+export function publishing({ follow, waiters, load, bus, notices, feed, arm }: Receivers): (changes: Change[]) => void {
   return (changes) => {
     feed.look();
     const urgent = changes.some((row) => row.telling || row.inviting);
     follow(urgent);
-    bus.hint({ follow: urgent ? 'now' : 'soon' });
+    bus.hint({ follow: urgent ? 'now' : 'soon', busy: load.busy });
     const rows = changes.filter(isItem);
     const free = new Map<string, number>();
     let dueInMs = Number.POSITIVE_INFINITY;

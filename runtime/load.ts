@@ -1,5 +1,6 @@
 const MEMORY_MS = 250;
 const BUSY = 0.5;
+const OTHERS_MS = 500;
 
 /**
  * How many calls this process works on, long polls that only wait aside, and for what share of the last
@@ -10,6 +11,7 @@ const BUSY = 0.5;
 export class Load {
   calls = 0;
   #share = 0;
+  #othersUntil = Number.NEGATIVE_INFINITY;
   #at = performance.now();
 
   enter(): void {
@@ -34,7 +36,12 @@ export class Load {
 
   get busy(): boolean {
     this.#count();
-    return this.#share > BUSY;
+    return this.#share > BUSY || performance.now() < this.#othersUntil;
+  }
+
+  /** Another process, which may share these cores, has said that it is busy. */
+  othersAreBusy(): void {
+    this.#othersUntil = performance.now() + OTHERS_MS;
   }
 
   #count(): void {

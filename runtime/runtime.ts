@@ -78,13 +78,14 @@ export function createRuntime(o: RuntimeOptions): Runtime {
     for (const [key, n] of Object.entries(hint.ready ?? {})) waiters.ready(key, n);
     if (hint.dueInMs !== undefined) arm(hint.dueInMs);
     if (hint.notices) notices.look();
+    if (hint.busy) load.othersAreBusy();
     if (hint.follow) follower?.look(hint.follow === 'now');
     feed.look();
   };
   const publish = (payload: string) => db.run('notify', { payload });
   const bus = new Bus({ url: o.databaseUrl, node, log, onHint, onGap: () => waiters.poll(), publish });
   const follow = (urgent: boolean) => follower?.look(urgent);
-  db.onCommit(publishing({ follow, waiters, bus, notices, feed, arm }));
+  db.onCommit(publishing({ follow, waiters, load, bus, notices, feed, arm }));
   const maintenance = new Maintenance({ ...o, db, follower, bus });
   let slowPoll: NodeJS.Timeout | undefined;
   return {

@@ -34,6 +34,7 @@ const GAPS_MS = 25;
 const MAX_GAPS_MS = 1_000;
 const FAILED_MS = 1_000;
 const STORE_MS = 500;
+const BESIDE_MS = 1_000;
 const MARKED_BATCH = 1_000;
 const REFUSED_SECONDS = 30;
 /** Lanes that have been read nearly as far are read together. */
@@ -56,6 +57,8 @@ export class Follower {
   #marks: { kind: string; id: string; marked: number }[] = [];
   #gapsMs = GAPS_MS;
   #storeAt = 0;
+  /** When callbacks and marks are read again, if nobody waits for them before. */
+  #besideAt = 0;
   #waiting = 0;
   #running: Promise<void> | undefined;
   #stopping = false;
@@ -92,6 +95,7 @@ export class Follower {
 
   /** Something was committed. @param urgent somebody waits for it */
   look(urgent: boolean): void {
+    if (urgent) this.#besideAt = 0;
     this.#wakeIn(urgent ? 0 : SOON_MS);
   }
 
@@ -165,11 +169,12 @@ export class Follower {
 
   /** @returns milliseconds until the next one */
   async #pass(sender: Sender): Promise<number> {
-    const more = [
-      await this.#read(sender, LOG_LANES, this.#lines, lineOf),
-      await this.#read(sender, ['reviews'], this.#callbacks, callbackOf),
-      await this.#readMarked(sender),
-    ];
+    const more = [await this.#read(sender, LOG_LANES, this.#lines, lineOf)];
+    if (performance.now() >= this.#besideAt) {
+      this.#besideAt = performance.now() + BESIDE_MS;
+      more.push(await this.#read(sender, ['reviews'], this.#callbacks, callbackOf), await this.#readMarked(sender));
+      if (more.includes(true)) this.#besideAt = 0;
+    }
     sender.pump();
     if (performance.now() >= this.#storeAt) await this.#store(sender);
     if (more.includes(true)) return 0;
