@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
 import type { Db, RowOf } from '../../db/pool.ts';
 import { isFinal } from '../../domain/items.ts';
-import { reviewChange } from '../../domain/reviews.ts';
 import type { Log } from '../log.ts';
+import { Alarm } from './alarm.ts';
 import { type Entry, LANES, type Lane } from './lanes.ts';
-import { changeOf, type Publication } from './messages.ts';
+import { callbackOf, changeOf, lineOf, type Publication } from './messages.ts';
 import { Reader } from './reader.ts';
 import { Sender } from './sender.ts';
 import { type Cursors, Shards } from './shards.ts';
@@ -64,10 +64,7 @@ export class Follower {
   #stopping = false;
   /** Its parts of the log may not be what they were. */
   #uncertain = true;
-  #wake: (() => void) | undefined;
-  /** When the next pass begins, as far as known. */
-  #dueAt = Number.POSITIVE_INFINITY;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #alarm = new Alarm();
   /** Items that ended so long before their workflow was to be started that they got none. */
   skipped = 0;
 
@@ -96,7 +93,7 @@ export class Follower {
   /** Something was committed. @param urgent somebody waits for it */
   look(urgent: boolean): void {
     if (urgent) this.#besideAt = 0;
-    this.#wakeIn(urgent ? 0 : SOON_MS);
+    this.#alarm.wakeIn(urgent ? 0 : SOON_MS);
   }
 
   /** @param client over the connection of this process's worker */
@@ -118,7 +115,7 @@ export class Follower {
   /** Looks after its parts of the log: to be called every few seconds. */
   keep(): void {
     this.#uncertain = true;
-    this.#wakeIn(0);
+    this.#alarm.wakeIn(0);
   }
 
   /** Sends no more, keeps how far it has come, and leaves its parts of the log to others. */
@@ -126,7 +123,7 @@ export class Follower {
     const [sender, running] = [this.#sender, this.#running];
     if (!sender || !running) return;
     this.#stopping = true;
-    this.#wakeIn(0);
+    this.#alarm.wakeIn(0);
     await running;
     await sender.stop();
     await this.#store(sender).catch(() => {});
@@ -163,7 +160,7 @@ export class Follower {
         this.#uncertain = true;
         waitMs = FAILED_MS;
       }
-      if (!this.#stopping) await this.#sleep(waitMs);
+      if (!this.#stopping) await this.#alarm.sleep(waitMs);
     }
   }
 
@@ -238,7 +235,7 @@ export class Follower {
 
   #done({ row, marked }: Entry): void {
     if (marked !== undefined) this.#marks.push({ kind: row.kind, id: row.id, marked });
-    this.#wakeIn(STORE_MS);
+    this.#alarm.wakeIn(STORE_MS);
   }
 
   async #refuse(entry: Entry): Promise<void> {
@@ -281,45 +278,4 @@ export class Follower {
     }
     if (!(await this.#shards.move(cursors))) this.#uncertain = true;
   }
-
-  #wakeIn(ms: number): void {
-    const dueAt = performance.now() + ms;
-    if (dueAt >= this.#dueAt) return;
-    this.#dueAt = dueAt;
-    this.#arm();
-  }
-
-  #arm(): void {
-    if (!this.#wake) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#wake, Math.max(0, this.#dueAt - performance.now()));
-  }
-
-  async #sleep(ms: number): Promise<void> {
-    this.#dueAt = Math.min(this.#dueAt, performance.now() + ms);
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-      this.#arm();
-    });
-    this.#wake = undefined;
-    this.#dueAt = Number.POSITIVE_INFINITY;
-  }
-}
-
-/** Of a line that no workflow receives, nothing. */
-function lineOf(line: RowOf<'follow_log'> & { position: number }): Publication | undefined {
-  const { position, shard, now, epoch, seq, type, actor, at, optional, ...row } = line;
-  if (row.version === null) return undefined;
-  return {
-    ...{ row: changeOf(row), now, epoch, shard, position },
-    events: [{ seq, type, actor, at: at.toISOString() }],
-    fresh: seq === 1,
-    optional: optional ?? false,
-  };
-}
-
-function callbackOf(line: RowOf<'follow_callbacks'> & { position: number }): Publication {
-  const { position, shard, now, epoch, review_id, received_at } = line;
-  const row = reviewChange(review_id, position, received_at);
-  return { row, now, epoch, shard, position, events: [], fresh: false, optional: false };
 }

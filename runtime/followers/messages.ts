@@ -1,5 +1,7 @@
 import type { Change } from '../../contract/items.ts';
 import type { EventLine, Message, Snapshot } from '../../contract/snapshot.ts';
+import type { RowOf } from '../../db/pool.ts';
+import { reviewChange } from '../../domain/reviews.ts';
 
 /** Only what its workflow has to know, without the body. */
 export function changeOf(row: Change): Change {
@@ -55,3 +57,21 @@ export const messageOf = (p: Publication, readMsAgo: number): Message => ({
   snapshot: snapshotOf(p.row, new Date(p.now.getTime() + readMsAgo), p.epoch),
   events: p.events,
 });
+
+/** Of a line that no workflow receives, nothing. */
+export function lineOf(line: RowOf<'follow_log'> & { position: number }): Publication | undefined {
+  const { position, shard, now, epoch, seq, type, actor, at, optional, ...row } = line;
+  if (row.version === null) return undefined;
+  return {
+    ...{ row: changeOf(row), now, epoch, shard, position },
+    events: [{ seq, type, actor, at: at.toISOString() }],
+    fresh: seq === 1,
+    optional: optional ?? false,
+  };
+}
+
+export function callbackOf(line: RowOf<'follow_callbacks'> & { position: number }): Publication {
+  const { position, shard, now, epoch, review_id, received_at } = line;
+  const row = reviewChange(review_id, position, received_at);
+  return { row, now, epoch, shard, position, events: [], fresh: false, optional: false };
+}

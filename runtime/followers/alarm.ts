@@ -1,0 +1,30 @@
+/** A sleep that can be cut short, also before it has begun. */
+export class Alarm {
+  #wake: (() => void) | undefined;
+  #dueAt = Number.POSITIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** The sleep that goes on, or the next one, ends in so many milliseconds at the latest. */
+  wakeIn(ms: number): void {
+    const dueAt = performance.now() + ms;
+    if (dueAt >= this.#dueAt) return;
+    this.#dueAt = dueAt;
+    this.#arm();
+  }
+
+  async sleep(ms: number): Promise<void> {
+    this.#dueAt = Math.min(this.#dueAt, performance.now() + ms);
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      this.#arm();
+    });
+    this.#wake = undefined;
+    this.#dueAt = Number.POSITIVE_INFINITY;
+  }
+
+  #arm(): void {
+    if (!this.#wake) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#wake, Math.max(0, this.#dueAt - performance.now()));
+  }
+}
