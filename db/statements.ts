@@ -99,14 +99,12 @@ export interface ItemRow {
   holder: string | null;
   granted_at: Date | null;
   expires_at: Date | null;
-  lease_follows: string | null;
-  lease_end: string | null;
   ended_at: Date | null;
   ended_by: string | null;
   end_reason: string | null;
   result: unknown;
   result_hash: Buffer | null;
-  settled_token: string | null;
+  settled_token: Buffer | null;
   next_wanted: boolean;
   telling: boolean;
   event_seq: number;
@@ -128,6 +126,8 @@ export interface ItemRow {
   manual_priority: boolean;
   manual_requires: boolean;
   rules_due_at: Date | null;
+  next_id: string | null;
+  slot: number | null;
 }
 
 export interface QueueRow {
@@ -338,7 +338,7 @@ export interface Statements {
   close_items: { params: { kind: string; ids: (string | null)[]; queue?: string | null; state: string; actor: string; reason: string; results: (string | null)[] }; row: ItemRow; moves: true };
   change_item: { params: { change: unknown; kind: string; id: string; actor: string }; row: ItemRow; moves: true };
   note_item: { params: { type: string; actor: string; data: unknown; kind: string; id: string }; row: ItemRow; moves: 'unseen' };
-  refuse_lease: { params: { token: string; kind: string; id: string }; row: { holder: string; why: string | null } };
+  refuse_lease: { params: { kind: string; id: string; token: string; attempt: string }; row: ItemRow; moves: 'unseen' };
   find_verdict: { params: { token?: string | null; kind: string; id: string }; row: ItemRow & { named_holder: string | null; named_ended_at: Date | null; named_why: string | null; overdue: boolean | null } };
   list_events: { params: { kind: string; id: string; after: number; limit: number }; row: { seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null } };
   filter_items: { params: { kind: string; queue: string; after: string; state?: string | null; createdBefore?: Date | string | null; priorityBelow?: number | null; limit: number }; row: { id: string } };
@@ -380,7 +380,7 @@ export interface Statements {
   queue_stats: { params: { kind: string; name: string }; row: { counts: Columns['queue_stats.counts']; oldest_waiting_seconds: number | null; claims_per_minute: number } };
   claim_reasons: { params: { kind: string; queue: string; person: string; skills: (string | null)[] }; row: { delayed: number; held: number; excluded: number; skills: number; skipped: number; paused: number; max_held: number; retry_after: number | null } };
   claim: { params: { kind: string; queue: string; persons: (string | null)[]; tokens: (string | null)[]; count: number; skills: (string | null)[]; resume: boolean }; row: ItemRow; moves: true };
-  claim_next: { params: { kind: string; queue: string; person: string; token: string; skills: (string | null)[]; follows: string }; row: ItemRow; moves: true };
+  claim_next: { params: { kind: string; id: string; follows: string; token: string; skills: (string | null)[] }; row: ItemRow; moves: true };
   items_ahead: { params: { kind: string; id: string; queue: string; skills: (string | null)[]; person: string }; row: { n: number } };
   notice_store: { params: { store: string }; row: { first: boolean } };
   restart_reconciliation: { params: {}; row: never };

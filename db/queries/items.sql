@@ -1,6 +1,6 @@
 -- Transitions of items. Each is one compare-and-set: the WHERE says from which state and with which
 -- live lease it is allowed, and no row back is an answer that the caller looks into (`find_verdict`).
--- What follows from a transition (event, outbox, lease log, counts) is written by db/functions/log.sql.
+-- What follows from a transition (event, outbox, counts, notices) is written by db/functions/log.sql.
 
 -- name: add_items
 -- moves
@@ -52,9 +52,9 @@ select * from item where kind = :kind and id = any (:ids::text[]);
 -- :subjects: those that reviewers' keys are bound to, or null. :formVersions: the settings versions whose forms the
 -- decisions were checked against; a queue without a form needs none, so the common case costs no look-up.
 update item i
-   set state = 'settled', result = s.result::json, result_hash = decode(s.hash, 'hex'), settled_token = s.token,
+   set state = 'settled', result = s.result::json, result_hash = decode(s.hash, 'hex'), settled_token = token_hash(s.token),
        next_wanted = s.next_wanted, ended_at = t.now, ended_by = i.holder, wake_at = null,
-       lease_id = null, holder = null, granted_at = null, expires_at = null, lease_end = 'settled',
+       lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
        telling = coalesce(i.callback, q.callback) is not null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = end_event(i.kind, 'settled'), last_actor = i.holder,
@@ -108,8 +108,7 @@ held as (
 update item i
    set state = h.state, available_at = case when h.state = 'delayed' then h.back_at else i.available_at end,
        skipped = case when :skip and not i.holder = any (i.skipped) then i.skipped || i.holder else i.skipped end,
-       lease_id = null, holder = null, granted_at = null, expires_at = null,
-       lease_end = case when :token::text is null then 'revoked' else 'released' end,
+       lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
        attempts = i.attempts - case when :undelivered then 1 else 0 end,
        rules_due_at = case when h.rules <> '[]' then h.now end,
        wake_at = case when h.state = 'dead' then null else item_wake(h.state, h.back_at, null, i.deadline_at,
@@ -145,8 +144,7 @@ update item i
    set queue = :queue, state = o.state, deadline_at = o.deadline_at, front = false, escalated_seconds = -1,
        rules_due_at = case when o.rules <> '[]' or i.ruled is not null then o.now end,
        rank = item_rank(i.kind, i.priority, i.first_available_at, o.level_seconds, false),
-       lease_end = case when i.state = 'held' then 'transferred' else i.lease_end end,
-       lease_id = null, holder = null, granted_at = null, expires_at = null,
+       lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
        wake_at = item_wake(o.state, i.available_at, null, o.deadline_at,
          next_escalation(o.escalations, i.first_available_at, -1)),
        version = nextval('item_version'), event_seq = i.event_seq + 1,
@@ -171,8 +169,7 @@ with wanted as materialized (
 update item i
    set state = :state, result = s.result::json, buried_seq = null,
        ended_at = t.now, ended_by = :actor, end_reason = :reason, wake_at = null,
-       lease_end = case when i.state = 'held' then 'closed' else i.lease_end end,
-       lease_id = null, holder = null, granted_at = null, expires_at = null,
+       lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
        telling = coalesce(i.callback, q.callback) is not null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = end_event(i.kind, :state), last_actor = :actor, updated_at = t.now,
@@ -230,16 +227,14 @@ update item
 returning *;
 
 -- name: refuse_lease
--- Marks the first late attempt with a lease that has ended, so that the log shows it once (S0.7).
-update lease set refused_at = clock_timestamp()
- where token = :token and kind = :kind and item_id = :id and ended_at is not null and refused_at is null
-returning holder, why;
+-- moves: unseen
+select * from refuse_lease(:kind, :id, :token, :attempt);
 
 -- name: find_verdict
 -- Data to explain a rejected attempt: the item as it is, and the lease that the attempt named.
 select i.*, l.holder as named_holder, l.ended_at as named_ended_at, l.why as named_why,
        i.ended_at is null and least(i.expires_at, i.deadline_at) <= clock_timestamp() as overdue
-  from item i left join lease l on l.token = :token? and l.kind = i.kind and l.item_id = i.id
+  from item i left join lateral named_lease(i.kind, i.id, :token?) l on true
  where i.kind = :kind and i.id = :id;
 
 -- name: list_events

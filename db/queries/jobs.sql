@@ -17,7 +17,7 @@ update item i
    set state = 'held', lease_id = :token, holder = :holder, granted_at = t.now, buried_seq = null,
        expires_at = t.now + make_interval(secs => i.lease_seconds),
        wake_at = t.now + make_interval(secs => i.lease_seconds),
-       lease_follows = null, lease_end = null, attempts = i.attempts + 1,
+       attempts = i.attempts + 1,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'reserved', last_actor = :holder, last_data = json_build_object('attempt', i.attempts + 1), updated_at = t.now
   from (select clock_timestamp() as now) t
@@ -30,9 +30,8 @@ returning i.*;
 -- With a token: only that reservation, while it is live. Without one: in any open state, ending whatever reservation is
 -- current (S3.1, S3.3). :actors: who finishes it, where it is not reserved.
 update item i
-   set state = 'settled', result = 'null', settled_token = s.token, buried_seq = null,
+   set state = 'settled', result = 'null', settled_token = token_hash(s.token), buried_seq = null,
        ended_at = t.now, ended_by = coalesce(i.holder, s.actor), wake_at = null,
-       lease_end = case when i.state = 'held' then 'settled' else i.lease_end end,
        lease_id = null, holder = null, granted_at = null, expires_at = null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'finished', last_actor = coalesce(i.holder, s.actor), last_data = null, updated_at = t.now
@@ -47,7 +46,6 @@ returning i.*;
 update item i
    set state = 'invalidated', end_reason = 'deleted', buried_seq = null,
        ended_at = t.now, ended_by = s.actor, wake_at = null,
-       lease_end = case when i.state = 'held' then 'closed' else i.lease_end end,
        lease_id = null, holder = null, granted_at = null, expires_at = null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'deleted', last_actor = s.actor, last_data = null, updated_at = t.now
@@ -70,7 +68,7 @@ update item i
    set state = g.state, priority = coalesce(:priority?::bigint, i.priority), rank = coalesce(:priority::bigint, i.priority),
        delay_seconds = :delaySeconds, available_at = case when g.state = 'delayed' then g.back_at else i.available_at end,
        buried_seq = case when g.state = 'buried' then nextval('item_buried') end,
-       lease_end = 'released', lease_id = null, holder = null, granted_at = null, expires_at = null,
+       lease_id = null, holder = null, granted_at = null, expires_at = null,
        wake_at = case when g.state = 'delayed' then g.back_at end,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = case when g.state = 'buried' then 'buried' else 'released' end, last_actor = i.holder, updated_at = g.now,
@@ -85,7 +83,7 @@ returning i.*;
 update item i
    set state = 'buried', buried_seq = nextval('item_buried'),
        priority = coalesce(:priority?::bigint, i.priority), rank = coalesce(:priority::bigint, i.priority),
-       lease_end = 'released', lease_id = null, holder = null, granted_at = null, expires_at = null, wake_at = null,
+       lease_id = null, holder = null, granted_at = null, expires_at = null, wake_at = null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'buried', last_actor = i.holder, last_data = json_build_object('reason', 'asked'), updated_at = clock_timestamp()
  where i.kind = 'job' and i.id = :id and i.state = 'held' and i.lease_id = :token and i.expires_at > (select clock_timestamp())
@@ -107,7 +105,7 @@ with held as (
 )
 update item i
    set state = h.state, attempts = h.attempts, buried_seq = case when h.state = 'buried' then nextval('item_buried') end,
-       lease_end = 'released', lease_id = null, holder = null, granted_at = null, expires_at = null, wake_at = null,
+       lease_id = null, holder = null, granted_at = null, expires_at = null, wake_at = null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = case when h.state = 'buried' then 'buried' else 'released' end, last_actor = i.holder, updated_at = h.now,
        last_data = json_build_object('reason', case when :undelivered then 'undelivered' else 'disconnected' end)

@@ -107,9 +107,9 @@ select
      select what, sum(n) as n from tally where kind = :kind and queue = :name group by what) t) as counts,
   (select extract(epoch from clock_timestamp() - min(first_available_at))::double precision
      from item where kind = :kind and queue = :name and state = 'ready') as oldest_waiting_seconds,
-  (select count(*)::integer from lease
-    where kind = :kind and queue = :name
-      and granted_at > (select clock_timestamp()) - interval '1 minute') as claims_per_minute;
+  (select coalesce(sum(n), 0)::integer from tally
+    where kind = :kind and queue = :name and what = 'held'
+      and at > (select clock_timestamp()) - interval '1 minute') as claims_per_minute;
 
 -- name: claim_reasons
 -- not null: delayed, held, excluded, skills, skipped, paused, max_held
@@ -117,11 +117,11 @@ select * from claim_reasons(:kind, :queue, :person, :skills);
 
 -- name: claim
 -- moves
-select * from claim_items(:kind, :queue, :persons, :tokens, :count, :skills, :resume, null);
+select * from claim_items(:kind, :queue, :persons, :tokens, :count, :skills, :resume);
 
 -- name: claim_next
 -- moves
-select * from claim_next(:kind, :queue, :person, :token, :skills, :follows);
+select * from claim_next(:kind, :id, :follows, :token, :skills);
 
 -- name: items_ahead
 -- not null: n

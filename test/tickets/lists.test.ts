@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { claimOne, eventually, type Json, walk } from '../support/client.ts';
+import { LEASES } from '../support/leases.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, claim, configure, decide, dice, events, ticket, withToken } from '../support/tickets.ts';
 
@@ -23,7 +24,7 @@ async function recounted(queue: string): Promise<void> {
   expect(Object.fromEntries(STATES.map((s) => [s, stats[s]]))).toEqual(counted);
   const [more] = await sql<{ expiries: number; claims: number }>(
     `
-    select count(*) filter (where why = 'expired')::int as expiries, count(*)::int as claims from lease where queue = $1`,
+    select count(*) filter (where why = 'expired')::int as expiries, count(*)::int as claims from ${LEASES} where queue = $1`,
     [queue],
   );
   expect([stats.leaseExpiries, stats.claimsPerMinute]).toEqual([more?.expiries, more?.claims]);
