@@ -51,22 +51,19 @@ returning kind, name;
 
 -- name: refresh_items
 -- moves: unseen
--- not null: created_at, due, ruled
+-- not null: created_at, seq, due, ruled
 -- One batch of a queue's open items, recomputed after its settings changed: rank, deadline and wake time;
 -- steps already reached apply again as `greatest(current, step)`. Walks in the order of creation from
 -- (:afterCreatedAt, :afterSeq). The answer is the last row of the batch, with the ids for which something is due
 -- at once (an escalation that they have reached) and those that rules are about; no row at the end. The relay
 -- publishes the changes when it looks at the outbox again.
 with batch as materialized (
-  select i.kind, i.id, i.created_at, i.seq from item i
-   where i.kind = :kind and i.queue = :name
-     and (i.created_at, i.seq) > (:afterCreatedAt::timestamptz, :afterSeq::bigint)
-   order by i.created_at, i.seq limit :limit
+  select * from open_items(:kind, :name, :afterCreatedAt, :afterSeq, :limit)
 ), locked as materialized (
   -- without the queue: before the first ANALYZE the planner would read a queue's whole index per row
   select i.kind, i.id, i.queue, i.state, i.priority, i.front, i.created_at, i.available_at, i.first_available_at,
          i.expires_at, i.deadline_at, i.own_deadline, i.ruled
-    from batch b join item i on i.kind = b.kind and i.id = b.id and i.ended_at is null
+    from batch b join item i on i.kind = :kind and i.id = b.id and i.ended_at is null
    order by i.id for update of i
 ), recomputed as materialized (
   select i.kind, i.id, d.deadline_at, q.rules <> '[]' or i.ruled is not null as ruled,

@@ -195,9 +195,9 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
 
   const [past, future] = ['2001-01-01T00:00:00.000Z', '2099-01-01T00:00:00.000Z'];
   test.each<[ItemFilter, string]>([
-    [{}, 'item_created'],
-    [{ queue: 'big' }, 'item_created'],
-    [{ queue: 'big', createdBefore: past }, 'item_created'],
+    [{}, 'item_state'],
+    [{ queue: 'big' }, 'item_state'],
+    [{ queue: 'big', createdBefore: past }, 'item_state'],
     [{ queue: 'big', state: 'settled' }, 'item_state'],
     [{ state: 'settled' }, 'item_state'],
     [{ state: 'settled', createdAfter: past, createdBefore: future }, 'item_state'],
