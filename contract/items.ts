@@ -50,8 +50,10 @@ export interface Item {
   end_reason: string | null;
   result: unknown;
   result_hash: Uint8Array | null;
-  settled_token: string | null;
+  /** Hash of the token that settled it. */
+  settled_token: Uint8Array | null;
   next_wanted: boolean;
+  next_id: string | null;
   telling: boolean;
   lease_seconds: number | null;
   delay_seconds: number;

@@ -85,7 +85,5 @@ export interface ItemFilter {
 /** A page, newest first. */
 export function listItems(lists: Queryable, kind: Kind, { before, ...f }: ItemFilter, limit: number): Promise<Item[]> {
   const filter = { kind, ...f, beforeCreatedAt: before?.createdAt, beforeSeq: before?.seq, limit };
-  return f.person !== undefined || f.state === 'held'
-    ? lists.run('list_items_of_person', filter)
-    : lists.run('list_items', filter);
+  return lists.run('list_items', filter);
 }

@@ -92,6 +92,11 @@ export interface DbOptions {
   onError?: (error: Error) => void;
 }
 
+/**
+ * Statements that run a thousand times a second are planned once per connection, whatever their arguments: to plan for these
+ * takes longer than the work. Nor are they ever compiled, which takes seconds where the planner is forced to one sort of plan.
+ */
+const STEADY = '-c plan_cache_mode=force_generic_plan -c jit=off';
 const LIST_MS = 5_000;
 /** How long a list waits for a connection while all of them are at work. */
 const LIST_WAIT_MS = 5_000;
@@ -105,7 +110,7 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
     max,
     connectionTimeoutMillis: 10_000,
     query_timeout: 60_000,
-    options: `-c statement_timeout=55000 -c idle_in_transaction_session_timeout=60000`,
+    options: `-c statement_timeout=55000 -c idle_in_transaction_session_timeout=60000 ${STEADY}`,
   });
   const lists = new pg.Pool({
     ...base,
@@ -186,7 +191,7 @@ async function transact<T>(
   }
 }
 
-/** A deadlock's victim and a serialization failure have changed nothing: once more, and it mostly goes through. */
+/** What conflicted with another transaction has changed nothing: once more, and it mostly goes through. */
 async function onceMore<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -202,9 +207,9 @@ export function only<T>([row]: T[]): T {
   return row;
 }
 
-/** Deadlock or serialization failure. */
+/** Deadlock, serialization failure, or a person's claim that another one of theirs has overtaken (db/functions/claim.sql). */
 export const isConflict = (error: unknown) =>
-  error instanceof pg.DatabaseError && /^(40P01|40001)$/.test(error.code ?? '');
+  error instanceof pg.DatabaseError && (/^(40P01|40001)$/.test(error.code ?? '') || error.constraint === 'item_holder');
 
 type Params = Record<string, unknown>;
 

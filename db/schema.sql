@@ -139,6 +139,8 @@ create table event (
   data                 json,
   id                   bigint generated always as identity not null,
   version              bigint,
+  token                bytea,
+  ends                 integer,
   constraint event_pkey PRIMARY KEY (kind, item_id, seq)
 )
 with (autovacuum_vacuum_insert_scale_factor=0.2);
@@ -147,6 +149,8 @@ CREATE INDEX event_dispatch_user ON public.event USING btree (((data ->> 'person
 CREATE UNIQUE INDEX event_id ON public.event USING btree (id);
 comment on column event.id is 'drawn under the item''s lock by a transaction that has its number already; never cache more than one';
 comment on column event.version is 'what its workflow must receive from this line on; null: nothing, or it knows already';
+comment on column event.token is 'hash of the lease token that this line grants, or of one that it refuses late; never shown';
+comment on column event.ends is 'seq of the line that granted the lease that this line ends';
 
 create table exposure (
   court                text collate "C" not null,
@@ -221,14 +225,12 @@ create table item (
   holder               text,
   granted_at           timestamp with time zone,
   expires_at           timestamp with time zone,
-  lease_follows        text,
-  lease_end            text,
   ended_at             timestamp with time zone,
   ended_by             text,
   end_reason           text,
   result               json,
   result_hash          bytea,
-  settled_token        text,
+  settled_token        bytea,
   next_wanted          boolean default false not null,
   telling              boolean default false not null,
   event_seq            integer not null,
@@ -250,6 +252,8 @@ create table item (
   manual_priority      boolean default false not null,
   manual_requires      boolean default false not null,
   rules_due_at         timestamp with time zone,
+  next_id              text,
+  slot                 bigint,
   constraint item_pkey PRIMARY KEY (kind, id),
   constraint item_buried_in_order CHECK (((state = 'buried'::text) = (buried_seq IS NOT NULL))),
   constraint item_due_has_wake CHECK ((((state <> 'delayed'::text) OR (wake_at IS NOT NULL)) AND ((state <> 'held'::text) OR (wake_at IS NOT NULL)))),
@@ -257,7 +261,7 @@ create table item (
   constraint item_final_invites_nobody CHECK (((NOT inviting) OR (ended_at IS NULL))),
   constraint item_final_sleeps CHECK (((ended_at IS NULL) OR (wake_at IS NULL))),
   constraint item_held_has_lease CHECK ((((state = 'held'::text) = (lease_id IS NOT NULL)) AND ((lease_id IS NULL) = (holder IS NULL)) AND ((lease_id IS NULL) = (granted_at IS NULL)) AND ((lease_id IS NULL) = (expires_at IS NULL)))),
-  constraint item_lease_end_check CHECK ((lease_end = ANY (ARRAY['settled'::text, 'released'::text, 'revoked'::text, 'expired'::text, 'transferred'::text, 'closed'::text]))),
+  constraint item_held_has_slot CHECK ((((state = 'held'::text) AND (kind = 'ticket'::text)) = (slot IS NOT NULL))),
   constraint item_lease_seconds_check CHECK ((lease_seconds > (0)::double precision)),
   constraint item_open_is_not_told CHECK (((NOT telling) OR (ended_at IS NOT NULL))),
   constraint item_settled_has_result CHECK (((state = 'settled'::text) = (result IS NOT NULL))),
@@ -265,11 +269,11 @@ create table item (
   constraint item_task_has_stock CHECK (((kind <> 'task'::text) OR (room IS NULL) OR (room >= 0)))
 )
 with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.1, autovacuum_vacuum_cost_delay=1);
+CREATE INDEX case_created ON public.item USING btree (queue, created_at, seq) WHERE (kind = 'case'::text);
 CREATE INDEX item_buried_order ON public.item USING btree (queue, kind, buried_seq) WHERE (state = 'buried'::text);
-CREATE INDEX item_created ON public.item USING btree (queue, kind, created_at, seq);
 CREATE INDEX item_decided_by ON public.item USING btree (queue, ended_by, created_at, seq) WHERE ((kind = 'ticket'::text) AND (state = 'settled'::text));
 CREATE INDEX item_delayed ON public.item USING btree (queue, kind, available_at) WHERE (state = 'delayed'::text);
-CREATE INDEX item_holder ON public.item USING btree (queue, kind, holder) WHERE (state = 'held'::text);
+CREATE UNIQUE INDEX item_holder ON public.item USING btree (queue, kind, holder, slot) WHERE (state = 'held'::text);
 CREATE INDEX item_inviting ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND inviting);
 CREATE UNIQUE INDEX item_job_number ON public.item USING btree (seq) WHERE (kind = 'job'::text);
 CREATE INDEX item_oldest ON public.item USING btree (queue, kind, first_available_at) WHERE (state = 'ready'::text);
@@ -283,12 +287,16 @@ CREATE INDEX item_telling ON public.item USING btree (kind, id) WHERE telling;
 CREATE INDEX item_wake ON public.item USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE TRIGGER item_inserted AFTER INSERT ON public.item REFERENCING NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_insert();
 CREATE TRIGGER item_updated AFTER UPDATE ON public.item REFERENCING OLD TABLE AS old_item NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_update();
+comment on column item.settled_token is 'hash of the token that settled it';
+comment on column item.next_wanted is 'its decision asked for the next item';
 comment on column item.lease_seconds is 'a lease time of its own; null: the queue''s';
 comment on column item.body_bytes is 'length of a job''s body as beanstalkd''s protocol sends it';
 comment on column item.room is 'items with capacity: how many more may hold it; null: one holder at most';
 comment on column item.inviting is 'its workflow has people to invite';
 comment on column item.closing is 'nothing more of it is handed out; it ends when the last of its holders has';
 comment on column item.stocked_by is 'the transaction since which an occurrence could be dispatched to its executor; null: since its start, whenever it was made';
+comment on column item.next_id is 'the next item that its decision got; null: none yet, or there was none';
+comment on column item.slot is 'tickets: which of the holds that its holder may have at once this is, from 1; negative: it has run out, and another has its slot';
 
 create table juror (
   court                text collate "C" not null,
@@ -342,7 +350,6 @@ create table lease (
   ended_at             timestamp with time zone,
   why                  text,
   ended_by             text,
-  follows              text,
   refused_at           timestamp with time zone,
   expires_at           timestamp with time zone,
   invited              boolean default false not null,
@@ -351,13 +358,12 @@ create table lease (
   seen                 xid8,
   constraint lease_pkey PRIMARY KEY (token),
   constraint lease_end CHECK ((((ended_at IS NULL) = (why IS NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)))),
+  constraint lease_of_capacity CHECK ((kind <> ALL (ARRAY['ticket'::text, 'job'::text]))),
   constraint lease_order CHECK ((ended_at >= granted_at)),
   constraint lease_why_check CHECK ((why = ANY (ARRAY['settled'::text, 'released'::text, 'revoked'::text, 'expired'::text, 'transferred'::text, 'closed'::text])))
 )
 with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05);
 CREATE INDEX lease_completed ON public.lease USING btree (slot, ended_at) WHERE ((kind = 'task'::text) AND (why = 'settled'::text));
-CREATE UNIQUE INDEX lease_follows ON public.lease USING btree (follows) WHERE (follows IS NOT NULL);
-CREATE INDEX lease_granted ON public.lease USING btree (kind, queue, granted_at);
 CREATE UNIQUE INDEX lease_live ON public.lease USING btree (kind, item_id, slot) WHERE (ended_at IS NULL);
 CREATE INDEX lease_of_case ON public.lease USING btree (item_id, slot) WHERE (kind = 'case'::text);
 CREATE INDEX lease_of_task ON public.lease USING btree (item_id, slot) WHERE (kind = 'task'::text);
@@ -633,9 +639,11 @@ create table tally (
   kind                 text not null,
   queue                text not null,
   what                 text not null,
-  n                    bigint not null
+  n                    bigint not null,
+  at                   timestamp with time zone
 );
-CREATE INDEX tally_queue ON public.tally USING btree (kind, queue, what) INCLUDE (n);
+CREATE INDEX tally_queue ON public.tally USING btree (kind, queue, what) INCLUDE (n, at);
+comment on column tally.at is 'of items handed out: when; null where it does not matter, or no longer';
 
 create table task (
   id                   text collate "C" not null,

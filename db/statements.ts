@@ -115,14 +115,12 @@ export interface ItemRow {
   holder: string | null;
   granted_at: Date | null;
   expires_at: Date | null;
-  lease_follows: string | null;
-  lease_end: string | null;
   ended_at: Date | null;
   ended_by: string | null;
   end_reason: string | null;
   result: unknown;
   result_hash: Buffer | null;
-  settled_token: string | null;
+  settled_token: Buffer | null;
   next_wanted: boolean;
   telling: boolean;
   event_seq: number;
@@ -144,6 +142,8 @@ export interface ItemRow {
   manual_priority: boolean;
   manual_requires: boolean;
   rules_due_at: Date | null;
+  next_id: string | null;
+  slot: number | null;
 }
 
 export interface LogShardRow {
@@ -359,12 +359,12 @@ export interface Statements {
   get_items: { params: { kind: string; ids: (string | null)[] }; row: ItemRow };
   settle_items: { params: { ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; nextWanted: (boolean | null)[]; kind: string }; row: ItemRow; moves: true };
   renew_items: { params: { ids: (string | null)[]; tokens: (string | null)[]; subjects: (string | null)[]; kind: string }; row: ItemRow; moves: 'unseen' };
-  release_item: { params: { delaySeconds: number; undelivered: boolean; kind: string; id: string; token?: string | null; subject?: string | null; skip: boolean; actor: string; reason?: string | null }; row: ItemRow; moves: true };
+  release_item: { params: { kind: string; id: string; token?: string | null; subject?: string | null; actor: string; reason?: string | null; delaySeconds: number; skip: boolean; undelivered: boolean }; row: ItemRow; moves: true };
   transfer_item: { params: { queue: string; kind: string; id: string; token?: string | null; subject?: string | null; actor: string; reason?: string | null }; row: ItemRow; moves: true };
-  close_items: { params: { kind: string; ids: (string | null)[]; queue?: string | null; state: string; actor: string; reason: string; results: (string | null)[] }; row: ItemRow; moves: true };
+  close_items: { params: { kind: string; ids: (string | null)[]; state: string; actor: string; reason: string; results: (string | null)[]; queue?: string | null }; row: ItemRow; moves: true };
   change_item: { params: { change: unknown; kind: string; id: string; actor: string }; row: ItemRow; moves: true };
   note_item: { params: { type: string; actor: string; data: unknown; kind: string; id: string }; row: ItemRow; moves: 'unseen' };
-  refuse_lease: { params: { token: string; kind: string; id: string }; row: { holder: string; why: string | null } };
+  refuse_lease: { params: { kind: string; id: string; token: string; attempt: string }; row: ItemRow; moves: 'unseen' };
   find_verdict: { params: { token?: string | null; kind: string; id: string }; row: ItemRow & { named_holder: string | null; named_ended_at: Date | null; named_why: string | null; overdue: boolean | null } };
   list_events: { params: { kind: string; id: string; after: number; limit: number }; row: { seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null } };
   filter_items: { params: { kind: string; queue: string; after: string; state?: string | null; createdBefore?: Date | string | null; priorityBelow?: number | null; limit: number }; row: { id: string } };
@@ -374,9 +374,9 @@ export interface Statements {
   reserve_job: { params: { token: string; holder: string; number: number; maxBytes?: number | null }; row: ItemRow; moves: true };
   finish_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; actors: (string | null)[] }; row: ItemRow; moves: true };
   delete_jobs: { params: { ids: (string | null)[]; actors: (string | null)[]; alsoReserved: (boolean | null)[] }; row: ItemRow; moves: true };
-  release_job: { params: { delaySeconds: number; id: string; token: string; priority?: number | null }; row: ItemRow; moves: true };
-  bury_job: { params: { priority?: number | null; id: string; token: string }; row: ItemRow; moves: true };
-  return_jobs: { params: { undelivered: boolean; ids: (string | null)[]; tokens: (string | null)[] }; row: ItemRow; moves: true };
+  release_job: { params: { id: string; token: string; delaySeconds: number; priority?: number | null }; row: ItemRow; moves: true };
+  bury_job: { params: { id: string; token: string; priority?: number | null }; row: ItemRow; moves: true };
+  return_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; undelivered: boolean }; row: ItemRow; moves: true };
   kick_topic: { params: { topic: string; state?: string | null; since?: Date | string | null; limit: number; actor: string }; row: ItemRow & { kicked_from: Columns['kick_topic.kicked_from'] }; moves: true };
   kick_job: { params: { actor: string; id: string }; row: ItemRow; moves: true };
   job_by_number: { params: { number: number }; row: ItemRow };
@@ -392,8 +392,7 @@ export interface Statements {
   get_stream_ticket: { params: { hash: Uint8Array }; row: StreamTicketRow & { queues: string[] | null } };
   keep_stream_ticket: { params: { seconds: number; hash: Uint8Array }; row: never };
   forget_stream_tickets: { params: {}; row: never };
-  list_items: { params: { state?: string | null; createdAfter?: Date | string | null; createdBefore?: Date | string | null; beforeCreatedAt?: Date | string | null; beforeSeq?: number | null; limit: number; kind: string; queue?: string | null }; row: ItemRow };
-  list_items_of_person: { params: { kind: string; queue?: string | null; state?: string | null; person?: string | null; createdAfter?: Date | string | null; createdBefore?: Date | string | null; beforeCreatedAt?: Date | string | null; beforeSeq?: number | null; limit: number }; row: ItemRow };
+  list_items: { params: { state?: string | null; person?: string | null; createdAfter?: Date | string | null; createdBefore?: Date | string | null; beforeCreatedAt?: Date | string | null; beforeSeq?: number | null; limit: number; kind: string; queue?: string | null }; row: ItemRow };
   ensure_queue: { params: { kind: string; name: string }; row: never };
   get_queue: { params: { kind: string; name: string }; row: QueueRow };
   list_queues: { params: { kind: string; before?: number | null; limit: number }; row: QueueRow };
@@ -406,7 +405,7 @@ export interface Statements {
   queue_stats: { params: { kind: string; name: string }; row: { counts: Columns['queue_stats.counts']; oldest_waiting_seconds: number | null; claims_per_minute: number } };
   claim_reasons: { params: { kind: string; queue: string; person: string; skills: (string | null)[] }; row: { delayed: number; held: number; excluded: number; skills: number; skipped: number; paused: number; max_held: number; retry_after: number | null } };
   claim: { params: { kind: string; queue: string; persons: (string | null)[]; tokens: (string | null)[]; count: number; skills: (string | null)[]; resume: boolean }; row: ItemRow; moves: true };
-  claim_next: { params: { kind: string; queue: string; person: string; token: string; skills: (string | null)[]; follows: string }; row: ItemRow; moves: true };
+  claim_next: { params: { kind: string; id: string; follows: string; token: string; skills: (string | null)[] }; row: ItemRow; moves: true };
   items_ahead: { params: { kind: string; id: string; queue: string; skills: (string | null)[]; person: string }; row: { n: number } };
   notice_store: { params: { store: string }; row: { first: boolean } };
   restart_reconciliation: { params: {}; row: never };

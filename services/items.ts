@@ -48,7 +48,7 @@ export function itemService({ db }: Runtime, rules: Rules): ItemService {
     share(
       async (all) => {
         const rows = await settleItems(db, kind, all);
-        return all.map((s) => rows.find((row) => row.settled_token === s.token));
+        return all.map((s) => rows.find((row) => row.id === s.id));
       },
       { keys: ({ id, token }) => [`id/${id}`, token] },
     ),

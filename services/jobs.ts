@@ -9,7 +9,7 @@ import type { ItemService } from './items.ts';
 import { adding, type JobAdding, type Needs } from './jobs-adding.ts';
 import { Problem } from './problems.ts';
 import type { QueueService } from './queues.ts';
-import { newToken } from './tokens.ts';
+import { isSettledBy, newToken } from './tokens.ts';
 
 /** Jobs that one statement kicks, which bounds how long it locks. */
 const KICKED_TOGETHER = 1_000;
@@ -194,7 +194,7 @@ function ending(db: Db): Pick<JobService, 'finish' | 'remove'> {
       const finished = await finish({ id, token, actor });
       if (finished) return finished;
       const existing = await find(db, id);
-      if (token === null || existing.settled_token === token) return existing;
+      if (token === null || isSettledBy(existing, token)) return existing;
       return explain(db, { id, token });
     },
     async remove(job, actor, alsoReserved) {

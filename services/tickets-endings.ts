@@ -8,7 +8,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { checkDecision, checkStatus } from './forms.ts';
 import { checkEntry, Problem } from './problems.ts';
 import { lookInto, type Needs, rejection, type Verdict } from './tickets-leases.ts';
-import { contentHash, newToken } from './tokens.ts';
+import { contentHash, isSettledBy, newToken } from './tokens.ts';
 
 /** A ticket that a claim or a decision hands to its caller. */
 export interface Handed {
@@ -123,12 +123,11 @@ async function decide(
   /** The decider's next new ticket; asked for again, the same (S0.8). */
   const nextOf = async (decided: Item): Promise<Handed | null> => {
     if (decided.ended_by === null) return null;
-    const { queue, ended_by: person } = decided;
-    const claim = { kind: 'ticket', queue, person, token: newToken(), skills, follows: token };
+    const claim = { kind: 'ticket', id, token: newToken(), skills, follows: token };
     const isNew = (row: Item) => row.lease_id === claim.token;
     const [item] = await db.move('claim_next', claim, { moved: (rows) => rows.filter(isNew) });
     // asked for again later, the ticket may have another holder by now, whose token is not for this caller
-    return item ? { item, token: item.holder === person ? item.lease_id : null, isNew: isNew(item) } : null;
+    return item ? { item, token: item.holder === decided.ended_by ? item.lease_id : null, isNew: isNew(item) } : null;
   };
   /** @returns the version of the settings whose form the decision fits; null without a form */
   const fitForm = async (item: Item): Promise<number | null> => {
@@ -153,7 +152,7 @@ async function decide(
 }
 
 const isRepeat = (item: Verdict, token: string, hash: string) =>
-  item.settled_token === token &&
+  isSettledBy(item, token) &&
   item.result_hash !== null &&
   Buffer.compare(item.result_hash, Buffer.from(hash, 'hex')) === 0;
 

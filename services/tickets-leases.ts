@@ -113,12 +113,6 @@ export async function lookInto(db: Db, id: string, token: string | null, subject
 /** The problem to answer with. A former holder's late attempt is also recorded in the ticket's events, once (S0.7). */
 export async function rejection(db: Db, found: Verdict, token: string | null, attempt: string): Promise<Problem> {
   const { code, detail, ...fields } = refusalOf(found);
-  if (token !== null) {
-    const ticket = { kind: 'ticket', id: found.id };
-    const [late] = await db.run('refuse_lease', { ...ticket, token });
-    const data = { attempt, reason: late?.why };
-    if (late && late.why !== 'settled')
-      await db.move('note_item', { ...ticket, type: 'refused', actor: late.holder, data });
-  }
+  if (token !== null) await db.move('refuse_lease', { kind: 'ticket', id: found.id, token, attempt });
   return new Problem(code, detail, fields);
 }

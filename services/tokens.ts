@@ -1,12 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Item } from '../contract/items.ts';
 
 /**
- * A lease token: unguessable, and beginning with the time, so that the index of leases grows at one
- * end. Made here and not by the database, so that a lost answer's fate can be looked up.
+ * A lease token: unguessable, and beginning with the time. Made here and not by the database, so that a lost answer's
+ * fate can be looked up.
  */
 export function newToken(): string {
   return `lt_${Date.now().toString(36).padStart(9, '0')}${randomBytes(16).toString('base64url')}`;
 }
+
+/** Whether the lease with this token is the one that settled the item. */
+export const isSettledBy = ({ settled_token }: Item, token: string) =>
+  settled_token !== null && Buffer.compare(settled_token, createHash('sha256').update(token).digest()) === 0;
 
 /** A new item's id. */
 export const newId = () => `${Date.now().toString(36)}-${randomBytes(9).toString('base64url')}`;

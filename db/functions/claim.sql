@@ -1,140 +1,137 @@
 -- Hands items of one queue to one or more persons (S0.6, S0.8).
 --
--- It looks at more than the rows it locks (what a person holds already), so it is two steps: lock
--- the persons, in one order, then decide on a snapshot taken after the lock. One statement has one
--- snapshot: a lock taken inside it would not refresh what it reads.
+-- No person is locked. Each hold has a slot of its person, 1 .. max_held, and a unique index keeps two claims of one person
+-- from taking the same one: the later fails with 23505 and is repeated (db/pool.ts), and then finds what the first took.
 --
 -- p_persons  distinct; with more than one of them p_count is 1 and p_skills is empty
 -- p_tokens   p_count for each person: the tokens of new leases, made by the caller so that the
 --            fate of a lost answer can be looked up
 -- p_resume   also return what the persons hold; false: new items only
--- p_follows  the token whose decision asked for this one (claim_next)
 -- Returns held items: those with a token of p_tokens are new, the others resumed. A person in none
 -- of the rows got nothing.
 create or replace function claim_items(
-  p_kind text, p_queue text, p_persons text[], p_tokens text[], p_count integer,
-  p_skills text[], p_resume boolean, p_follows text
-) returns setof item language plpgsql as $$
+  p_kind text, p_queue text, p_persons text[], p_tokens text[], p_count integer, p_skills text[], p_resume boolean
+) returns setof item language plpgsql
+set plan_cache_mode = force_generic_plan as $$
 declare
   q queue;
-  v_now timestamptz;
-  v_persons text[];
-  v_tokens text[];
+  v_now timestamptz := clock_timestamp();
+  v_held item[];
+  v_persons text[] := p_persons;
+  v_tokens text[] := p_tokens;
+  v_slots bigint[];
   v_ids text[];
   v_given integer;
-  v_alone text[];
 begin
-  perform pg_advisory_xact_lock(s.key) from (
-    select distinct person_key(p_kind, p_queue, person) as key from unnest(p_persons) as person order by 1) s;
-  v_now := clock_timestamp();
-
-  if p_resume then
-    return query select * from item
-      where kind = p_kind and queue = p_queue and state = 'held'
-        and holder = any (p_persons) and expires_at > v_now
-      order by granted_at, seq;
+  select array_agg(i order by granted_at, seq) into v_held from item i
+   where kind = p_kind and queue = p_queue and state = 'held' and holder = any (p_persons);
+  if p_resume and v_held is not null then
+    return query select * from unnest(v_held) where expires_at > v_now;
   end if;
-
   select * into q from queue where kind = p_kind and name = p_queue;
   if q.paused or q.name is null then return; end if;
 
   -- one slot for each new item that a person may get
-  select array_agg(p.person order by p.no, g), array_agg(p_tokens[(p.no - 1) * p_count + g] order by p.no, g)
-    into v_persons, v_tokens
-    from unnest(p_persons) with ordinality as p (person, no)
-   cross join lateral (
-     select count(*)::integer as n from item
-      where kind = p_kind and queue = p_queue and state = 'held'
-        and holder = p.person and expires_at > v_now) held
-   cross join lateral generate_series(
-     1, least(p_count - case when p_resume then held.n else 0 end, q.max_held - held.n)) as g;
-  if v_persons is null then return; end if;
+  if v_held is null and p_count = 1 then
+    v_slots := array_fill(1, array[cardinality(p_persons)]);
+  else
+    select * into v_persons, v_tokens, v_slots from free_slots(q, v_held, p_persons, p_tokens, p_count, p_resume, v_now);
+    if v_slots is null then return; end if;
+  end if;
 
-  v_ids := case when p_skills = '{}'
-    then pick_plain(p_kind, p_queue, p_persons, cardinality(v_persons), v_now)
-    else pick_skilled(p_kind, p_queue, p_persons[1], p_skills, cardinality(v_persons), v_now) end;
-
-  -- a lease begins when its row is locked: the one before has ended by then, also in the log
-  v_now := clock_timestamp();
-  return query select * from grant_items(q, v_ids, v_persons, v_tokens, p_follows, v_now);
+  if p_skills <> '{}' then v_ids := pick_skilled(p_kind, p_queue, p_persons[1], p_skills, cardinality(v_slots), v_now); end if;
+  return query select * from grant_items(q, v_persons, v_tokens, v_slots, v_ids);
   get diagnostics v_given = row_count;
-  if v_given = coalesce(cardinality(v_ids), 0) then return; end if;
+  if v_given = cardinality(v_slots) or cardinality(p_persons) = 1 or not exists (
+    select from item where kind = p_kind and queue = p_queue and state = 'ready' and requires_key = '') then return; end if;
   -- a person was excluded from the item chosen for them: choose again, one by one, for all who have none
-  for n in 1 .. cardinality(v_persons) loop
-    continue when exists (select 1 from item where kind = p_kind and id = v_ids[n] and lease_id = v_tokens[n]);
-    v_alone := pick_plain(p_kind, p_queue, v_persons[n:n], 1, v_now);
-    v_now := clock_timestamp();
-    return query select * from grant_items(q, v_alone, v_persons[n:n], v_tokens[n:n], p_follows, v_now);
+  for n in 1 .. cardinality(v_slots) loop
+    if not exists (select from item where kind = p_kind and queue = p_queue and state = 'held'
+                      and holder = v_persons[n] and lease_id = v_tokens[n]) then
+      return query select * from grant_items(q, v_persons[n:n], v_tokens[n:n], v_slots[n:n], null);
+    end if;
   end loop;
 end $$;
 
--- The lock under which it is decided what a person gets from a queue.
-create or replace function person_key(p_kind text, p_queue text, p_person text) returns bigint
-  language sql immutable strict parallel safe
-  return hashtextextended(p_kind || chr(31) || p_queue || chr(31) || p_person, 0);
-
--- The new item that a decision asked for as its next one (S0.8): the first answer, an item or none, is
--- the answer however often and from wherever it is asked again.
--- p_follows  the token that decided
-create or replace function claim_next(
-  p_kind text, p_queue text, p_person text, p_token text, p_skills text[], p_follows text
-) returns setof item language plpgsql as $$
+-- The slots that persons have free, as far as they may have more. Holds that have run out and no clock has ended yet do not
+-- count: their slots are given up.
+-- p_held  all that the persons hold
+create or replace function free_slots(
+  q queue, p_held item[], p_persons text[], p_tokens text[], p_count integer, p_resume boolean, p_now timestamptz,
+  out persons text[], out tokens text[], out slots bigint[]
+) language plpgsql set enable_seqscan = off as $$
 begin
-  perform pg_advisory_xact_lock(person_key(p_kind, p_queue, p_person));
-  return query select i.* from lease l join item i on i.kind = l.kind and i.id = l.item_id
-                where l.follows = p_follows;
-  if found then return; end if;
-  perform 1 from lease l join item i on i.kind = l.kind and i.id = l.item_id
-    where l.token = p_follows and i.settled_token = p_follows and i.next_wanted;
-  if not found then return; end if;
-  return query select * from claim_items(p_kind, p_queue, array[p_person], array[p_token], 1, p_skills, false, p_follows);
-  if found then return; end if;
-  update item i set next_wanted = false from lease l
-   where l.token = p_follows and i.kind = l.kind and i.id = l.item_id and i.settled_token = p_follows;
+  update item i set slot = -i.seq
+   where i.kind = q.kind and i.id = any (array(select h.id from unnest(p_held) h where h.expires_at <= p_now))
+     and i.state = 'held' and i.expires_at <= p_now and i.slot > 0;
+  select array_agg(p.person order by p.no, f.slot), array_agg(p_tokens[(p.no - 1) * p_count + f.n] order by p.no, f.slot),
+         array_agg(f.slot order by p.no, f.slot)
+    into persons, tokens, slots
+    from unnest(p_persons) with ordinality as p (person, no)
+   cross join lateral (
+     select array_agg(h.slot) as taken, count(*) as n from unnest(p_held) h where h.holder = p.person and h.expires_at > p_now) live
+   cross join lateral (
+     select s as slot, row_number() over (order by s) as n from generate_series(1, q.max_held) s
+      where live.taken is null or s <> all (live.taken) order by s
+      limit greatest(least(p_count - case when p_resume then live.n else 0 end, q.max_held - live.n), 0)) f;
 end $$;
 
--- Gives the n-th item to the n-th person, unless that person is excluded from it. One plan for all
--- calls, as below: planning for the values at hand would take longer than the work. (plpgsql keeps
--- plans; before PostgreSQL 18 a function in SQL is planned at each call.)
+-- Gives each person an item: the n-th of p_ids, or where that is null the n-th at the head of the queue among those that
+-- ask for no skill, one range of the ready index. Persons who are excluded from theirs get none.
 create or replace function grant_items(
-  q queue, p_ids text[], p_persons text[], p_tokens text[], p_follows text, p_now timestamptz
+  q queue, p_persons text[], p_tokens text[], p_slots bigint[], p_ids text[]
 ) returns setof item language plpgsql
 set plan_cache_mode = force_generic_plan as $$
+declare
+  v_ids text[] := p_ids;
+  v_now timestamptz := clock_timestamp();
 begin
+  if v_ids is null then
+    with head as materialized (
+      select id, rank, seq from item
+       where kind = q.kind and queue = q.name and state = 'ready' and requires_key = '' and rules_due_at is null
+         and (deadline_at is null or deadline_at > v_now)
+         and (cardinality(p_persons) > 1
+              or not (p_persons[1] = any (exclude) or p_persons[1] = any (skipped)))
+       order by rank, seq
+       limit cardinality(p_persons)
+         for update skip locked)
+    select array_agg(id order by rank, seq) into v_ids from head;
+    if v_ids is null then return; end if;
+  end if;
+  -- a lease begins when its row is locked: the one before has ended by then, also in the log
+  v_now := clock_timestamp();
   return query update item i
-     set state = 'held', lease_id = s.token, holder = s.person, granted_at = p_now,
-         expires_at = p_now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)),
-         lease_follows = p_follows, lease_end = null, attempts = i.attempts + 1,
-         wake_at = item_wake('held', null, p_now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)), i.deadline_at,
+     set state = 'held', lease_id = s.token, holder = s.person, slot = s.slot, granted_at = v_now,
+         expires_at = v_now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)),
+         wake_at = item_wake('held', null, v_now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)), i.deadline_at,
            next_escalation(q.escalations, i.first_available_at, i.escalated_seconds)),
-         version = nextval('item_version'), event_seq = i.event_seq + 1,
+         attempts = i.attempts + 1, version = nextval('item_version'), event_seq = i.event_seq + 1,
          last_event = 'claimed', last_actor = s.person,
-         last_data = json_build_object('attempt', i.attempts + 1), updated_at = p_now
-    from unnest(p_ids, p_persons, p_tokens) as s (id, person, token)
-   where i.kind = q.kind and i.id = s.id and i.state = 'ready'
+         last_data = json_build_object('attempt', i.attempts + 1), updated_at = v_now
+    from unnest(v_ids, p_persons, p_tokens, p_slots) as s (id, person, token, slot)
+   where i.kind = q.kind and i.id = s.id
      and not (s.person = any (i.exclude) or s.person = any (i.skipped))
   returning i.*;
 end $$;
 
--- The head of the queue among items that ask for no skill: one range of the ready index.
-create or replace function pick_plain(
-  p_kind text, p_queue text, p_persons text[], p_count integer, p_now timestamptz
-) returns text[] language plpgsql
-set plan_cache_mode = force_generic_plan as $$
+-- The new item that a decision asked for as its next one (S0.8): the first answer, an item or none, is
+-- the answer however often and from wherever it is asked again. It is kept in the decided item's row, which is locked first.
+-- p_follows  the token that decided
+create or replace function claim_next(
+  p_kind text, p_id text, p_follows text, p_token text, p_skills text[]
+) returns setof item language plpgsql as $$
 declare
-  v_ids text[];
+  d item;
 begin
-  with c as materialized (
-    select id, rank, seq from item
-     where kind = p_kind and queue = p_queue and state = 'ready' and requires_key = '' and rules_due_at is null
-       and (deadline_at is null or deadline_at > p_now)
-       and (cardinality(p_persons) > 1
-            or not (p_persons[1] = any (exclude) or p_persons[1] = any (skipped)))
-     order by rank, seq
-     limit p_count
-       for update skip locked)
-  select array_agg(id order by rank, seq) into v_ids from c;
-  return v_ids;
+  select * into d from item where kind = p_kind and id = p_id and settled_token = token_hash(p_follows) for update;
+  if d.next_id is not null then return query select * from item where kind = p_kind and id = d.next_id; return; end if;
+  if d.next_wanted is not true then return; end if;
+  return query select * from claim_items(p_kind, d.queue, array[d.ended_by], array[p_token], 1, p_skills, false);
+  update item i set next_id = n.id, next_wanted = n.id is not null
+    from (select max(id) as id from item
+           where kind = p_kind and queue = d.queue and state = 'held' and holder = d.ended_by and lease_id = p_token) n
+   where i.kind = p_kind and i.id = p_id;
 end $$;
 
 -- The head of the queue among items whose skills the person covers: the ready index is read once

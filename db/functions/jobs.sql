@@ -48,7 +48,7 @@ begin
        set state = 'held', lease_id = s.token, holder = s.holder, granted_at = v_now,
            expires_at = v_now + make_interval(secs => i.lease_seconds),
            wake_at = v_now + make_interval(secs => i.lease_seconds),
-           lease_follows = null, lease_end = null, attempts = i.attempts + 1,
+           attempts = i.attempts + 1,
            version = nextval('item_version'), event_seq = i.event_seq + 1,
            last_event = 'reserved', last_actor = s.holder,
            last_data = json_build_object('attempt', i.attempts + 1), updated_at = v_now

@@ -1,8 +1,9 @@
 -- The item row decides; this trigger writes everything that follows from its change, in the same
 -- transaction and for every statement alike, so that no transition can miss its history:
---   event_seq moved  → an event row            lease_id came  → a lease row
---   version moved    → its workflow receives it  lease_id went  → that lease is ended
---   state moved      → signed tally rows       ended by another, or changed while held → a notice
+--   event_seq moved  → an event row, which says what lease it grants or ends
+--   version moved    → its workflow receives the line that says so
+--   state moved      → signed tally rows
+--   lease ended by another, or item changed while held → a notice
 create or replace function log_item_insert() returns trigger language plpgsql as $$
 begin
   with logged as (
@@ -17,48 +18,56 @@ end $$;
 -- (Without sequential scans: the plan made while the tables were empty is kept when they are not.)
 create or replace function log_item_update() returns trigger language plpgsql
 set enable_seqscan = off as $$
+declare
+  v_noticed boolean;
 begin
   with pair as materialized (
     select n.kind, n.id, n.queue, n.state, n.version, n.event_seq, n.last_event, n.last_actor, n.last_data,
-           n.updated_at, n.lease_id, n.holder, n.granted_at, n.lease_follows, n.lease_end,
-           o.queue as old_queue, o.state as old_state, o.version as old_version,
-           o.event_seq as old_event_seq, o.lease_id as old_lease_id, o.holder as old_holder
+           n.updated_at, n.lease_id, o.queue as old_queue, o.state as old_state, o.holder as old_holder,
+           n.event_seq > o.event_seq as logged, n.version > o.version as versioned,
+           n.lease_id is not null and n.lease_id is distinct from o.lease_id as granted,
+           o.lease_id is not null and n.lease_id is distinct from o.lease_id as ended
       -- full, because that cannot become a nested loop: the plan made for one row is kept for a thousand
       from new_item n full join old_item o on o.kind = n.kind and o.id = n.id
   ), logged as (
-    insert into event (kind, item_id, seq, type, actor, at, data, version)
+    insert into event (kind, item_id, seq, type, actor, at, data, version, token, ends)
     select kind, id, event_seq, last_event, last_actor, updated_at, last_data,
            -- what its own workflow asked for (`docket.received_by`), that has received already
-           case when version > old_version and id is distinct from current_setting('docket.received_by', true) then version end
-      from pair where event_seq > old_event_seq
-  ), granted as (
-    insert into lease (token, kind, item_id, queue, holder, granted_at, follows)
-    select lease_id, kind, id, queue, holder, granted_at, lease_follows
-      from pair where lease_id is not null and lease_id is distinct from old_lease_id
-  ), ended as (
-    update lease l
-       set ended_at = greatest(p.updated_at, l.granted_at), why = p.lease_end, ended_by = p.last_actor
-      from pair p where l.token = p.old_lease_id and p.lease_id is distinct from p.old_lease_id
-  ), noticed as (
-    insert into notice (kind, item_id, queue, person, type, data)
-    select kind, id, old_queue, old_holder, 'lease_lost', json_build_object(
-             'reason', case when lease_end = 'closed' then last_event else lease_end end, 'by', last_actor)
-      from pair
-     where old_lease_id is not null and lease_id is distinct from old_lease_id
-       and (last_actor <> old_holder or lease_end not in ('settled', 'released', 'transferred'))
-    union all
-    select kind, id, queue, holder, 'changed', json_build_object('version', version)
-      from pair where lease_id = old_lease_id and version > old_version
-  ), moved as (
-    select kind, queue, state, old_queue, old_state from pair
-     where state <> old_state or queue <> old_queue
+           case when versioned and id is distinct from current_setting('docket.received_by', true) then version end,
+           case when granted then token_hash(lease_id) end,
+           case when ended then (
+             select g.seq from event g
+              where g.kind = pair.kind and g.item_id = pair.id and g.token is not null and g.type <> 'refused'
+              order by g.seq desc limit 1) end
+      from pair where logged
+  ), counted as (
+    insert into tally (kind, queue, what, n, at)
+    select kind, s.queue, s.what, sum(s.n), s.at
+      from pair cross join lateral (values
+        (pair.queue, state, 1, case when granted then date_trunc('second', updated_at) end),
+        (old_queue, old_state, -1, null),
+        (old_queue, 'lease_expired', 1, null)) as s (queue, what, n, at)
+     where case s.what when 'lease_expired' then ended and lease_end(last_event, last_actor, old_holder) = 'expired'
+                       else state <> old_state or pair.queue <> old_queue end
+     group by kind, s.queue, s.what, s.at having sum(s.n) <> 0
   )
-  insert into tally (kind, queue, what, n)
-  select kind, queue, what, sum(n) from (
-    select kind, queue, state as what, 1 as n from moved
-    union all select kind, old_queue, old_state, -1 from moved
-    union all select kind, old_queue, 'lease_expired', 1 from pair
-               where lease_end = 'expired' and old_lease_id is not null and lease_id is null
-  ) d group by kind, queue, what having sum(n) <> 0;
+  select true into v_noticed from pair
+   where old_holder is not null and (ended or versioned)
+     and not (ended and last_actor = old_holder and last_event in ('decided', 'finished', 'released', 'skipped')) limit 1;
+  if v_noticed then
+    insert into notice (kind, item_id, queue, person, type, data)
+    select o.kind, o.id, o.queue, o.holder, s.type, s.data
+      from new_item n full join old_item o on o.kind = n.kind and o.id = n.id
+     cross join lateral (select lease_end(n.last_event, n.last_actor, o.holder) as why) e
+     cross join lateral (
+       select 'lease_lost' as type, json_build_object(
+                'reason', case when e.why = 'closed' then n.last_event else e.why end, 'by', n.last_actor) as data
+        where n.lease_id is distinct from o.lease_id
+          and (n.last_actor <> o.holder or e.why not in ('settled', 'released', 'transferred'))
+       union all
+       select 'changed', json_build_object('version', n.version)
+        where n.lease_id = o.lease_id and n.version > o.version) s
+     where o.holder is not null;
+  end if;
   return null;
 end $$;

@@ -1,6 +1,6 @@
 -- Transitions of items. Each is one compare-and-set: the WHERE says from which state and with which
 -- live lease it is allowed, and no row back is an answer that the caller looks into (`find_verdict`).
--- What follows from a transition (event, lease log, counts) is written by db/functions/log.sql.
+-- What follows from a transition (event, counts, notices) is written by db/functions/log.sql.
 
 -- name: add_items
 -- moves
@@ -52,9 +52,9 @@ select * from item where kind = :kind and id = any (:ids::text[]);
 -- :subjects: those that reviewers' keys are bound to, or null. :formVersions: the settings versions whose forms the
 -- decisions were checked against; a queue without a form needs none, so the common case costs no look-up.
 update item i
-   set state = 'settled', result = s.result::json, result_hash = decode(s.hash, 'hex'), settled_token = s.token,
+   set state = 'settled', result = s.result::json, result_hash = decode(s.hash, 'hex'), settled_token = token_hash(s.token),
        next_wanted = s.next_wanted, ended_at = t.now, ended_by = i.holder, wake_at = null,
-       lease_id = null, holder = null, granted_at = null, expires_at = null, lease_end = 'settled',
+       lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
        telling = coalesce(i.callback, q.callback) is not null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = end_event(i.kind, 'settled'), last_actor = i.holder,
@@ -63,9 +63,7 @@ update item i
               :formVersions::bigint[], :nextWanted::boolean[])
          as s (id, token, result, hash, subject, form_version, next_wanted),
        queue q, (select clock_timestamp() as now) t
- where i.kind = :kind and i.id = s.id and i.lease_id = s.token and i.state = 'held'
-   and least(i.expires_at, i.deadline_at) > (select clock_timestamp())
-   and (s.subject is null or s.subject = i.holder)
+ where i.kind = :kind and i.id = s.id and is_live(i, s.token, s.subject)
    and q.kind = i.kind and q.name = i.queue and (q.form is null or q.settings_version = s.form_version)
    and fits_review(i.callback, s.result::json)
 returning i.*;
@@ -82,48 +80,15 @@ update item i
        updated_at = t.now
   from unnest(:ids::text[], :tokens::text[], :subjects::text[]) as s (id, token, subject),
        queue q, (select clock_timestamp() as now) t
- where i.kind = :kind and i.id = s.id and i.lease_id = s.token and i.state = 'held'
-   and least(i.expires_at, i.deadline_at) > (select clock_timestamp())
-   and (s.subject is null or s.subject = i.holder)
+ where i.kind = :kind and i.id = s.id and is_live(i, s.token, s.subject)
    and q.kind = i.kind and q.name = i.queue
 returning i.*;
 
 -- name: release_item
 -- moves
--- Gives an item back. With a token by its holder; :token null: an operator takes it away ('revoked').
--- :skip: never offered to this person again. :undelivered: the answer could not be written to the caller, so it
--- doesn't count as its last attempt.
--- The item keeps its rank, which comes from when it first became available.
-with now as materialized (select clock_timestamp() as now),
-held as (
-  select i.kind, i.id, n.now, coalesce(i.callback, q.callback) is not null as deliver, q.escalations, q.rules,
-         n.now + make_interval(secs => :delaySeconds) as back_at,
-         case when i.attempts >= q.max_attempts and not :undelivered then 'dead'
-              when :delaySeconds > 0 then 'delayed' else 'ready' end as state
-    from item i join queue q on q.kind = i.kind and q.name = i.queue cross join now n
-   where i.kind = :kind and i.id = :id and i.state = 'held' and i.expires_at > n.now
-     and (:token?::text is null or i.lease_id = :token) and (:subject?::text is null or i.holder = :subject)
-     for update of i
-)
-update item i
-   set state = h.state, available_at = case when h.state = 'delayed' then h.back_at else i.available_at end,
-       skipped = case when :skip and not i.holder = any (i.skipped) then i.skipped || i.holder else i.skipped end,
-       lease_id = null, holder = null, granted_at = null, expires_at = null,
-       lease_end = case when :token::text is null then 'revoked' else 'released' end,
-       attempts = i.attempts - case when :undelivered then 1 else 0 end,
-       rules_due_at = case when h.rules <> '[]' then h.now end,
-       wake_at = case when h.state = 'dead' then null else item_wake(h.state, h.back_at, null, i.deadline_at,
-         next_escalation(h.escalations, i.first_available_at, i.escalated_seconds)) end,
-       ended_at = case when h.state = 'dead' then h.now end, ended_by = case when h.state = 'dead' then :actor end,
-       telling = h.state = 'dead' and h.deliver,
-       version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = case when h.state = 'dead' then 'dead' when :skip then 'skipped' else 'released' end,
-       last_actor = :actor, updated_at = h.now,
-       last_data = json_strip_nulls(json_build_object('reviewer', i.holder, 'reason', :reason?::text,
-         'delaySeconds', nullif(:delaySeconds, 0), 'attempts', case when h.state = 'dead' then i.attempts end))
-  from held h
- where i.kind = h.kind and i.id = h.id
-returning i.*;
+-- Gives an item back, by its holder's token or (:token null) by an operator, who takes it away.
+select * from give_back(:kind, array[:id], array[:token?::text], p_subject => :subject?, p_actor => :actor, p_reason => :reason?,
+                        p_delay => :delaySeconds, p_skip => :skip, p_undelivered => :undelivered);
 
 -- name: transfer_item
 -- moves
@@ -137,16 +102,14 @@ open as (
          case when i.state = 'held' then 'ready' else i.state end as state
     from item i join queue q on q.kind = i.kind and q.name = :queue cross join now n
    where i.kind = :kind and i.id = :id and i.ended_at is null
-     and (:token?::text is null or (i.lease_id = :token and i.expires_at > n.now))
-     and (:subject?::text is null or i.holder = :subject)
+     and (:token?::text is null or is_live(i, :token, :subject?))
      for update of i
 )
 update item i
    set queue = :queue, state = o.state, deadline_at = o.deadline_at, front = false, escalated_seconds = -1,
        rules_due_at = case when o.rules <> '[]' or i.ruled is not null then o.now end,
        rank = item_rank(i.kind, i.priority, i.first_available_at, o.level_seconds, false),
-       lease_end = case when i.state = 'held' then 'transferred' else i.lease_end end,
-       lease_id = null, holder = null, granted_at = null, expires_at = null,
+       lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
        wake_at = item_wake(o.state, i.available_at, null, o.deadline_at,
          next_escalation(o.escalations, i.first_available_at, -1)),
        version = nextval('item_version'), event_seq = i.event_seq + 1,
@@ -161,28 +124,7 @@ returning i.*;
 -- moves
 -- Ends open items from outside, also while held (S0.4). :state 'settled' (decided by another system, with a
 -- result each) or 'invalidated'; :queue: only in this one.
--- The inner lock is taken in the order of ids, as everywhere, so that two bulk calls cannot deadlock.
-with wanted as materialized (
-  select i.kind, i.id from item i
-   where i.kind = :kind and i.id = any (:ids::text[]) and i.ended_at is null
-     and (:queue?::text is null or i.queue = :queue)
-   order by i.id for update
-)
-update item i
-   set state = :state, result = s.result::json, buried_seq = null,
-       ended_at = t.now, ended_by = :actor, end_reason = :reason, wake_at = null,
-       lease_end = case when i.state = 'held' then 'closed' else i.lease_end end,
-       lease_id = null, holder = null, granted_at = null, expires_at = null,
-       telling = coalesce(i.callback, q.callback) is not null,
-       version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = end_event(i.kind, :state), last_actor = :actor, updated_at = t.now,
-       last_data = json_strip_nulls(json_build_object(
-         'reason', :reason::text, 'decision', s.result::json, 'reviewer', i.holder))
-  from wanted w
-  join unnest(:ids::text[], :results::text[]) as s (id, result) on s.id = w.id,
-       queue q, (select clock_timestamp() as now) t
- where i.kind = w.kind and i.id = w.id and i.ended_at is null and q.kind = i.kind and q.name = i.queue
-returning i.*;
+select * from end_items(:kind, :ids, :state, :actor, :reason, p_results => :results, p_queue => :queue?);
 
 -- name: change_item
 -- moves
@@ -230,16 +172,14 @@ update item
 returning *;
 
 -- name: refuse_lease
--- Marks the first late attempt with a lease that has ended, so that the log shows it once (S0.7).
-update lease set refused_at = clock_timestamp()
- where token = :token and kind = :kind and item_id = :id and ended_at is not null and refused_at is null
-returning holder, why;
+-- moves: unseen
+select * from refuse_lease(:kind, :id, :token, :attempt);
 
 -- name: find_verdict
 -- Data to explain a rejected attempt: the item as it is, and the lease that the attempt named.
 select i.*, l.holder as named_holder, l.ended_at as named_ended_at, l.why as named_why,
        i.ended_at is null and least(i.expires_at, i.deadline_at) <= clock_timestamp() as overdue
-  from item i left join lease l on l.token = :token? and l.kind = i.kind and l.item_id = i.id
+  from item i left join lateral named_lease(i.kind, i.id, :token?) l on true
  where i.kind = :kind and i.id = :id;
 
 -- name: list_events

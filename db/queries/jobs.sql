@@ -17,7 +17,7 @@ update item i
    set state = 'held', lease_id = :token, holder = :holder, granted_at = t.now, buried_seq = null,
        expires_at = t.now + make_interval(secs => i.lease_seconds),
        wake_at = t.now + make_interval(secs => i.lease_seconds),
-       lease_follows = null, lease_end = null, attempts = i.attempts + 1,
+       attempts = i.attempts + 1,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'reserved', last_actor = :holder, last_data = json_build_object('attempt', i.attempts + 1), updated_at = t.now
   from (select clock_timestamp() as now) t
@@ -30,9 +30,8 @@ returning i.*;
 -- With a token: only that reservation, while it is live. Without one: in any open state, ending whatever reservation is
 -- current (S3.1, S3.3). :actors: who finishes it, where it is not reserved.
 update item i
-   set state = 'settled', result = 'null', settled_token = s.token, buried_seq = null,
+   set state = 'settled', result = 'null', settled_token = token_hash(s.token), buried_seq = null,
        ended_at = t.now, ended_by = coalesce(i.holder, s.actor), wake_at = null,
-       lease_end = case when i.state = 'held' then 'settled' else i.lease_end end,
        lease_id = null, holder = null, granted_at = null, expires_at = null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'finished', last_actor = coalesce(i.holder, s.actor), last_data = null, updated_at = t.now
@@ -44,76 +43,24 @@ returning i.*;
 -- name: delete_jobs
 -- moves
 -- In any open state; :alsoReserved false: not while it is reserved (beanstalkd).
-update item i
-   set state = 'invalidated', end_reason = 'deleted', buried_seq = null,
-       ended_at = t.now, ended_by = s.actor, wake_at = null,
-       lease_end = case when i.state = 'held' then 'closed' else i.lease_end end,
-       lease_id = null, holder = null, granted_at = null, expires_at = null,
-       version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'deleted', last_actor = s.actor, last_data = null, updated_at = t.now
-  from unnest(:ids::text[], :actors::text[], :alsoReserved::boolean[]) as s (id, actor, also_reserved), (select clock_timestamp() as now) t
- where i.kind = 'job' and i.id = s.id and i.ended_at is null and (s.also_reserved or i.state <> 'held')
-returning i.*;
+select * from end_items('job', :ids, 'invalidated', null, 'deleted', p_actors => :actors, p_also_held => :alsoReserved);
 
 -- name: release_job
 -- moves
--- Gives a reserved job back after :delaySeconds, with another priority if one is given. One whose topic allows no
--- further attempt is buried instead.
-with given as (
-  select i.kind, i.id, t.now, t.now + make_interval(secs => :delaySeconds) as back_at,
-         case when i.attempts >= q.max_attempts then 'buried' when :delaySeconds > 0 then 'delayed' else 'ready' end as state
-    from item i join queue q on q.kind = i.kind and q.name = i.queue cross join (select clock_timestamp() as now) t
-   where i.kind = 'job' and i.id = :id and i.state = 'held' and i.lease_id = :token and i.expires_at > t.now
-     for update of i
-)
-update item i
-   set state = g.state, priority = coalesce(:priority?::bigint, i.priority), rank = coalesce(:priority::bigint, i.priority),
-       delay_seconds = :delaySeconds, available_at = case when g.state = 'delayed' then g.back_at else i.available_at end,
-       buried_seq = case when g.state = 'buried' then nextval('item_buried') end,
-       lease_end = 'released', lease_id = null, holder = null, granted_at = null, expires_at = null,
-       wake_at = case when g.state = 'delayed' then g.back_at end,
-       version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = case when g.state = 'buried' then 'buried' else 'released' end, last_actor = i.holder, updated_at = g.now,
-       last_data = json_strip_nulls(json_build_object('delaySeconds', nullif(:delaySeconds, 0), 'priority', :priority::bigint))
-  from given g
- where i.kind = g.kind and i.id = g.id
-returning i.*;
+-- Gives a reserved job back after :delaySeconds, with another priority if one is given.
+select * from give_back('job', array[:id], array[:token], p_delay => :delaySeconds, p_priority => :priority?);
 
 -- name: bury_job
 -- moves
 -- Puts a reserved job aside until it is kicked, with another priority if one is given.
-update item i
-   set state = 'buried', buried_seq = nextval('item_buried'),
-       priority = coalesce(:priority?::bigint, i.priority), rank = coalesce(:priority::bigint, i.priority),
-       lease_end = 'released', lease_id = null, holder = null, granted_at = null, expires_at = null, wake_at = null,
-       version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'buried', last_actor = i.holder, last_data = json_build_object('reason', 'asked'), updated_at = clock_timestamp()
- where i.kind = 'job' and i.id = :id and i.state = 'held' and i.lease_id = :token and i.expires_at > (select clock_timestamp())
-returning i.*;
+select * from give_back('job', array[:id], array[:token], p_reason => 'asked', p_bury => true, p_priority => :priority?);
 
 -- name: return_jobs
 -- moves
 -- Makes reserved jobs ready, because the connection that held them is gone. Delay and priority stay, and it does not
 -- count as a release. :undelivered: the answer never reached the client, so it was no attempt either.
-with held as (
-  select i.kind, i.id, t.now, i.attempts - case when :undelivered then 1 else 0 end as attempts,
-         case when not :undelivered and i.attempts >= q.max_attempts then 'buried' else 'ready' end as state
-    from unnest(:ids::text[], :tokens::text[]) as s (id, token)
-    join item i on i.kind = 'job' and i.id = s.id and i.state = 'held' and i.lease_id = s.token
-    join queue q on q.kind = i.kind and q.name = i.queue
-   cross join (select clock_timestamp() as now) t
-   where i.expires_at > t.now
-   order by i.id for update of i
-)
-update item i
-   set state = h.state, attempts = h.attempts, buried_seq = case when h.state = 'buried' then nextval('item_buried') end,
-       lease_end = 'released', lease_id = null, holder = null, granted_at = null, expires_at = null, wake_at = null,
-       version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = case when h.state = 'buried' then 'buried' else 'released' end, last_actor = i.holder, updated_at = h.now,
-       last_data = json_build_object('reason', case when :undelivered then 'undelivered' else 'disconnected' end)
-  from held h
- where i.kind = h.kind and i.id = h.id
-returning i.*;
+select * from give_back('job', :ids, :tokens, p_undelivered => :undelivered,
+                        p_reason => case when :undelivered then 'undelivered' else 'disconnected' end);
 
 -- name: kick_topic
 -- moves

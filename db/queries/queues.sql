@@ -51,21 +51,18 @@ returning kind, name;
 
 -- name: refresh_items
 -- moves: unseen
--- not null: created_at, due, ruled
+-- not null: created_at, seq, due, ruled
 -- One batch of a queue's open items, recomputed after its settings changed: rank, deadline and wake time;
 -- steps already reached apply again as `greatest(current, step)`. Walks in the order of creation from
 -- (:afterCreatedAt, :afterSeq). The answer is the last row of the batch, with the ids for which something is due
 -- at once (an escalation that they have reached) and those that rules are about; no row at the end.
 with batch as materialized (
-  select i.kind, i.id, i.created_at, i.seq from item i
-   where i.kind = :kind and i.queue = :name
-     and (i.created_at, i.seq) > (:afterCreatedAt::timestamptz, :afterSeq::bigint)
-   order by i.created_at, i.seq limit :limit
+  select * from open_items(:kind, :name, :afterCreatedAt, :afterSeq, :limit)
 ), locked as materialized (
   -- without the queue: before the first ANALYZE the planner would read a queue's whole index per row
   select i.kind, i.id, i.queue, i.state, i.priority, i.front, i.created_at, i.available_at, i.first_available_at,
          i.expires_at, i.deadline_at, i.own_deadline, i.ruled
-    from batch b join item i on i.kind = b.kind and i.id = b.id and i.ended_at is null
+    from batch b join item i on i.kind = :kind and i.id = b.id and i.ended_at is null
    order by i.id for update of i
 ), recomputed as materialized (
   select i.kind, i.id, d.deadline_at, q.rules <> '[]' or i.ruled is not null as ruled,
@@ -112,9 +109,9 @@ select
      select what, sum(n) as n from tally where kind = :kind and queue = :name group by what) t) as counts,
   (select extract(epoch from clock_timestamp() - min(first_available_at))::double precision
      from item where kind = :kind and queue = :name and state = 'ready') as oldest_waiting_seconds,
-  (select count(*)::integer from lease
-    where kind = :kind and queue = :name
-      and granted_at > (select clock_timestamp()) - interval '1 minute') as claims_per_minute;
+  (select coalesce(sum(n), 0)::integer from tally
+    where kind = :kind and queue = :name and what = 'held'
+      and at > (select clock_timestamp()) - interval '1 minute') as claims_per_minute;
 
 -- name: claim_reasons
 -- not null: delayed, held, excluded, skills, skipped, paused, max_held
@@ -122,11 +119,11 @@ select * from claim_reasons(:kind, :queue, :person, :skills);
 
 -- name: claim
 -- moves
-select * from claim_items(:kind, :queue, :persons, :tokens, :count, :skills, :resume, null);
+select * from claim_items(:kind, :queue, :persons, :tokens, :count, :skills, :resume);
 
 -- name: claim_next
 -- moves
-select * from claim_next(:kind, :queue, :person, :token, :skills, :follows);
+select * from claim_next(:kind, :id, :follows, :token, :skills);
 
 -- name: items_ahead
 -- not null: n

@@ -51,7 +51,6 @@ select * from item
 -- not null: waited
 -- One batch of a queue's open tickets in the order of creation from (:afterCreatedAt, :afterSeq), with how long each
 -- has waited.
-select *, extract(epoch from clock_timestamp() - first_available_at)::double precision as waited from item
- where kind = 'ticket' and queue = :queue and ended_at is null
-   and (created_at, seq) > (:afterCreatedAt::timestamptz, :afterSeq::bigint)
- order by created_at, seq limit :limit;
+select i.*, extract(epoch from clock_timestamp() - first_available_at)::double precision as waited
+  from open_items('ticket', :queue, :afterCreatedAt, :afterSeq, :limit) o join item i on i.kind = 'ticket' and i.id = o.id
+ order by i.created_at, i.seq;

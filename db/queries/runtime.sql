@@ -67,15 +67,19 @@ select coalesce(max(seq), 0)::bigint as seq from notice;
 delete from notice where at < (select clock_timestamp()) - interval '10 minutes';
 
 -- name: compact_tally
--- Sums up the signed rows where there is more than one, one process at a time.
+-- Sums up the signed rows where there is more than one, one process at a time. Those that keep their time are summed up by
+-- it, until a minute has passed.
 with leader as materialized (select pg_try_advisory_xact_lock(7236001) as mine),
-heap as (select kind, queue, what from tally group by kind, queue, what having count(*) > 1),
+heap as (
+  select kind, queue, what, case when at > now() - interval '1 minute' then at end as at
+    from tally group by 1, 2, 3, 4 having count(*) > 1),
 gone as (
   delete from tally t using leader, heap
    where leader.mine and (t.kind, t.queue, t.what) = (heap.kind, heap.queue, heap.what)
-  returning t.kind, t.queue, t.what, t.n)
-insert into tally (kind, queue, what, n)
-select kind, queue, what, sum(n) from gone group by kind, queue, what having sum(n) <> 0;
+     and heap.at is not distinct from case when t.at > now() - interval '1 minute' then t.at end
+  returning t.kind, t.queue, t.what, t.n, heap.at)
+insert into tally (kind, queue, what, n, at)
+select kind, queue, what, sum(n), at from gone group by kind, queue, what, at having sum(n) <> 0;
 
 -- name: command_once
 insert into operator_command (key, kind, item_id) values (:key, :kind, :id) on conflict do nothing returning key;

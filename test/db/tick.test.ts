@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
+import { LEASES } from '../support/leases.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 const stores = await testStores();
@@ -116,7 +117,7 @@ test('S0.6 two processes that look at the same time do nothing twice', async () 
     where item_id like 'two-%' group by type order by type`);
   expect(types).toEqual(['available', 'claimed', 'created', 'reclaimed'].map((type) => ({ type, n: 400, items: 400 })));
   expect(await stats('two')).toMatchObject({ delayed: 0, held: 0, leaseExpiries: 400 });
-  expect(await sql(`select why, count(*)::int as n from lease where queue = 'two' group by why`)).toEqual([
+  expect(await sql(`select why, count(*)::int as n from ${LEASES} where queue = 'two' group by why`)).toEqual([
     { why: 'expired', n: 400 },
   ]);
   const versions = await sql(`select count(*)::int as n, count(distinct version)::int as different from item`);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
+import { LEASES } from '../support/leases.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, claim, configure, decide, dice, events, ticket, withToken } from '../support/tickets.ts';
 
@@ -250,10 +251,11 @@ test('S0.6 fifty reviewers and two thousand tickets: nobody is handed what anoth
   const done = await Promise.all(Array.from({ length: 50 }, (_, n) => worker(n, held)));
   expect(done.reduce((a, b) => a + b)).toBe(2000);
   const [check] = await sql<{ overlaps: string; leases: string; live: string; decided: string }>(`
-    select (select count(*) from lease a join lease b on b.kind = a.kind and b.item_id = a.item_id and b.token > a.token
+    with held as materialized (select * from ${LEASES})
+    select (select count(*) from held a join held b on b.kind = a.kind and b.item_id = a.item_id and b.seq > a.seq
              where tstzrange(a.granted_at, a.ended_at) && tstzrange(b.granted_at, b.ended_at)) as overlaps,
-           (select count(*) from lease where queue = 'rush') as leases,
-           (select count(*) from lease where queue = 'rush' and ended_at is null) as live,
+           (select count(*) from held where queue = 'rush') as leases,
+           (select count(*) from held where queue = 'rush' and ended_at is null) as live,
            (select count(*) from event e join item i on i.kind = e.kind and i.id = e.item_id
              where i.queue = 'rush' and e.type = 'decided') as decided`);
   expect(check).toMatchObject({ overlaps: '0', live: '0', decided: '2000' });

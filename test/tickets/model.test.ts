@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json, Reply } from '../support/client.ts';
+import { LEASES } from '../support/leases.ts';
 import { Model, type ModelTicket, type NewModelTicket, type Outcome } from '../support/model.ts';
 import { startTestSystem } from '../support/system.ts';
 
@@ -256,7 +257,7 @@ async function recount(model: Model, real: Real): Promise<void> {
     const { items } = (await api.get(`${ticketPath(real, t, '/events')}?limit=500`)).body;
     expect(items.map((e: Json) => e.seq)).toEqual(items.map((_e: Json, n: number) => n + 1));
     expect(items.filter((e: Json) => e.type === 'claimed').length).toBe(t.leases.length);
-    const leases = await sql(`select holder, why as end from lease where item_id = $1 order by granted_at, token`, [
+    const leases = await sql(`select holder, why as end from ${LEASES} where item_id = $1 order by granted_at, seq`, [
       real.prefix + t.id,
     ]);
     expect(leases).toEqual(t.leases.map(({ holder, end }) => ({ holder, end })));

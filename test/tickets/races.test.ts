@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
+import { LEASES } from '../support/leases.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { add, addMany, claim, configure, decide, dice, ticket, withToken } from '../support/tickets.ts';
 
@@ -16,11 +17,11 @@ const FINAL = new Set(['decided', 'invalidated', 'expired', 'dead']);
 async function expectSound(): Promise<void> {
   const [found] = await sql(`
     select (select count(*)::int from item where ended_at is not null and (holder is not null or lease_id is not null)) as final_held,
-           (select count(*)::int from lease l join item i on i.kind = l.kind and i.id = l.item_id
-             where l.ended_at is null and i.lease_id is distinct from l.token) as stray_leases,
+           (select count(*)::int from ${LEASES} join item i on i.kind = lease.kind and i.id = lease.item_id
+             where lease.ended_at is null and i.granted_at is distinct from lease.granted_at) as stray_leases,
            (select count(*)::int from (select 1 from event where type in ('decided', 'invalidated', 'expired', 'dead')
              group by kind, item_id having count(*) > 1) s) as two_ends,
-           (select count(*)::int from lease a join lease b on b.item_id = a.item_id and b.token > a.token
+           (select count(*)::int from (select * from ${LEASES}) a join (select * from ${LEASES}) b on b.item_id = a.item_id and b.seq > a.seq
              where tstzrange(a.granted_at, a.ended_at) && tstzrange(b.granted_at, b.ended_at)) as overlaps`);
   expect(found).toEqual({ final_held: 0, stray_leases: 0, two_ends: 0, overlaps: 0 });
 }
@@ -181,7 +182,7 @@ test('S0.6 a lease that begins behind a wait begins after the end of the one bef
   await client.end();
   expect((await second).attempts).toBe(2);
   const leases = await system.sql<{ granted_at: Date; ended_at: Date | null }>(
-    'select * from lease order by granted_at',
+    `select * from ${LEASES} order by granted_at`,
   );
   expect(leases[1]?.granted_at.getTime()).toBeGreaterThanOrEqual(leases[0]?.ended_at?.getTime() ?? Number.NaN);
 });

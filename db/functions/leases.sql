@@ -1,0 +1,136 @@
+-- Leases of items with one holder at a time, live ones and those of the log (leases of cases and tasks: the table `lease`).
+
+-- Whether this token is of the item's live lease, whether or not a clock has come by (S0.6, S0.7).
+-- p_subject  the only holder for whom the caller may act; null: any
+create or replace function is_live(i item, p_token text, p_subject text) returns boolean language sql volatile as $$
+  select i.state = 'held' and i.lease_id = p_token and least(i.expires_at, i.deadline_at) > clock_timestamp()
+     and (p_subject is null or p_subject = i.holder)
+$$;
+
+-- Ends live leases and makes their items available again, or buries them. An item whose attempts are used up is dead or
+-- buried instead (`exhausted_state`). It keeps its rank, which comes from when it first became available.
+-- p_tokens       of the holders; null: an operator takes them away
+-- p_actor        null: the holder
+-- p_delay        seconds until it is available; null: at once, and its own delay stays
+-- p_bury         puts it aside until it is kicked
+-- p_skip         never offered to this person again
+-- p_undelivered  the hand-out never reached the caller, so it was no attempt
+-- p_priority     another priority, of a job
+create or replace function give_back(
+  p_kind text, p_ids text[], p_tokens text[], p_subject text default null, p_actor text default null,
+  p_reason text default null, p_delay double precision default null, p_bury boolean default false,
+  p_skip boolean default false, p_undelivered boolean default false, p_priority bigint default null
+) returns setof item language plpgsql as $$
+begin
+  return query with given as materialized (
+    select i.kind, i.id, t.now, t.now + make_interval(secs => p_delay) as back_at, q.escalations, q.rules,
+           coalesce(i.callback, q.callback) is not null as deliver,
+           case when p_bury then 'buried'
+                when i.attempts >= q.max_attempts and not p_undelivered then exhausted_state(i.kind)
+                when p_delay > 0 then 'delayed' else 'ready' end as state
+      from unnest(p_ids, p_tokens) as s (id, token)
+      join item i on i.kind = p_kind and i.id = s.id and is_live(i, coalesce(s.token, i.lease_id), p_subject)
+      join queue q on q.kind = i.kind and q.name = i.queue
+     cross join (select clock_timestamp() as now) t
+     order by i.id for update of i)
+  update item i
+     set state = g.state, available_at = case when g.state = 'delayed' then g.back_at else i.available_at end,
+         delay_seconds = coalesce(p_delay, i.delay_seconds), attempts = i.attempts - p_undelivered::integer,
+         priority = coalesce(p_priority, i.priority), rank = coalesce(p_priority, i.rank),
+         skipped = case when p_skip and not i.holder = any (i.skipped) then i.skipped || i.holder else i.skipped end,
+         rules_due_at = case when g.rules <> '[]' then g.now end,
+         buried_seq = case when g.state = 'buried' then nextval('item_buried') end,
+         lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
+         wake_at = case when g.state <> 'dead' then item_wake(g.state, g.back_at, null, i.deadline_at,
+           next_escalation(g.escalations, i.first_available_at, i.escalated_seconds)) end,
+         ended_at = case when g.state = 'dead' then g.now end,
+         ended_by = case when g.state = 'dead' then coalesce(p_actor, i.holder) end, telling = g.state = 'dead' and g.deliver,
+         version = nextval('item_version'), event_seq = i.event_seq + 1, updated_at = g.now,
+         last_event = case when g.state in ('dead', 'buried') then g.state when p_skip then 'skipped' else 'released' end,
+         last_actor = coalesce(p_actor, i.holder),
+         last_data = json_strip_nulls(json_build_object(
+           'reviewer', case when i.kind = 'ticket' then i.holder end, 'reason', p_reason, 'delaySeconds', nullif(p_delay, 0),
+           'priority', case when not p_bury then p_priority end, 'attempts', case when g.state = 'dead' then i.attempts end))
+    from given g
+   where i.kind = g.kind and i.id = g.id
+  returning i.*;
+end $$;
+
+-- Ends open items from outside; who holds them loses them.
+-- p_actor, p_actors        who ends them all, or each
+-- p_results                of items that are settled
+-- p_queue                  only in this one; null: in any
+-- p_also_held              for each, whether also while it is held; null: yes
+create or replace function end_items(
+  p_kind text, p_ids text[], p_state text, p_actor text, p_reason text, p_actors text[] default null,
+  p_results text[] default null, p_queue text default null, p_also_held boolean[] default null
+) returns setof item language plpgsql as $$
+begin
+  return query with wanted as materialized (
+    select i.kind, i.id, coalesce(p_actor, s.actor) as actor, s.result::json as result,
+           coalesce(i.callback, q.callback) is not null as deliver, clock_timestamp() as now
+      from unnest(p_ids, p_actors, p_results, p_also_held) as s (id, actor, result, also_held)
+      join item i on i.kind = p_kind and i.id = s.id and i.ended_at is null
+      join queue q on q.kind = i.kind and q.name = i.queue
+     where (p_queue is null or i.queue = p_queue) and (i.state <> 'held' or s.also_held is not false)
+     -- in the order of ids, as everywhere, so that two bulk calls cannot deadlock
+     order by i.id for update of i)
+  update item i
+     set state = p_state, result = w.result, buried_seq = null, wake_at = null, telling = w.deliver,
+         ended_at = w.now, ended_by = w.actor, end_reason = p_reason,
+         lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
+         version = nextval('item_version'), event_seq = i.event_seq + 1,
+         last_event = end_event(i.kind, p_state), last_actor = w.actor, updated_at = w.now,
+         last_data = case i.kind when 'ticket' then json_strip_nulls(json_build_object(
+           'reason', p_reason, 'decision', w.result, 'reviewer', i.holder)) end
+    from wanted w
+   where i.kind = w.kind and i.id = w.id
+  returning i.*;
+end $$;
+
+create or replace function token_hash(p_token text) returns bytea language sql stable parallel safe as $$
+  select sha256(convert_to(p_token, 'UTF8'))
+$$;
+
+-- Why a lease ended, by the line that ended it.
+create or replace function lease_end(p_type text, p_actor text, p_holder text) returns text language sql immutable parallel safe as $$
+  select case
+    when p_type = 'reclaimed' or p_type in ('dead', 'buried') and p_actor = 'system' then 'expired'
+    when p_type = 'transferred' then 'transferred'
+    when p_type in ('released', 'skipped', 'dead', 'buried') then case when p_actor = p_holder then 'released' else 'revoked' end
+    when p_type in ('decided', 'finished') and p_actor = p_holder then 'settled'
+    else 'closed' end
+$$;
+
+-- The lease of a token: whose, when and why it ended. No row: the token is of no lease of this item.
+create or replace function named_lease(p_kind text, p_id text, p_token text)
+returns table (seq integer, holder text, ended_at timestamptz, why text) language sql stable as $$
+  select g.seq, g.actor, e.at, case when e.seq is not null then lease_end(e.type, e.actor, g.actor) end
+    from event g
+    left join event e on e.kind = g.kind and e.item_id = g.item_id and e.ends = g.seq
+   where g.kind = p_kind and g.item_id = p_id and g.token = token_hash(p_token) and g.type <> 'refused'
+$$;
+
+-- Notes a former holder's late attempt, the first with each lease (S0.7). One that had settled the item is no news.
+create or replace function refuse_lease(p_kind text, p_id text, p_token text, p_attempt text) returns setof item
+language plpgsql as $$
+begin
+  perform from item where kind = p_kind and id = p_id for update;
+  if exists (select from event where kind = p_kind and item_id = p_id and type = 'refused' and token = token_hash(p_token)) then
+    return;
+  end if;
+  return query update item i
+     set event_seq = i.event_seq + 1, last_event = 'refused', last_actor = l.holder,
+         last_data = json_build_object('attempt', p_attempt, 'reason', l.why), updated_at = clock_timestamp()
+    from named_lease(p_kind, p_id, p_token) l
+   where i.kind = p_kind and i.id = p_id and l.why <> 'settled'
+  returning i.*;
+  if not found then return; end if;
+  update event e set token = token_hash(p_token) from item i
+   where i.kind = p_kind and i.id = p_id and e.kind = p_kind and e.item_id = p_id and e.seq = i.event_seq;
+end $$;
+
+-- The lock under which it is decided what a person gets of a court, or of the executors that they are given tasks of.
+create or replace function person_key(p_kind text, p_queue text, p_person text) returns bigint
+  language sql immutable strict parallel safe
+  return hashtextextended(p_kind || chr(31) || p_queue || chr(31) || p_person, 0);
