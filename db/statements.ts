@@ -348,12 +348,12 @@ export interface Statements {
   reserve_job: { params: { token: string; holder: string; number: number; maxBytes?: number | null }; row: ItemRow; moves: true };
   finish_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; actors: (string | null)[] }; row: ItemRow; moves: true };
   delete_jobs: { params: { ids: (string | null)[]; actors: (string | null)[]; alsoReserved: (boolean | null)[] }; row: ItemRow; moves: true };
-  release_job: { params: { delaySeconds: number; id: string; token: string; priority?: number | null }; row: ItemRow; moves: true };
-  bury_job: { params: { priority?: number | null; id: string; token: string }; row: ItemRow; moves: true };
+  release_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; delays: (number | null)[]; priorities: (number | null)[] }; row: ItemRow; moves: true };
+  bury_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; priorities: (number | null)[] }; row: ItemRow; moves: true };
   return_jobs: { params: { undelivered: boolean; ids: (string | null)[]; tokens: (string | null)[] }; row: ItemRow; moves: true };
   kick_topic: { params: { topic: string; state?: string | null; since?: Date | string | null; limit: number; actor: string }; row: ItemRow & { kicked_from: Columns['kick_topic.kicked_from'] }; moves: true };
   kick_job: { params: { actor: string; id: string }; row: ItemRow; moves: true };
-  job_by_number: { params: { number: number }; row: ItemRow };
+  jobs_by_number: { params: { numbers: (number | null)[] }; row: ItemRow };
   peek_ready: { params: { topic: string }; row: ItemRow };
   peek_delayed: { params: { topic: string }; row: ItemRow };
   peek_buried: { params: { topic: string }; row: ItemRow };

@@ -79,13 +79,14 @@ export interface JobService extends JobAdding {
 
 export function jobService(runtime: Runtime, needs: Needs): JobService {
   const { db } = runtime;
+  const find = finding(db);
   return {
     ...adding(needs),
     ...reserving(runtime, needs.queues),
-    ...ending(db),
+    ...ending(db, find),
     ...holding(db, needs.items),
-    ...kicking(db),
-    get: (job) => find(db, job),
+    ...kicking(db, find),
+    get: find,
     first: async (topic, state) => (await db.run(`peek_${state}`, { topic }))[0],
     list: (filter, limit) => needs.items.list('job', filter, limit),
     async stats(number) {
@@ -100,15 +101,25 @@ function unknown(job: JobRef): never {
   throw new Problem('not_found', `there is no job ${job}`);
 }
 
-async function find(db: Db, job: JobRef): Promise<Item> {
-  const [item] =
-    typeof job === 'number'
-      ? await db.run('job_by_number', { number: job })
-      : await db.run('get_items', { kind: 'job', ids: [job] });
-  return item ?? unknown(job);
+/** The job, open or not. @throws Problem `not_found` */
+type Find = (job: JobRef) => Promise<Item>;
+
+function finding(db: Db): Find {
+  const byNumber = share<number, Item | undefined>(
+    async (numbers) => {
+      const rows = new Map((await db.run('jobs_by_number', { numbers })).map((row) => [row.seq, row]));
+      return numbers.map((number) => rows.get(number));
+    },
+    { keys: () => [] },
+  );
+  return async (job) => {
+    const item =
+      typeof job === 'number' ? await byNumber(job) : (await db.run('get_items', { kind: 'job', ids: [job] }))[0];
+    return item ?? unknown(job);
+  };
 }
 
-const idOf = async (db: Db, job: JobRef) => (typeof job === 'string' ? job : (await find(db, job)).id);
+const idOf = async (find: Find, job: JobRef) => (typeof job === 'string' ? job : (await find(job)).id);
 
 function reserving(
   { db, waiters }: Runtime,
@@ -172,52 +183,73 @@ function sharedPops(db: Db) {
   };
 }
 
-function ending(db: Db): Pick<JobService, 'finish' | 'remove'> {
-  const finish = share<{ id: string; token: string | null; actor: string }, Item | undefined>(
-    async (all) => {
-      const [ids, tokens, actors] = [all.map((j) => j.id), all.map((j) => j.token), all.map((j) => j.actor)];
-      const rows = new Map((await db.move('finish_jobs', { ids, tokens, actors })).map((row) => [row.id, row]));
-      return ids.map((id) => rows.get(id));
-    },
-    { keys: (j) => [j.id], max: MOST_TOGETHER },
+function ending(db: Db, find: Find): Pick<JobService, 'finish' | 'remove'> {
+  const finish = together<{ id: string; token: string | null; actor: string }>((all) =>
+    db.move('finish_jobs', {
+      ids: all.map((j) => j.id),
+      tokens: all.map((j) => j.token),
+      actors: all.map((j) => j.actor),
+    }),
   );
-  const remove = share<{ id: string; actor: string; alsoReserved: boolean }, Item | undefined>(
-    async (all) => {
-      const [ids, actors] = [all.map((j) => j.id), all.map((j) => j.actor)];
-      const rows = await db.move('delete_jobs', { ids, actors, alsoReserved: all.map((j) => j.alsoReserved) });
-      return ids.map((id) => rows.find((row) => row.id === id));
-    },
-    { keys: (j) => [j.id] },
+  const remove = together<{ id: string; actor: string; alsoReserved: boolean }>((all) =>
+    db.move('delete_jobs', {
+      ids: all.map((j) => j.id),
+      actors: all.map((j) => j.actor),
+      alsoReserved: all.map((j) => j.alsoReserved),
+    }),
   );
   return {
     async finish(id, token, actor) {
       const finished = await finish({ id, token, actor });
       if (finished) return finished;
-      const existing = await find(db, id);
+      const existing = await find(id);
       if (token === null || existing.settled_token === token) return existing;
       return explain(db, { id, token });
     },
     async remove(job, actor, alsoReserved) {
-      const id = await idOf(db, job);
+      const id = await idOf(find, job);
       const removed = await remove({ id, actor, alsoReserved });
-      if (!removed) await find(db, id);
+      if (!removed) await find(id);
       return removed;
     },
   };
 }
 
+/** Shares a statement that names each job once; undefined: it did nothing to that one. */
+const together = <In extends { id: string }>(run: (all: In[]) => Promise<Item[]>) =>
+  share<In, Item | undefined>(
+    async (all) => {
+      const rows = new Map((await run(all)).map((row) => [row.id, row]));
+      return all.map(({ id }) => rows.get(id));
+    },
+    { keys: ({ id }) => [id], max: MOST_TOGETHER },
+  );
+
 function holding(db: Db, items: ItemService): Pick<JobService, 'touch' | 'release' | 'bury'> {
+  const release = together<Reservation & { delaySeconds: number; priority: number | undefined }>((all) =>
+    db.move('release_jobs', {
+      ids: all.map((j) => j.id),
+      tokens: all.map((j) => j.token),
+      delays: all.map((j) => j.delaySeconds),
+      priorities: all.map((j) => j.priority ?? null),
+    }),
+  );
+  const bury = together<Reservation & { priority: number | undefined }>((all) =>
+    db.move('bury_jobs', {
+      ids: all.map((j) => j.id),
+      tokens: all.map((j) => j.token),
+      priorities: all.map((j) => j.priority ?? null),
+    }),
+  );
   return {
     async touch(held) {
       return (await items.renew({ kind: 'job', hold: { ...held, subject: null } })) ?? explain(db, held);
     },
-    async release({ id, token }, delaySeconds, priority) {
-      const [item] = await db.move('release_job', { id, token, delaySeconds, priority });
-      return item ?? explain(db, { id, token }, 'released');
+    async release(held, delaySeconds, priority) {
+      return (await release({ ...held, delaySeconds, priority })) ?? explain(db, held, 'released');
     },
-    async bury({ id, token }, priority) {
-      const [item] = await db.move('bury_job', { id, token, priority });
-      return item ?? explain(db, { id, token }, 'released');
+    async bury(held, priority) {
+      return (await bury({ ...held, priority })) ?? explain(db, held, 'released');
     },
   };
 }
@@ -234,7 +266,7 @@ async function explain(db: Db, { id, token }: Reservation, repeats?: string): Pr
   throw new Problem(code, found.overdue ? 'the reservation ran out' : detail, fields);
 }
 
-function kicking(db: Db): Pick<JobService, 'kick' | 'kickOne'> {
+function kicking(db: Db, find: Find): Pick<JobService, 'kick' | 'kickOne'> {
   return {
     async kick(topic, count, actor) {
       let kicked = 0;
@@ -251,9 +283,9 @@ function kicking(db: Db): Pick<JobService, 'kick' | 'kickOne'> {
       return kicked;
     },
     async kickOne(job, actor) {
-      const id = await idOf(db, job);
+      const id = await idOf(find, job);
       const kicked = await db.move('kick_job', { id, actor });
-      if (kicked.length === 0) await find(db, id);
+      if (kicked.length === 0) await find(id);
       return kicked.length > 0;
     },
   };

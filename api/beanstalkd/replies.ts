@@ -5,6 +5,8 @@ import { CRLF } from './protocol.ts';
 export type Reply = string | Buffer;
 
 export const NOT_FOUND = 'NOT_FOUND\r\n';
+export const TIMED_OUT = 'TIMED_OUT\r\n';
+export const DEADLINE_SOON = 'DEADLINE_SOON\r\n';
 export const INTERNAL_ERROR = 'INTERNAL_ERROR\r\n';
 
 /** A job with its body, in one piece so that it is one write. */

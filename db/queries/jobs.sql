@@ -55,40 +55,58 @@ update item i
  where i.kind = 'job' and i.id = s.id and i.ended_at is null and (s.also_reserved or i.state <> 'held')
 returning i.*;
 
--- name: release_job
+-- name: release_jobs
 -- moves
--- Gives a reserved job back after :delaySeconds, with another priority if one is given. One whose topic allows no
--- further attempt is buried instead.
-with given as (
-  select i.kind, i.id, t.now, t.now + make_interval(secs => :delaySeconds) as back_at,
-         case when i.attempts >= q.max_attempts then 'buried' when :delaySeconds > 0 then 'delayed' else 'ready' end as state
-    from item i join queue q on q.kind = i.kind and q.name = i.queue cross join (select clock_timestamp() as now) t
-   where i.kind = 'job' and i.id = :id and i.state = 'held' and i.lease_id = :token and i.expires_at > t.now
-     for update of i
+-- Gives reserved jobs back after their delays (seconds), with another priority where one is given. Those whose topic
+-- allows no further attempt are buried instead, in the order of the call.
+with given as materialized (
+  select i.kind, i.id, s.no, s.delay_seconds, s.priority, t.now, t.now + make_interval(secs => s.delay_seconds) as back_at,
+         case when i.attempts >= q.max_attempts then 'buried' when s.delay_seconds > 0 then 'delayed' else 'ready' end as state
+    from unnest(:ids::text[], :tokens::text[], :delays::double precision[], :priorities::bigint[]) with ordinality
+           as s (id, token, delay_seconds, priority, no)
+    join item i on i.kind = 'job' and i.id = s.id and i.state = 'held' and i.lease_id = s.token
+    join queue q on q.kind = i.kind and q.name = i.queue
+   cross join (select clock_timestamp() as now) t
+   where i.expires_at > t.now
+   order by i.id for update of i
+), numbered as materialized (
+  select g.*, case when g.state = 'buried' then nextval('item_buried') end as buried_seq
+    from (select * from given order by no) g
 )
 update item i
-   set state = g.state, priority = coalesce(:priority?::bigint, i.priority), rank = coalesce(:priority::bigint, i.priority),
-       delay_seconds = :delaySeconds, available_at = case when g.state = 'delayed' then g.back_at else i.available_at end,
-       buried_seq = case when g.state = 'buried' then nextval('item_buried') end,
+   set state = g.state, priority = coalesce(g.priority, i.priority), rank = coalesce(g.priority, i.priority),
+       delay_seconds = g.delay_seconds, available_at = case when g.state = 'delayed' then g.back_at else i.available_at end,
+       buried_seq = g.buried_seq,
        lease_end = 'released', lease_id = null, holder = null, granted_at = null, expires_at = null,
        wake_at = case when g.state = 'delayed' then g.back_at end,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = case when g.state = 'buried' then 'buried' else 'released' end, last_actor = i.holder, updated_at = g.now,
-       last_data = json_strip_nulls(json_build_object('delaySeconds', nullif(:delaySeconds, 0), 'priority', :priority::bigint))
-  from given g
+       last_data = json_strip_nulls(json_build_object('delaySeconds', nullif(g.delay_seconds, 0), 'priority', g.priority))
+  from numbered g
  where i.kind = g.kind and i.id = g.id
 returning i.*;
 
--- name: bury_job
+-- name: bury_jobs
 -- moves
--- Puts a reserved job aside until it is kicked, with another priority if one is given.
+-- Puts reserved jobs aside until they are kicked, in the order of the call, with another priority where one is given.
+with given as materialized (
+  select i.kind, i.id, s.no, s.priority, t.now
+    from unnest(:ids::text[], :tokens::text[], :priorities::bigint[]) with ordinality as s (id, token, priority, no)
+    join item i on i.kind = 'job' and i.id = s.id and i.state = 'held' and i.lease_id = s.token
+   cross join (select clock_timestamp() as now) t
+   where i.expires_at > t.now
+   order by i.id for update of i
+), numbered as materialized (
+  select g.*, nextval('item_buried') as buried_seq from (select * from given order by no) g
+)
 update item i
-   set state = 'buried', buried_seq = nextval('item_buried'),
-       priority = coalesce(:priority?::bigint, i.priority), rank = coalesce(:priority::bigint, i.priority),
+   set state = 'buried', buried_seq = g.buried_seq,
+       priority = coalesce(g.priority, i.priority), rank = coalesce(g.priority, i.priority),
        lease_end = 'released', lease_id = null, holder = null, granted_at = null, expires_at = null, wake_at = null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'buried', last_actor = i.holder, last_data = json_build_object('reason', 'asked'), updated_at = clock_timestamp()
- where i.kind = 'job' and i.id = :id and i.state = 'held' and i.lease_id = :token and i.expires_at > (select clock_timestamp())
+       last_event = 'buried', last_actor = i.holder, last_data = json_build_object('reason', 'asked'), updated_at = g.now
+  from numbered g
+ where i.kind = g.kind and i.id = g.id
 returning i.*;
 
 -- name: return_jobs
@@ -150,8 +168,8 @@ update item i
  where i.kind = 'job' and i.id = :id and i.state in ('buried', 'delayed')
 returning i.*;
 
--- name: job_by_number
-select * from item where kind = 'job' and seq = :number;
+-- name: jobs_by_number
+select * from item where kind = 'job' and seq = any (:numbers::bigint[]);
 
 -- name: peek_ready
 select * from item where kind = 'job' and queue = :topic and state = 'ready' and requires_key = ''
