@@ -1,4 +1,4 @@
-import type { Item } from '../contract/items.ts';
+import type { Item, Popped } from '../contract/items.ts';
 import type { ItemFilter } from '../db/items.ts';
 import type { Db, Mover, RowOf } from '../db/pool.ts';
 import { MAX_TCP_BYTES } from '../domain/jobs.ts';
@@ -24,6 +24,9 @@ export interface Reservation {
   token: string;
 }
 
+/** What is said of a job that has ended. */
+type Ended = Pick<Item, 'id' | 'queue' | 'state'>;
+
 interface PopRequest {
   topics: string[];
   count: number;
@@ -42,22 +45,22 @@ type Waiting = 'ready' | 'delayed' | 'buried';
  */
 export interface JobService extends JobAdding {
   /** At least one job if there is one; waits for the first only. */
-  pop(request: PopRequest): Promise<Item[]>;
+  pop(request: PopRequest): Promise<Popped[]>;
   /** Pops for a topic's push target: `count` at most, and never more than `limit` at once over all processes. */
   popToPush(topic: string, count: number, limit: number): Promise<Item[]>;
   /** Reserves an open job that is not reserved, for beanstalkd's protocol; undefined: there is none of that number. */
-  reserve(number: number, holder: string): Promise<Item | undefined>;
+  reserve(number: number, holder: string): Promise<Popped | undefined>;
   /**
    * Without a token it ends whatever reservation is current.
    * @returns the job as it is now: finished, or, without a token, as it had ended before
    */
-  finish(id: string, token: string | null, actor: string): Promise<Item>;
+  finish(id: string, token: string | null, actor: string): Promise<Ended>;
   /**
    * Deletes an open job.
    * @param alsoReserved whether a reservation is ended
    * @returns undefined: the job had ended already, or is reserved
    */
-  remove(job: JobRef, actor: string, alsoReserved: boolean): Promise<Item | undefined>;
+  remove(job: JobRef, actor: string, alsoReserved: boolean): Promise<Ended | undefined>;
   touch(reservation: Reservation): Promise<Item>;
   /** Repeated, it changes nothing. @returns the job as it is now: buried where its topic allows no further attempt */
   release(reservation: Reservation, delaySeconds: number, priority?: number): Promise<Item>;
@@ -163,7 +166,7 @@ async function giveBack(db: Mover, reservations: Reservation[], undelivered: boo
 /** Pops of the same topics share a statement; a pop of many is as many pops that come together. */
 function sharedPops(db: Db) {
   const shared = (maxBytes: number | null) =>
-    sharePerGroup<{ topics: string[]; token: string; holder: string }, Item | undefined>(() =>
+    sharePerGroup<{ topics: string[]; token: string; holder: string }, Popped | undefined>(() =>
       share(
         async (pops) => {
           const [tokens, holders] = [pops.map((p) => p.token), pops.map((p) => p.holder)];
@@ -175,7 +178,7 @@ function sharedPops(db: Db) {
       ),
     );
   const [overHttp, overTcp] = [shared(null), shared(MAX_TCP_BYTES)];
-  return async ({ topics, count, holder, tcp = false }: PopRequest): Promise<Item[]> => {
+  return async ({ topics, count, holder, tcp = false }: PopRequest): Promise<Popped[]> => {
     const group = JSON.stringify(topics);
     const pop = () => (tcp ? overTcp : overHttp)(group, { topics, token: newToken(), holder });
     const given = await Promise.all(Array.from({ length: count }, pop));
@@ -184,14 +187,14 @@ function sharedPops(db: Db) {
 }
 
 function ending(db: Db, find: Find): Pick<JobService, 'finish' | 'remove'> {
-  const finish = together<{ id: string; token: string | null; actor: string }>((all) =>
+  const finish = together<{ id: string; token: string | null; actor: string }, RowOf<'finish_jobs'>>((all) =>
     db.move('finish_jobs', {
       ids: all.map((j) => j.id),
       tokens: all.map((j) => j.token),
       actors: all.map((j) => j.actor),
     }),
   );
-  const remove = together<{ id: string; actor: string; alsoReserved: boolean }>((all) =>
+  const remove = together<{ id: string; actor: string; alsoReserved: boolean }, RowOf<'delete_jobs'>>((all) =>
     db.move('delete_jobs', {
       ids: all.map((j) => j.id),
       actors: all.map((j) => j.actor),
@@ -216,8 +219,8 @@ function ending(db: Db, find: Find): Pick<JobService, 'finish' | 'remove'> {
 }
 
 /** Shares a statement that names each job once; undefined: it did nothing to that one. */
-const together = <In extends { id: string }>(run: (all: In[]) => Promise<Item[]>) =>
-  share<In, Item | undefined>(
+const together = <In extends { id: string }, Out extends { id: string }>(run: (all: In[]) => Promise<Out[]>) =>
+  share<In, Out | undefined>(
     async (all) => {
       const rows = new Map((await run(all)).map((row) => [row.id, row]));
       return all.map(({ id }) => rows.get(id));
@@ -226,7 +229,7 @@ const together = <In extends { id: string }>(run: (all: In[]) => Promise<Item[]>
   );
 
 function holding(db: Db, items: ItemService): Pick<JobService, 'touch' | 'release' | 'bury'> {
-  const release = together<Reservation & { delaySeconds: number; priority: number | undefined }>((all) =>
+  const release = together<Reservation & { delaySeconds: number; priority: number | undefined }, Item>((all) =>
     db.move('release_jobs', {
       ids: all.map((j) => j.id),
       tokens: all.map((j) => j.token),
@@ -234,7 +237,7 @@ function holding(db: Db, items: ItemService): Pick<JobService, 'touch' | 'releas
       priorities: all.map((j) => j.priority ?? null),
     }),
   );
-  const bury = together<Reservation & { priority: number | undefined }>((all) =>
+  const bury = together<Reservation & { priority: number | undefined }, Item>((all) =>
     db.move('bury_jobs', {
       ids: all.map((j) => j.id),
       tokens: all.map((j) => j.token),

@@ -1,4 +1,4 @@
-import type { Item } from '../../contract/items.ts';
+import type { Item, Popped } from '../../contract/items.ts';
 import { isFinal } from '../../domain/items.ts';
 import { bodyOfBytes, MAX_TCP_BYTES } from '../../domain/jobs.ts';
 import type { Reservation } from '../../services/jobs.ts';
@@ -181,7 +181,7 @@ export async function reserveTogether(session: Session, commands: Command[]): Pr
   return replies;
 }
 
-async function pop(session: Session, waitMs: number, count = 1): Promise<Item[]> {
+async function pop(session: Session, waitMs: number, count = 1): Promise<Popped[]> {
   const topics = session.watching.map((t) => t.name).sort();
   const request = { topics, count, waitSeconds: waitMs / 1000, holder: session.holder, tcp: true };
   const { jobs } = session;
@@ -190,17 +190,17 @@ async function pop(session: Session, waitMs: number, count = 1): Promise<Item[]>
     : await session.wait((signal) => jobs.pop({ ...request, signal }));
 }
 
-function reserved(session: Session, item: Item): Reply {
+function reserved(session: Session, item: Popped): Reply {
   session.reservations.add(item);
   return jobReply('RESERVED', item);
 }
 
 /** Uses a reservation of this connection, which no longer has it then. Undefined: it had ended. */
-async function withReservation(
+async function withReservation<T>(
   { reservations }: Session,
   number: number,
-  command: (held: Reservation) => Promise<Item>,
-): Promise<Item | undefined> {
+  command: (held: Reservation) => Promise<T>,
+): Promise<T | undefined> {
   const held = reservations.get(number);
   if (!held) return undefined;
   const item = await orNone(command(held));

@@ -2,7 +2,10 @@
 
 -- name: pop_jobs
 -- moves
-select * from pop_jobs(:topics, :tokens, :holders, :maxBytes?);
+-- Only what is handed out and what is published: reading a row costs more than anything else here.
+select kind, id, queue, seq, state, version, wake_at, holder, telling, inviting, event_seq, last_event, last_actor, updated_at,
+       settled_token, body, lease_id, expires_at, attempts, lease_seconds
+  from pop_jobs(:topics, :tokens, :holders, :maxBytes?);
 
 -- name: pop_to_push
 -- moves
@@ -39,7 +42,8 @@ update item i
   from unnest(:ids::text[], :tokens::text[], :actors::text[]) as s (id, token, actor), (select clock_timestamp() as now) t
  where i.kind = 'job' and i.id = s.id and i.ended_at is null
    and (s.token is null or (i.state = 'held' and i.lease_id = s.token and i.expires_at > (select clock_timestamp())))
-returning i.*;
+returning i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling, i.inviting, i.event_seq, i.last_event,
+          i.last_actor, i.updated_at, i.settled_token;
 
 -- name: delete_jobs
 -- moves
@@ -53,7 +57,8 @@ update item i
        last_event = 'deleted', last_actor = s.actor, last_data = null, updated_at = t.now
   from unnest(:ids::text[], :actors::text[], :alsoReserved::boolean[]) as s (id, actor, also_reserved), (select clock_timestamp() as now) t
  where i.kind = 'job' and i.id = s.id and i.ended_at is null and (s.also_reserved or i.state <> 'held')
-returning i.*;
+returning i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling, i.inviting, i.event_seq, i.last_event,
+          i.last_actor, i.updated_at, i.settled_token;
 
 -- name: release_jobs
 -- moves
