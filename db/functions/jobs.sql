@@ -2,10 +2,12 @@
 -- over go with the ready ones, whether or not the clock has come by: it wakes those who wait.
 -- It does not depend on the caller or on what the caller holds, so it is one step. Where other calls have locked some of
 -- the first jobs, it looks further.
+-- Its plans are made once: to plan for each call, because a limit is a parameter, takes longer than the call. So they must
+-- fit a table that has grown since.
 -- p_max_bytes  longer bodies are not offered (beanstalkd's protocol); null: any
 create or replace function pop_jobs(
   p_topics text[], p_tokens text[], p_holders text[], p_max_bytes integer
-) returns setof item language plpgsql as $$
+) returns setof item language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   v_now timestamptz := clock_timestamp();
   v_topics text[];

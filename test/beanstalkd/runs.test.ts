@@ -21,10 +21,10 @@ async function replies(wire: Wire): Promise<string[]> {
   return all;
 }
 
-/** In how many statements these were done: each has one time for all that it moves. */
+/** In how many statements these were done: each is a transaction. */
 async function statements(tube: string, type: string): Promise<{ jobs: number; statements: number } | undefined> {
   const [row] = await sql<{ jobs: number; statements: number }>(
-    `select count(*)::integer as jobs, count(distinct e.at)::integer as statements
+    `select count(*)::integer as jobs, count(distinct e.xmin::text)::integer as statements
        from event e join item i on i.kind = e.kind and i.id = e.item_id where i.queue = $1 and e.type = $2`,
     [tube, type],
   );
