@@ -85,6 +85,10 @@ export type Change = { kind: Driven } & Pick<
   | 'inviting'
 >;
 
+/** A job as it is handed out. */
+export type Popped = Change &
+  Pick<Item, 'seq' | 'body' | 'lease_id' | 'expires_at' | 'attempts' | 'lease_seconds' | 'settled_token'>;
+
 /** A case: its item, and what only cases have. */
 export interface CaseItem extends Item {
   parties: { id: string; person?: string }[];

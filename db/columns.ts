@@ -1,5 +1,5 @@
 import type { FeedEvent } from '../contract/feed.ts';
-import type { Callback, Change, ReviewTarget } from '../contract/items.ts';
+import type { Callback, Change, Popped, ReviewTarget } from '../contract/items.ts';
 import type { PushTarget } from '../contract/jobs.ts';
 import type { Role } from '../contract/keys.ts';
 import type { DELIVERED_KINDS } from '../contract/kinds.ts';
@@ -87,6 +87,7 @@ export interface Columns {
   'leave_case.outcome': 'done' | 'repeated' | Rejection;
   'next_tasks.*': Pulled | Advanced;
   'open_cases.tally': Record<string, number>;
+  'pop_jobs.*': Popped;
   'push_topics.push': PushTarget;
   'queue_stats.counts': Record<string, number>;
   'receive_callbacks.problem': 'no_review' | 'no_target' | 'too_far' | 'busy';

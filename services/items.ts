@@ -39,7 +39,8 @@ export function itemService({ db }: Runtime, rules: Rules): ItemService {
         // one that comes with its age may have reached escalations, and has their priority from the first
         const aged = items.some((item) => item.createdAt !== null);
         const rows = await rules.settled(await (aged ? db.transaction(add) : add(db)));
-        return items.map((item) => rows.find((row) => isSame(row, item)));
+        const [byId, byHash] = [firstBy(rows, (row) => row.id), firstBy(rows, hashOf)];
+        return items.map((item) => (item.id === null ? byHash.get(item.hash) : byId.get(item.id)));
       },
       { keys: (item) => [item.id ?? item.hash] },
     ),
@@ -84,9 +85,11 @@ export function itemService({ db }: Runtime, rules: Rules): ItemService {
   };
 }
 
-/** An item that the database has named is found by its hash, which is then drawn at random. */
-const isSame = (row: Item, item: NewItem) =>
-  item.id === null ? Buffer.from(row.content_hash).toString('hex') === item.hash : row.id === item.id;
+/** By it an item is found that the database has named: it is then drawn at random. */
+const hashOf = (row: Item) => Buffer.from(row.content_hash).toString('hex');
+
+/** Each key with the first of its rows. */
+const firstBy = (rows: Item[], key: (row: Item) => string) => new Map(rows.toReversed().map((row) => [key(row), row]));
 
 /** Transitions that a workflow's wake does at most; there is one a pass. */
 const MAX_WAKES = 10;

@@ -1,4 +1,4 @@
-import type { Item } from '../contract/items.ts';
+import type { Item, Popped } from '../contract/items.ts';
 import type { ItemFilter } from '../db/items.ts';
 import type { Db, Mover, RowOf } from '../db/pool.ts';
 import { MAX_TCP_BYTES } from '../domain/jobs.ts';
@@ -24,6 +24,9 @@ export interface Reservation {
   token: string;
 }
 
+/** What is said of a job that has ended. */
+type Ended = Pick<Item, 'id' | 'queue' | 'state'>;
+
 interface PopRequest {
   topics: string[];
   count: number;
@@ -42,22 +45,22 @@ type Waiting = 'ready' | 'delayed' | 'buried';
  */
 export interface JobService extends JobAdding {
   /** At least one job if there is one; waits for the first only. */
-  pop(request: PopRequest): Promise<Item[]>;
+  pop(request: PopRequest): Promise<Popped[]>;
   /** Pops for a topic's push target: `count` at most, and never more than `limit` at once over all processes. */
   popToPush(topic: string, count: number, limit: number): Promise<Item[]>;
   /** Reserves an open job that is not reserved, for beanstalkd's protocol; undefined: there is none of that number. */
-  reserve(number: number, holder: string): Promise<Item | undefined>;
+  reserve(number: number, holder: string): Promise<Popped | undefined>;
   /**
    * Without a token it ends whatever reservation is current.
    * @returns the job as it is now: finished, or, without a token, as it had ended before
    */
-  finish(id: string, token: string | null, actor: string): Promise<Item>;
+  finish(id: string, token: string | null, actor: string): Promise<Ended>;
   /**
    * Deletes an open job.
    * @param alsoReserved whether a reservation is ended
    * @returns undefined: the job had ended already, or is reserved
    */
-  remove(job: JobRef, actor: string, alsoReserved: boolean): Promise<Item | undefined>;
+  remove(job: JobRef, actor: string, alsoReserved: boolean): Promise<Ended | undefined>;
   touch(reservation: Reservation): Promise<Item>;
   /** Repeated, it changes nothing. @returns the job as it is now: buried where its topic allows no further attempt */
   release(reservation: Reservation, delaySeconds: number, priority?: number): Promise<Item>;
@@ -79,13 +82,14 @@ export interface JobService extends JobAdding {
 
 export function jobService(runtime: Runtime, needs: Needs): JobService {
   const { db } = runtime;
+  const find = finding(db);
   return {
     ...adding(needs),
     ...reserving(runtime, needs.queues),
-    ...ending(db),
+    ...ending(db, find),
     ...holding(db, needs.items),
-    ...kicking(db),
-    get: (job) => find(db, job),
+    ...kicking(db, find),
+    get: find,
     first: async (topic, state) => (await db.run(`peek_${state}`, { topic }))[0],
     list: (filter, limit) => needs.items.list('job', filter, limit),
     async stats(number) {
@@ -100,15 +104,25 @@ function unknown(job: JobRef): never {
   throw new Problem('not_found', `there is no job ${job}`);
 }
 
-async function find(db: Db, job: JobRef): Promise<Item> {
-  const [item] =
-    typeof job === 'number'
-      ? await db.run('job_by_number', { number: job })
-      : await db.run('get_items', { kind: 'job', ids: [job] });
-  return item ?? unknown(job);
+/** The job, open or not. @throws Problem `not_found` */
+type Find = (job: JobRef) => Promise<Item>;
+
+function finding(db: Db): Find {
+  const byNumber = share<number, Item | undefined>(
+    async (numbers) => {
+      const rows = new Map((await db.run('jobs_by_number', { numbers })).map((row) => [row.seq, row]));
+      return numbers.map((number) => rows.get(number));
+    },
+    { keys: () => [] },
+  );
+  return async (job) => {
+    const item =
+      typeof job === 'number' ? await byNumber(job) : (await db.run('get_items', { kind: 'job', ids: [job] }))[0];
+    return item ?? unknown(job);
+  };
 }
 
-const idOf = async (db: Db, job: JobRef) => (typeof job === 'string' ? job : (await find(db, job)).id);
+const idOf = async (find: Find, job: JobRef) => (typeof job === 'string' ? job : (await find(job)).id);
 
 function reserving(
   { db, waiters }: Runtime,
@@ -152,7 +166,7 @@ async function giveBack(db: Mover, reservations: Reservation[], undelivered: boo
 /** Pops of the same topics share a statement; a pop of many is as many pops that come together. */
 function sharedPops(db: Db) {
   const shared = (maxBytes: number | null) =>
-    sharePerGroup<{ topics: string[]; token: string; holder: string }, Item | undefined>(() =>
+    sharePerGroup<{ topics: string[]; token: string; holder: string }, Popped | undefined>(() =>
       share(
         async (pops) => {
           const [tokens, holders] = [pops.map((p) => p.token), pops.map((p) => p.holder)];
@@ -164,7 +178,7 @@ function sharedPops(db: Db) {
       ),
     );
   const [overHttp, overTcp] = [shared(null), shared(MAX_TCP_BYTES)];
-  return async ({ topics, count, holder, tcp = false }: PopRequest): Promise<Item[]> => {
+  return async ({ topics, count, holder, tcp = false }: PopRequest): Promise<Popped[]> => {
     const group = JSON.stringify(topics);
     const pop = () => (tcp ? overTcp : overHttp)(group, { topics, token: newToken(), holder });
     const given = await Promise.all(Array.from({ length: count }, pop));
@@ -172,52 +186,73 @@ function sharedPops(db: Db) {
   };
 }
 
-function ending(db: Db): Pick<JobService, 'finish' | 'remove'> {
-  const finish = share<{ id: string; token: string | null; actor: string }, Item | undefined>(
-    async (all) => {
-      const [ids, tokens, actors] = [all.map((j) => j.id), all.map((j) => j.token), all.map((j) => j.actor)];
-      const rows = new Map((await db.move('finish_jobs', { ids, tokens, actors })).map((row) => [row.id, row]));
-      return ids.map((id) => rows.get(id));
-    },
-    { keys: (j) => [j.id], max: MOST_TOGETHER },
+function ending(db: Db, find: Find): Pick<JobService, 'finish' | 'remove'> {
+  const finish = together<{ id: string; token: string | null; actor: string }, RowOf<'finish_jobs'>>((all) =>
+    db.move('finish_jobs', {
+      ids: all.map((j) => j.id),
+      tokens: all.map((j) => j.token),
+      actors: all.map((j) => j.actor),
+    }),
   );
-  const remove = share<{ id: string; actor: string; alsoReserved: boolean }, Item | undefined>(
-    async (all) => {
-      const [ids, actors] = [all.map((j) => j.id), all.map((j) => j.actor)];
-      const rows = await db.move('delete_jobs', { ids, actors, alsoReserved: all.map((j) => j.alsoReserved) });
-      return ids.map((id) => rows.find((row) => row.id === id));
-    },
-    { keys: (j) => [j.id] },
+  const remove = together<{ id: string; actor: string; alsoReserved: boolean }, RowOf<'delete_jobs'>>((all) =>
+    db.move('delete_jobs', {
+      ids: all.map((j) => j.id),
+      actors: all.map((j) => j.actor),
+      alsoReserved: all.map((j) => j.alsoReserved),
+    }),
   );
   return {
     async finish(id, token, actor) {
       const finished = await finish({ id, token, actor });
       if (finished) return finished;
-      const existing = await find(db, id);
+      const existing = await find(id);
       if (token === null || isSettledBy(existing, token)) return existing;
       return explain(db, { id, token });
     },
     async remove(job, actor, alsoReserved) {
-      const id = await idOf(db, job);
+      const id = await idOf(find, job);
       const removed = await remove({ id, actor, alsoReserved });
-      if (!removed) await find(db, id);
+      if (!removed) await find(id);
       return removed;
     },
   };
 }
 
+/** Shares a statement that names each job once; undefined: it did nothing to that one. */
+const together = <In extends { id: string }, Out extends { id: string }>(run: (all: In[]) => Promise<Out[]>) =>
+  share<In, Out | undefined>(
+    async (all) => {
+      const rows = new Map((await run(all)).map((row) => [row.id, row]));
+      return all.map(({ id }) => rows.get(id));
+    },
+    { keys: ({ id }) => [id], max: MOST_TOGETHER },
+  );
+
 function holding(db: Db, items: ItemService): Pick<JobService, 'touch' | 'release' | 'bury'> {
+  const release = together<Reservation & { delaySeconds: number; priority: number | undefined }, Item>((all) =>
+    db.move('release_jobs', {
+      ids: all.map((j) => j.id),
+      tokens: all.map((j) => j.token),
+      delays: all.map((j) => j.delaySeconds),
+      priorities: all.map((j) => j.priority ?? null),
+    }),
+  );
+  const bury = together<Reservation & { priority: number | undefined }, Item>((all) =>
+    db.move('bury_jobs', {
+      ids: all.map((j) => j.id),
+      tokens: all.map((j) => j.token),
+      priorities: all.map((j) => j.priority ?? null),
+    }),
+  );
   return {
     async touch(held) {
       return (await items.renew({ kind: 'job', hold: { ...held, subject: null } })) ?? explain(db, held);
     },
-    async release({ id, token }, delaySeconds, priority) {
-      const [item] = await db.move('release_job', { id, token, delaySeconds, priority });
-      return item ?? explain(db, { id, token }, 'released');
+    async release(held, delaySeconds, priority) {
+      return (await release({ ...held, delaySeconds, priority })) ?? explain(db, held, 'released');
     },
-    async bury({ id, token }, priority) {
-      const [item] = await db.move('bury_job', { id, token, priority });
-      return item ?? explain(db, { id, token }, 'released');
+    async bury(held, priority) {
+      return (await bury({ ...held, priority })) ?? explain(db, held, 'released');
     },
   };
 }
@@ -234,7 +269,7 @@ async function explain(db: Db, { id, token }: Reservation, repeats?: string): Pr
   throw new Problem(code, found.overdue ? 'the reservation ran out' : detail, fields);
 }
 
-function kicking(db: Db): Pick<JobService, 'kick' | 'kickOne'> {
+function kicking(db: Db, find: Find): Pick<JobService, 'kick' | 'kickOne'> {
   return {
     async kick(topic, count, actor) {
       let kicked = 0;
@@ -251,9 +286,9 @@ function kicking(db: Db): Pick<JobService, 'kick' | 'kickOne'> {
       return kicked;
     },
     async kickOne(job, actor) {
-      const id = await idOf(db, job);
+      const id = await idOf(find, job);
       const kicked = await db.move('kick_job', { id, actor });
-      if (kicked.length === 0) await find(db, id);
+      if (kicked.length === 0) await find(id);
       return kicked.length > 0;
     },
   };

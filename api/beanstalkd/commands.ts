@@ -1,17 +1,21 @@
-import type { Item } from '../../contract/items.ts';
+import type { Item, Popped } from '../../contract/items.ts';
 import { isFinal } from '../../domain/items.ts';
 import { bodyOfBytes, MAX_TCP_BYTES } from '../../domain/jobs.ts';
 import type { Reservation } from '../../services/jobs.ts';
 import { Problem } from '../../services/problems.ts';
 import { BAD_FORMAT, type Command, type CommandName, CRLF, isTube } from './protocol.ts';
-import { jobReply, list, NOT_FOUND, type Reply } from './replies.ts';
+import { DEADLINE_SOON, jobReply, list, NOT_FOUND, type Reply, TIMED_OUT } from './replies.ts';
 import type { Session } from './session.ts';
 import { jobStatsReply, statsReply, tubeStatsReply } from './stats.ts';
 
-/** @returns the reply, or nothing when the connection is to be closed without one */
+/**
+ * @param data a put's body with its CRLF, if it has been read already
+ * @returns the reply, or nothing when the connection is to be closed without one
+ */
 export type Handler<N extends CommandName> = (
   session: Session,
   command: Command & { name: N },
+  data?: Buffer,
 ) => Reply | undefined | Promise<Reply | undefined>;
 
 /** Longer waits are made of several: a timer takes no more than 24 days. */
@@ -19,12 +23,12 @@ const LONGEST_WAIT_MS = 24 * 3600 * 1000;
 
 /** What each command does, through the same services as the commands over HTTP. */
 export const handlers: { [N in CommandName]: Handler<N> } = {
-  async put(session, { priority, delay, ttr, bytes, wellFormed }) {
+  async put(session, { priority, delay, ttr, bytes, wellFormed }, read) {
     const { listener, reader, using } = session;
     if (bytes > MAX_TCP_BYTES) return (await reader.skip(bytes + CRLF.length)) ? 'JOB_TOO_BIG\r\n' : undefined;
     if (!wellFormed) return BAD_FORMAT;
     session.become('producers');
-    const data = await reader.bytes(bytes + CRLF.length);
+    const data = read ?? (await reader.bytes(bytes + CRLF.length));
     if (!data) return undefined;
     if (data.toString('latin1', bytes) !== CRLF) return 'EXPECTED_CRLF\r\n';
     if (listener.draining) return 'DRAINING\r\n';
@@ -151,37 +155,52 @@ async function reserve(session: Session, seconds: number): Promise<Reply | undef
   for (;;) {
     const leftMs = Math.max(0, until - performance.now());
     const waitMs = session.halfClosed ? 0 : Math.min(leftMs, session.reservations.soonMs(), LONGEST_WAIT_MS);
-    const item = await pop(session, waitMs);
+    const [item] = await pop(session, waitMs);
     if (item) return reserved(session, item);
     if (session.gone) return undefined;
-    if (session.reservations.soonMs() === 0) return 'DEADLINE_SOON\r\n';
+    if (session.reservations.soonMs() === 0) return DEADLINE_SOON;
     // a client that hangs up during its wait gets one more look: the wait may have given back what it found
-    if (performance.now() >= until || (session.halfClosed && waitMs === 0)) return 'TIMED_OUT\r\n';
+    if (performance.now() >= until || (session.halfClosed && waitMs === 0)) return TIMED_OUT;
   }
 }
 
-async function pop(session: Session, waitMs: number): Promise<Item | undefined> {
-  const topics = session.watching.map((t) => t.name).sort();
-  const request = { topics, count: 1, waitSeconds: waitMs / 1000, holder: session.holder, tcp: true };
-  const { jobs } = session;
-  const [item] =
-    waitMs === 0
-      ? await jobs.pop({ ...request, signal: new AbortController().signal })
-      : await session.wait((signal) => jobs.pop({ ...request, signal }));
-  return item;
+/**
+ * Several reserves that came together, in one look.
+ * @returns the replies to the first of them; none where the first has to wait
+ */
+export async function reserveTogether(session: Session, commands: Command[]): Promise<Reply[]> {
+  session.become('workers');
+  const items = await pop(session, 0, commands.length);
+  const waits = commands.findIndex((c) => !(c.name === 'reserve-with-timeout' && c.seconds === 0));
+  const none = session.reservations.soonMs() === 0 ? DEADLINE_SOON : TIMED_OUT;
+  const replies =
+    items.length > 0
+      ? items.map((item) => reserved(session, item))
+      : commands.slice(0, waits === -1 ? commands.length : waits).map(() => none);
+  for (const { name } of commands.slice(0, replies.length)) session.listener.count(name);
+  return replies;
 }
 
-function reserved(session: Session, item: Item): Reply {
+async function pop(session: Session, waitMs: number, count = 1): Promise<Popped[]> {
+  const topics = session.watching.map((t) => t.name).sort();
+  const request = { topics, count, waitSeconds: waitMs / 1000, holder: session.holder, tcp: true };
+  const { jobs } = session;
+  return waitMs === 0
+    ? await jobs.pop({ ...request, signal: new AbortController().signal })
+    : await session.wait((signal) => jobs.pop({ ...request, signal }));
+}
+
+function reserved(session: Session, item: Popped): Reply {
   session.reservations.add(item);
   return jobReply('RESERVED', item);
 }
 
 /** Uses a reservation of this connection, which no longer has it then. Undefined: it had ended. */
-async function withReservation(
+async function withReservation<T>(
   { reservations }: Session,
   number: number,
-  command: (held: Reservation) => Promise<Item>,
-): Promise<Item | undefined> {
+  command: (held: Reservation) => Promise<T>,
+): Promise<T | undefined> {
   const held = reservations.get(number);
   if (!held) return undefined;
   const item = await orNone(command(held));

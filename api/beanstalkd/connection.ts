@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { type Handler, handlers } from './commands.ts';
+import { type Handler, handlers, reserveTogether } from './commands.ts';
 import type { Listener } from './listener.ts';
-import { BAD_FORMAT, type CommandName, isHttp, parse, Reader } from './protocol.ts';
+import { BAD_FORMAT, type Command, type CommandName, isHttp, parse, Reader } from './protocol.ts';
 import { INTERNAL_ERROR, type Reply } from './replies.ts';
+import { runFrom, type Sent } from './runs.ts';
 import { Session } from './session.ts';
 
 const KEEP_ALIVE_MS = 60_000;
@@ -15,7 +16,7 @@ export interface Connection {
   readonly closed: Promise<void>;
 }
 
-/** Serves one client: one command after the other, whatever it sends ahead. */
+/** Serves one client: one command after the other, or a run of one sort that it has sent ahead. */
 export function serveConnection(listener: Listener, socket: Socket): Connection {
   socket.setNoDelay(true);
   socket.setKeepAlive(true, KEEP_ALIVE_MS);
@@ -42,40 +43,76 @@ async function serve(listener: Listener, socket: Socket): Promise<void> {
         );
         break;
       }
-      const reply = line.tooLong ? BAD_FORMAT : await answer(session, line.text);
-      if (reply === undefined) break;
-      await send(socket, reply);
+      const command = line.tooLong ? BAD_FORMAT : parse(line.text);
+      const goesOn =
+        typeof command === 'string'
+          ? await send(socket, [command])
+          : await answerRun(session, socket, runFrom(reader, command));
+      if (!goesOn) break;
     }
   } finally {
     await session.close();
   }
 }
 
-async function answer(session: Session, line: string): Promise<Reply | undefined> {
-  const command = parse(line);
-  if (typeof command === 'string') return command;
-  const { listener } = session;
-  const { load, log } = listener.api.runtime;
-  listener.count(command.name);
-  load.enter();
-  try {
+/** @returns false when the connection is to be closed */
+async function answerRun(session: Session, socket: Socket, run: Sent[]): Promise<boolean> {
+  for (let left = run; left.length > 0; ) {
+    const replies = await answer(session, left);
+    if (!(await send(socket, replies))) return false;
+    left = left.slice(replies.length);
+  }
+  return true;
+}
+
+/** @returns the replies to the first of these commands, at least one; undefined: the connection is to be closed */
+async function answer(session: Session, run: Sent[]): Promise<(Reply | undefined)[]> {
+  const commands = run.map(({ command }) => command);
+  const [{ name }] = commands as [Command];
+  if (name !== 'reserve' && name !== 'reserve-with-timeout') return Promise.all(run.map((sent) => one(session, sent)));
+  const found = run.length > 1 ? await attempt(session, name, () => reserveTogether(session, commands)) : [];
+  if (typeof found === 'string') return [found];
+  return found.length > 0 ? found : [await one(session, run[0] as Sent)];
+}
+
+const one = (session: Session, { command, data }: Sent): Promise<Reply | undefined> =>
+  attempt(session, command.name, async () => {
+    session.listener.count(command.name);
     // the table pairs each name with its own command, which the lookup by name loses
     const handler = handlers[command.name] as Handler<CommandName>;
-    return await handler(session, command as never);
+    return handler(session, command as never, data);
+  });
+
+async function attempt<T>(
+  { listener }: Session,
+  command: CommandName,
+  work: () => Promise<T>,
+): Promise<T | typeof INTERNAL_ERROR> {
+  const { load, log } = listener.api.runtime;
+  load.enter();
+  try {
+    return await work();
   } catch (error) {
-    log.error({ command: command.name, err: (error as Error).message }, 'a command over TCP failed');
+    log.error({ command, err: (error as Error).message }, 'a command over TCP failed');
     return INTERNAL_ERROR;
   } finally {
     load.leave();
   }
 }
 
-/** One write for each reply; a client that doesn't read isn't served further. */
-async function send(socket: Socket, reply: Reply): Promise<void> {
-  if (socket.destroyed || socket.write(reply)) return;
-  const gone = new AbortController();
-  const drop = () => gone.abort();
-  socket.once('close', drop);
-  await once(socket, 'drain', { signal: gone.signal }).catch(() => {});
-  socket.off('close', drop);
+/**
+ * One write for all replies; a client that doesn't read isn't served further.
+ * @returns false when there is nothing to be said any more
+ */
+async function send(socket: Socket, replies: (Reply | undefined)[]): Promise<boolean> {
+  const said = replies.filter((reply) => reply !== undefined);
+  const bytes = Buffer.concat(said.map((reply) => (typeof reply === 'string' ? Buffer.from(reply) : reply)));
+  if (bytes.length > 0 && !socket.destroyed && !socket.write(bytes)) {
+    const gone = new AbortController();
+    const drop = () => gone.abort();
+    socket.once('close', drop);
+    await once(socket, 'drain', { signal: gone.signal }).catch(() => {});
+    socket.off('close', drop);
+  }
+  return said.length === replies.length;
 }

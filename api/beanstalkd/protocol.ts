@@ -221,11 +221,8 @@ export class Reader {
   async line(): Promise<Line | undefined> {
     let skipping = false;
     for (;;) {
-      const end = this.#bytes.indexOf(CRLF);
-      if (end !== -1) {
-        const line = this.#take(end + CRLF.length);
-        return { text: line.toString('latin1', 0, end), tooLong: skipping || line.length > MAX_LINE_BYTES };
-      }
+      const line = this.lineHere();
+      if (line) return { ...line, tooLong: skipping || line.tooLong };
       if (this.#bytes.length >= MAX_LINE_BYTES) {
         skipping = true;
         // the last byte of them may be the first half of the CRLF
@@ -236,8 +233,31 @@ export class Reader {
   }
 
   async bytes(count: number): Promise<Buffer | undefined> {
-    while (this.#bytes.length < count) if (!(await this.#more())) return undefined;
-    return this.#take(count);
+    for (;;) {
+      const bytes = this.bytesHere(count);
+      if (bytes || !(await this.#more())) return bytes;
+    }
+  }
+
+  /** The next line, if all of it has come. */
+  lineHere(): Line | undefined {
+    const end = this.#bytes.indexOf(CRLF);
+    if (end === -1) return undefined;
+    const line = this.#take(end + CRLF.length);
+    return { text: line.toString('latin1', 0, end), tooLong: line.length > MAX_LINE_BYTES };
+  }
+
+  /** So many bytes, if all of them have come. */
+  bytesHere(count: number): Buffer | undefined {
+    return this.#bytes.length < count ? undefined : this.#take(count);
+  }
+
+  /** What `read` makes of what has come; where it makes nothing of it, nothing is taken. */
+  ahead<T>(read: () => T | undefined): T | undefined {
+    const before = this.#bytes;
+    const made = read();
+    if (made === undefined) this.#bytes = before;
+    return made;
   }
 
   /** Throws bytes away as they come. @returns whether all of them came */

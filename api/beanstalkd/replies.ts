@@ -5,10 +5,12 @@ import { CRLF } from './protocol.ts';
 export type Reply = string | Buffer;
 
 export const NOT_FOUND = 'NOT_FOUND\r\n';
+export const TIMED_OUT = 'TIMED_OUT\r\n';
+export const DEADLINE_SOON = 'DEADLINE_SOON\r\n';
 export const INTERNAL_ERROR = 'INTERNAL_ERROR\r\n';
 
 /** A job with its body, in one piece so that it is one write. */
-export function jobReply(word: 'RESERVED' | 'FOUND', item: Item): Buffer {
+export function jobReply(word: 'RESERVED' | 'FOUND', item: Pick<Item, 'seq' | 'body'>): Buffer {
   const body = bodyBytes(item.body);
   return Buffer.concat([Buffer.from(`${word} ${item.seq} ${body.length}${CRLF}`), body, Buffer.from(CRLF)]);
 }

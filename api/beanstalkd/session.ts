@@ -16,7 +16,7 @@ interface Held extends Reservation {
 class Reservations {
   readonly #held = new Map<number, Held>();
 
-  add(item: Item): void {
+  add(item: Pick<Item, 'id' | 'seq' | 'lease_id' | 'expires_at' | 'updated_at'>): void {
     const leftMs = (item.expires_at?.getTime() ?? 0) - item.updated_at.getTime();
     this.#held.set(item.seq, { id: item.id, token: item.lease_id ?? '', endsAtMs: performance.now() + leftMs });
   }

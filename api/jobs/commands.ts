@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import { SMALL_BODY } from '../../contract/common.ts';
-import type { Item } from '../../contract/items.ts';
+import type { Item, Popped } from '../../contract/items.ts';
 import * as contract from '../../contract/jobs.ts';
 import type { Role } from '../../contract/keys.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
@@ -29,7 +29,7 @@ const failed = (error: string, id: string | null = null, code?: ProblemCode): An
 });
 
 /** A job as it is handed out. */
-const handed = (item: Item) => ({
+const handed = (item: Popped) => ({
   id: item.id,
   value: item.body,
   token: item.lease_id,

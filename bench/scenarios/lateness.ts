@@ -62,12 +62,13 @@ async function ours(lab: Lab, due: number, waiting: number, aheadSeconds: number
     const { got } = await oneSecond(docket.http, due, aheadSeconds, async () => {
       told = await drained(lab);
     });
-    // a delay counts from the add's own statement, so the row says when it was over
+    // a delay counts from the add's own statement, so the row says when it was over; a pop may come before the clock
     const rows = await lab.sql<{ order: number; due: number; late: number }>(
       `select (i.body->>'order')::integer as order, extract(epoch from i.available_at)::double precision * 1000 as due,
               extract(epoch from e.at - i.available_at)::double precision * 1000 as late
-         from item i join event e on e.kind = i.kind and e.item_id = i.id and e.type = 'available'
-        where i.kind = 'job' and i.queue = $1`,
+         from item i cross join lateral (
+                select min(at) as at from event where kind = i.kind and item_id = i.id and type in ('available', 'reserved')) e
+        where i.kind = 'job' and i.queue = $1 and e.at is not null`,
       [TOPIC],
     );
     const received = rows.map((row) => (got.get(row.order) ?? Number.NaN) - row.due);

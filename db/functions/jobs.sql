@@ -1,13 +1,17 @@
--- Pops the first jobs over all given topics, by (priority, number), one for each token (S3.1, S3.8).
+-- Pops the first jobs over all given topics, by (priority, number), one for each token (S3.1, S3.8). Those whose delay is
+-- over go with the ready ones, whether or not the clock has come by: it wakes those who wait.
 -- It does not depend on the caller or on what the caller holds, so it is one step. Where other calls have locked some of
 -- the first jobs, it looks further.
+-- Its plans are made once: to plan for each call, because a limit is a parameter, takes longer than the call. So they must
+-- fit a table that has grown since.
 -- p_max_bytes  longer bodies are not offered (beanstalkd's protocol); null: any
 create or replace function pop_jobs(
   p_topics text[], p_tokens text[], p_holders text[], p_max_bytes integer
-) returns setof item language plpgsql as $$
+) returns setof item language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   v_now timestamptz := clock_timestamp();
   v_topics text[];
+  v_due boolean;
   v_ids text[];
   v_seen integer;
   v_count integer := cardinality(p_tokens);
@@ -16,8 +20,10 @@ begin
   select array_agg(name) into v_topics from queue
    where kind = 'job' and name = any (p_topics) and not paused and (paused_until is null or paused_until <= v_now);
   if v_topics is null then return; end if;
+  v_due := exists (select 1 from unnest(v_topics) as t (queue) cross join lateral (
+    select 1 from item where kind = 'job' and queue = t.queue and state = 'delayed' and available_at <= v_now limit 1) d);
   loop
-    if cardinality(v_topics) = 1 then
+    if cardinality(v_topics) = 1 and not v_due then
       with locked as materialized (
         select id, rank, seq from item
          where kind = 'job' and queue = v_topics[1] and state = 'ready' and requires_key = ''
@@ -25,15 +31,22 @@ begin
          order by rank, seq limit v_count for update skip locked)
       select array_agg(id order by rank, seq), 0 into v_ids, v_seen from locked;
     else
+      -- of a crowd that is due at once the longest due: more than the clock takes in one step
       with head as materialized (
         select h.* from unnest(v_topics) as t (queue) cross join lateral (
-          select i.id, i.rank, i.seq from item i
-           where i.kind = 'job' and i.queue = t.queue and i.state = 'ready' and i.requires_key = ''
-             and (p_max_bytes is null or i.body_bytes <= p_max_bytes)
-           order by i.rank, i.seq limit v_depth) h
+          (select i.id, i.rank, i.seq from item i
+            where i.kind = 'job' and i.queue = t.queue and i.state = 'ready' and i.requires_key = ''
+              and (p_max_bytes is null or i.body_bytes <= p_max_bytes)
+            order by i.rank, i.seq limit v_depth)
+          union all
+          (select i.id, i.rank, i.seq from item i
+            where v_due and i.kind = 'job' and i.queue = t.queue and i.state = 'delayed' and i.available_at <= v_now
+              and (p_max_bytes is null or i.body_bytes <= p_max_bytes)
+            order by i.available_at limit greatest(v_depth, 2000))) h
       ), locked as materialized (
         select i.id, i.rank, i.seq from item i
-         where i.kind = 'job' and i.id in (select id from head order by rank, seq limit v_depth) and i.state = 'ready'
+         where i.kind = 'job' and i.id in (select id from head order by rank, seq limit v_depth)
+           and (i.state = 'ready' or i.state = 'delayed' and i.available_at <= v_now)
          order by i.rank, i.seq limit v_count for update skip locked)
       select array_agg(id order by rank, seq), (select count(*) from head) into v_ids, v_seen from locked;
     end if;
@@ -42,7 +55,7 @@ begin
   end loop;
 
   v_now := clock_timestamp();
-  -- locked, so ready still; asked for that again, a planner without statistics goes by a partial index of all ready ones
+  -- locked, so as they were found; asked for that again, a planner without statistics goes by a partial index of all ready ones
   return query
     update item i
        set state = 'held', lease_id = s.token, holder = s.holder, granted_at = v_now,

@@ -11,35 +11,39 @@ $$;
 -- buried instead (`exhausted_state`). It keeps its rank, which comes from when it first became available.
 -- p_tokens       of the holders; null: an operator takes them away
 -- p_actor        null: the holder
--- p_delay        seconds until it is available; null: at once, and its own delay stays
+-- p_delays       seconds until each is available; null: at once, and its own delay stays
 -- p_bury         puts it aside until it is kicked
 -- p_skip         never offered to this person again
 -- p_undelivered  the hand-out never reached the caller, so it was no attempt
--- p_priority     another priority, of a job
+-- p_priorities   for each another priority, of jobs, or null
 create or replace function give_back(
   p_kind text, p_ids text[], p_tokens text[], p_subject text default null, p_actor text default null,
-  p_reason text default null, p_delay double precision default null, p_bury boolean default false,
-  p_skip boolean default false, p_undelivered boolean default false, p_priority bigint default null
+  p_reason text default null, p_delays double precision[] default null, p_bury boolean default false,
+  p_skip boolean default false, p_undelivered boolean default false, p_priorities bigint[] default null
 ) returns setof item language plpgsql as $$
 begin
   return query with given as materialized (
-    select i.kind, i.id, t.now, t.now + make_interval(secs => p_delay) as back_at, q.escalations, q.rules,
+    select i.kind, i.id, s.no, s.delay, s.priority, t.now, t.now + make_interval(secs => s.delay) as back_at,
+           q.escalations, q.rules,
            coalesce(i.callback, q.callback) is not null as deliver,
            case when p_bury then 'buried'
                 when i.attempts >= q.max_attempts and not p_undelivered then exhausted_state(i.kind)
-                when p_delay > 0 then 'delayed' else 'ready' end as state
-      from unnest(p_ids, p_tokens) as s (id, token)
+                when s.delay > 0 then 'delayed' else 'ready' end as state
+      from unnest(p_ids, p_tokens, p_delays, p_priorities) with ordinality as s (id, token, delay, priority, no)
       join item i on i.kind = p_kind and i.id = s.id and is_live(i, coalesce(s.token, i.lease_id), p_subject)
       join queue q on q.kind = i.kind and q.name = i.queue
      cross join (select clock_timestamp() as now) t
-     order by i.id for update of i)
+     order by i.id for update of i
+  ), numbered as materialized (
+    select g.*, case when g.state = 'buried' then nextval('item_buried') end as buried_seq
+      from (select * from given order by no) g)
   update item i
      set state = g.state, available_at = case when g.state = 'delayed' then g.back_at else i.available_at end,
-         delay_seconds = coalesce(p_delay, i.delay_seconds), attempts = i.attempts - p_undelivered::integer,
-         priority = coalesce(p_priority, i.priority), rank = coalesce(p_priority, i.rank),
+         delay_seconds = coalesce(g.delay, i.delay_seconds), attempts = i.attempts - p_undelivered::integer,
+         priority = coalesce(g.priority, i.priority), rank = coalesce(g.priority, i.rank),
          skipped = case when p_skip and not i.holder = any (i.skipped) then i.skipped || i.holder else i.skipped end,
          rules_due_at = case when g.rules <> '[]' then g.now end,
-         buried_seq = case when g.state = 'buried' then nextval('item_buried') end,
+         buried_seq = g.buried_seq,
          lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
          wake_at = case when g.state <> 'dead' then item_wake(g.state, g.back_at, null, i.deadline_at,
            next_escalation(g.escalations, i.first_available_at, i.escalated_seconds)) end,
@@ -49,9 +53,9 @@ begin
          last_event = case when g.state in ('dead', 'buried') then g.state when p_skip then 'skipped' else 'released' end,
          last_actor = coalesce(p_actor, i.holder),
          last_data = json_strip_nulls(json_build_object(
-           'reviewer', case when i.kind = 'ticket' then i.holder end, 'reason', p_reason, 'delaySeconds', nullif(p_delay, 0),
-           'priority', case when not p_bury then p_priority end, 'attempts', case when g.state = 'dead' then i.attempts end))
-    from given g
+           'reviewer', case when i.kind = 'ticket' then i.holder end, 'reason', p_reason, 'delaySeconds', nullif(g.delay, 0),
+           'priority', case when not p_bury then g.priority end, 'attempts', case when g.state = 'dead' then i.attempts end))
+    from numbered g
    where i.kind = g.kind and i.id = g.id
   returning i.*;
 end $$;

@@ -88,7 +88,7 @@ returning i.*;
 -- moves
 -- Gives an item back, by its holder's token or (:token null) by an operator, who takes it away.
 select * from give_back(:kind, array[:id], array[:token?::text], p_subject => :subject?, p_actor => :actor, p_reason => :reason?,
-                        p_delay => :delaySeconds, p_skip => :skip, p_undelivered => :undelivered);
+                        p_delays => array[:delaySeconds::double precision], p_skip => :skip, p_undelivered => :undelivered);
 
 -- name: transfer_item
 -- moves

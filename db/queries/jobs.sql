@@ -2,7 +2,10 @@
 
 -- name: pop_jobs
 -- moves
-select * from pop_jobs(:topics, :tokens, :holders, :maxBytes?);
+-- Only what is handed out and what is published: reading a row costs more than anything else here.
+select kind, id, queue, seq, state, version, wake_at, holder, telling, inviting, event_seq, last_event, last_actor, updated_at,
+       settled_token, body, lease_id, expires_at, attempts, lease_seconds
+  from pop_jobs(:topics, :tokens, :holders, :maxBytes?);
 
 -- name: pop_to_push
 -- moves
@@ -38,22 +41,24 @@ update item i
   from unnest(:ids::text[], :tokens::text[], :actors::text[]) as s (id, token, actor), (select clock_timestamp() as now) t
  where i.kind = 'job' and i.id = s.id and i.ended_at is null
    and (s.token is null or (i.state = 'held' and i.lease_id = s.token and i.expires_at > (select clock_timestamp())))
-returning i.*;
+returning i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling, i.inviting, i.event_seq, i.last_event,
+          i.last_actor, i.updated_at, i.settled_token;
 
 -- name: delete_jobs
 -- moves
 -- In any open state; :alsoReserved false: not while it is reserved (beanstalkd).
 select * from end_items('job', :ids, 'invalidated', null, 'deleted', p_actors => :actors, p_also_held => :alsoReserved);
 
--- name: release_job
+-- name: release_jobs
 -- moves
--- Gives a reserved job back after :delaySeconds, with another priority if one is given.
-select * from give_back('job', array[:id], array[:token], p_delay => :delaySeconds, p_priority => :priority?);
+-- Gives reserved jobs back after their delays (seconds), with another priority where one is given. Those whose topic
+-- allows no further attempt are buried instead, in the order of the call.
+select * from give_back('job', :ids, :tokens, p_delays => :delays, p_priorities => :priorities);
 
--- name: bury_job
+-- name: bury_jobs
 -- moves
--- Puts a reserved job aside until it is kicked, with another priority if one is given.
-select * from give_back('job', array[:id], array[:token], p_reason => 'asked', p_bury => true, p_priority => :priority?);
+-- Puts reserved jobs aside until they are kicked, in the order of the call, with another priority where one is given.
+select * from give_back('job', :ids, :tokens, p_reason => 'asked', p_bury => true, p_priorities => :priorities);
 
 -- name: return_jobs
 -- moves
@@ -97,8 +102,8 @@ update item i
  where i.kind = 'job' and i.id = :id and i.state in ('buried', 'delayed')
 returning i.*;
 
--- name: job_by_number
-select * from item where kind = 'job' and seq = :number;
+-- name: jobs_by_number
+select * from item where kind = 'job' and seq = any (:numbers::bigint[]);
 
 -- name: peek_ready
 select * from item where kind = 'job' and queue = :topic and state = 'ready' and requires_key = ''

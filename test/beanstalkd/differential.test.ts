@@ -40,6 +40,13 @@ test.each(Array.from({ length: TRACES }, (_, n) => seed + n))(
   },
 );
 
+test.each([seed, seed + 1, seed + 2, seed + 3])(
+  'S3.8 runs of pipelined commands are answered as one after the other: seed %i',
+  async (of) => {
+    await alike(() => new Trace(both, of, 0.8).run(COMMANDS_EACH));
+  },
+);
+
 test.each([seed, seed + 1, seed + 2])('S3.3 S3.8 time passes the same: seed %i', async (of) => {
   await alike(() => timedTrace(both, of));
 });

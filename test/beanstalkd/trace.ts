@@ -97,11 +97,14 @@ export class Trace {
   readonly #random: Random;
   readonly #both: Both;
   readonly #clients: Client[] = [];
+  readonly #runs: number;
   #jobs = 0;
 
-  constructor(both: Both, seed: number) {
+  /** @param runs how much of it are runs: many commands of one sort sent at once */
+  constructor(both: Both, seed: number, runs = 0.03) {
     this.#both = both;
     this.#random = new Random(seed);
+    this.#runs = runs;
   }
 
   async run(commands: number): Promise<void> {
@@ -122,8 +125,23 @@ export class Trace {
     else if (kind < 0.15 && !this.#blocked) {
       const lines = Array.from({ length: 2 + r.int(6) }, () => this.#command());
       await this.#ask(client, lines);
-    } else await this.#ask(client, [this.#command()]);
+    } else if (r.next() < this.#runs && !this.#blocked) await this.#ask(client, this.#run());
+    else await this.#ask(client, [this.#command()]);
     await this.#unblock();
+  }
+
+  /** Commands of one sort, now and then with another or a wrong one between them. */
+  #run(): string[] {
+    const r = this.#random;
+    const one = r.weighted<() => string>([
+      [6, () => this.#put()],
+      [4, () => 'reserve-with-timeout 0'],
+      [4, () => `delete ${this.#job()}`],
+      [3, () => `release ${this.#job()} ${this.#priority()} ${this.#delay()}`],
+      [3, () => `bury ${this.#job()} ${this.#priority()}`],
+      [2, () => `touch ${this.#job()}`],
+    ]);
+    return Array.from({ length: 2 + r.int(14) }, () => (r.int(15) === 0 ? this.#command() : one()));
   }
 
   async #ask(client: Client, lines: string[]): Promise<void> {

@@ -66,20 +66,20 @@ function expectFew(nodes: Plan[], rows: number): void {
 const indexesOn = (nodes: Plan[]) => new Set(nodes.map((n) => n['Index Name']).filter((name) => name !== undefined));
 
 const COLUMNS = `kind, id, queue, state, rank, body, content_hash, requires, version, created_at, available_at,
-  first_available_at, wake_at, event_seq, last_event, last_actor, updated_at, result, ended_at, ended_by`;
+  first_available_at, wake_at, event_seq, last_event, last_actor, updated_at, lease_seconds, result, ended_at, ended_by`;
 
 /** Rows as they would lie there, without the history that a million of them would have. */
 const load = async (
   prefix: string,
   queue: string,
   count: number,
-  more: { state?: string; requires?: string; wake?: string } = {},
+  more: { kind?: string; state?: string; requires?: string; wake?: string } = {},
 ) => {
   const end = more.state === 'settled' ? `'1', now(), 'nobody'` : 'null, null, null';
   // in parts, each of which ends in time on a slow machine
   for (let from = 1; from <= count; from += PART)
-    await sql(`insert into item (${COLUMNS}) select 'ticket', '${prefix}-' || n, '${queue}', '${more.state ?? 'ready'}', n, '{}', '\\x00',
-    ${more.requires ?? `'{}'::text[]`}, nextval('item_version'), now(), now(), now(), ${more.wake ?? 'null'}, 1, 'created', 'loader', now(), ${end}
+    await sql(`insert into item (${COLUMNS}) select '${more.kind ?? 'ticket'}', '${prefix}-' || n, '${queue}', '${more.state ?? 'ready'}', n, '{}', '\\x00',
+    ${more.requires ?? `'{}'::text[]`}, nextval('item_version'), now(), ${more.wake ?? 'now()'}, now(), ${more.wake ?? 'null'}, 1, 'created', 'loader', now(), 60, ${end}
     from generate_series(${from}, ${Math.min(count, from + PART - 1)}) n`);
 };
 
@@ -99,6 +99,11 @@ beforeAll(async () => {
   await load('s', 'skilled', WAITING / 10, { requires: `array['skill-' || n % ${SKILLS}]` });
   await load('l', 'later', LATER, { state: 'delayed', wake: `now() + interval '1 day' + n * interval '1 s'` });
   await load('d', 'later', DUE, { state: 'delayed', wake: `now() - n * interval '1 ms'` });
+  await sql(`insert into queue (kind, name) values ('job', 'jobs'), ('job', 'no-jobs')`);
+  const job = { kind: 'job', state: 'delayed' };
+  await load('jl', 'jobs', LATER, { ...job, wake: `now() + interval '1 day' + n * interval '1 s'` });
+  await load('jd', 'jobs', DUE / 3, { ...job, wake: `now() - n * interval '1 ms'` });
+  await load('jr', 'jobs', LATER, { kind: 'job' });
   await sql(`alter table item enable trigger user`);
   for (const pool of [db.pool, db.lists.pool])
     await pool.query(`load 'auto_explain'; set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on;
@@ -159,6 +164,23 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
       often(async () => expect(await claim({ queue: 'skilled', skills: ['nothing'] })).toHaveLength(0)),
     );
     expectFew(nodes, 100);
+  });
+
+  test('S3.1 a pop reads what is due and the head of the ready index, however many are delayed', async () => {
+    const pop = (topics: string[], count: number) => {
+      const own = Array.from({ length: count }, () => `plan-${++tokens}`);
+      return db.move('pop_jobs', { topics, tokens: own, holders: own.map(() => 'h') });
+    };
+    const none = await nodesOf(() => often(async () => expect(await pop(['no-jobs'], 1)).toHaveLength(0)));
+    expectFew(none, 5);
+    const nodes = await nodesOf(async () => {
+      await often(async () => expect(await pop(['jobs'], 1)).toHaveLength(1));
+      expect(await pop(['jobs', 'no-jobs'], 100)).toHaveLength(100);
+    });
+    // all that are due are looked at, because the first by priority may be any of them
+    expectFew(nodes, DUE / 3 + 200);
+    expect(indexesOn(nodes)).toContain('item_ready');
+    expect(indexesOn(nodes)).toContain('item_delayed');
   });
 
   test('S0.9 the clock reads what is due, by its time', async () => {

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { Wire } from '../beanstalkd/wire.ts';
+import { eventually, type Json } from '../support/client.ts';
+import { startTestSystem } from '../support/system.ts';
+
+// neither a pacemaker nor a worker: nothing but a pop hands out what is due
+const { api, running, sql } = await startTestSystem({ DOCKET_PACEMAKER: 'off', BEANSTALKD_PORT: '0' }, { role: 'api' });
+
+async function job(command: string, fields: object, from = api): Promise<Json> {
+  const { status, body } = await from.post('/v1/jobs', { command, ...fields });
+  expect(status).toBe(200);
+  return body;
+}
+
+const add = (topic: string, id: string, more: object = {}) =>
+  job('add', { topic, id, delay: 0, TTR: 60, body: id, ...more });
+const pop = async (topic: string | string[], count: number): Promise<string[]> =>
+  (await job('pop', { topic, count })).jobs.map((j: Json) => j.id);
+const overdue = (topic: string, n: number) =>
+  eventually(async () => {
+    const [row] = await sql(
+      `select count(*)::integer as n from item where queue = $1 and state = 'delayed' and available_at < clock_timestamp()`,
+      [topic],
+    );
+    return row?.n === n;
+  });
+
+test('S3.1 a job is handed out when its delay is over though no clock has come by, never early', async () => {
+  await add('alone', 'soon', { delay: 0.7 });
+  await add('alone', 'later', { delay: 3600 });
+  const popped = await eventually(async () => {
+    const [first] = (await job('pop', { topic: 'alone', count: 10 })).jobs;
+    return first;
+  });
+  expect(popped).toMatchObject({ id: 'soon', attempt: 1 });
+  const { availableAt } = (await api.get('/v1/jobs/soon')).body;
+  const { items } = (await api.get('/v1/jobs/soon/events')).body;
+  expect(items.map((e: Json) => e.type)).toEqual(['created', 'reserved']);
+  expect(Date.parse(items[1].at)).toBeGreaterThanOrEqual(Date.parse(availableAt));
+  expect((await api.get('/v1/topics/alone/stats')).body).toMatchObject({ delayed: 1, ready: 0, reserved: 1 });
+  expect(await job('finish', { id: 'soon', token: popped.token })).toMatchObject({ success: true });
+});
+
+test('S3.1 due and ready jobs of several topics come in one order, by priority and number; paused topics have none', async () => {
+  const places: [topic: string, id: string, priority: number, delay: number][] = [
+    ['due-a', 'a-9', 9, 0.1],
+    ['due-a', 'a-5', 5, 0],
+    ['due-b', 'b-1', 1, 0.3],
+    ['due-b', 'b-5', 5, 0.1],
+    ['due-a', 'a-1', 1, 0],
+    ['due-b', 'b-9', 9, 0],
+    ['due-a', 'a-3', 3, 0.2],
+    ['due-paused', 'p-0', 0, 0.1],
+    ['due-b', 'b-0', 0, 3600],
+  ];
+  for (const [topic, id, priority, delay] of places) await add(topic, id, { priority, delay });
+  await api.put('/v1/topics/due-paused', { paused: true });
+  await Promise.all([overdue('due-a', 2), overdue('due-b', 2), overdue('due-paused', 1)]);
+  const topics = ['due-a', 'due-b', 'due-paused'];
+  expect(await pop(topics, 1)).toEqual(['b-1']);
+  expect(await pop('due-a', 2)).toEqual(['a-1', 'a-3']);
+  expect(await pop(topics, 10)).toEqual(['a-5', 'b-5', 'a-9', 'b-9']);
+  expect(await pop(topics, 10)).toEqual([]);
+  await api.put('/v1/topics/due-paused', { paused: false });
+  expect(await pop(topics, 10)).toEqual(['p-0']);
+});
+
+test('S3.8 over TCP a due job is reserved too, longer ones are left to HTTP', async () => {
+  await add('due-tcp', 'long', { body: 'x'.repeat(70_000), delay: 0.1 });
+  await add('due-tcp', 'short', { delay: 0.1 });
+  await overdue('due-tcp', 2);
+  const wire = await Wire.open(running.beanstalkd?.port ?? 0);
+  await wire.ask('watch due-tcp');
+  expect(await wire.ask('reserve-with-timeout 0')).toMatch(/^RESERVED \d+ 5\r\nshort\r\n$/);
+  expect(await wire.ask('reserve-with-timeout 0')).toBe('TIMED_OUT\r\n');
+  expect(await pop('due-tcp', 10)).toEqual(['long']);
+  wire.close();
+});
+
+test('S3.1 S3.2 of a crowd that is due at once each goes to one consumer, while the clock takes them too', async () => {
+  const both = await startTestSystem({}, { role: 'api' });
+  const jobs = Array.from({ length: 3_000 }, (_, n) => ({ topic: 'crowd', id: `c-${n}`, delay: 3, TTR: 600, body: n }));
+  for (let at = 0; at < jobs.length; at += 1_000)
+    expect((await job('add', { jobs: jobs.slice(at, at + 1_000) }, both.api)).success).toBe(true);
+  const got: string[] = [];
+  const consume = async (count: number) => {
+    while (got.length < jobs.length) {
+      const { jobs: popped } = await job('pop', { topic: 'crowd', count }, both.api);
+      got.push(...popped.map((j: Json) => j.id));
+      if (popped.length === 0) await sleep(20);
+    }
+  };
+  await Promise.all([1, 1, 7, 100].map(consume));
+  expect(new Set(got).size).toBe(jobs.length);
+  const [early] = await both.sql(
+    `select count(*)::integer as n from event e join item i on i.kind = e.kind and i.id = e.item_id
+      where e.kind = 'job' and e.type in ('available', 'reserved') and e.at < i.available_at`,
+  );
+  expect(early).toEqual({ n: 0 });
+  expect((await both.api.get('/v1/topics/crowd/stats')).body).toMatchObject({ delayed: 0, ready: 0, reserved: 3_000 });
+}, 60_000);
