@@ -112,7 +112,8 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
     max,
     connectionTimeoutMillis: 10_000,
     query_timeout: 60_000,
-    options: `-c docket.node=${node} -c statement_timeout=55000 -c idle_in_transaction_session_timeout=60000`,
+    // compiling what runs for milliseconds takes longer than a second, where a server has JIT on
+    options: `-c docket.node=${node} -c jit=off -c statement_timeout=55000 -c idle_in_transaction_session_timeout=60000`,
   });
   const lists = new pg.Pool({
     ...base,
