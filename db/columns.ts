@@ -68,10 +68,10 @@ export interface Columns {
   'add_task.outcome': 'created' | 'exists' | 'limit' | 'no_template' | 'too_many';
   'apply_review.*': { resolved: number; more: boolean; version: number };
   'callback_outcome.first_outcome': Outcome;
-  'case_to_judge.tally': Record<string, number>;
-  'cast_vote.outcome': 'counted' | 'late' | 'repeated' | 'again' | Rejection;
+  'cases_to_judge.tally': Record<string, number>;
+  'cast_votes.outcome': 'counted' | 'late' | 'repeated' | 'again' | Rejection;
   'change_task.outcome': 'changed' | 'again' | 'deleted' | 'not_found' | 'limit' | 'no_template' | 'too_many';
-  'claim_case.*': Claimed;
+  'claim_cases.*': Claimed | { outcome: null; id: string };
   'complete_tasks.*': Completed | Advanced;
   'court_stats.counts': Record<string, number>;
   'court_stats.gold': Record<string, number>;

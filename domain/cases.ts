@@ -17,8 +17,8 @@ export type Rejection =
   | 'conflict_of_interest'
   | 'forbidden';
 
-/** What came of a claim. `changed`: cases of which a hold of the juror was ended by it. */
-export type Claimed = { changed: string[] } & (
+/** What came of a juror's claim. */
+export type Claimed = { juror: string } & (
   | { outcome: 'held' | 'resumed'; id: string; token: string; expires_at: Date }
   | { outcome: 'busy' | 'notEligible' | 'fatigue' | 'windowFull' | 'none'; id: null; token: null; expires_at: null }
 );

@@ -3,6 +3,7 @@ import { type Db, only, type Queryable, type RowOf } from '../db/pool.ts';
 import { type Claimed, claimReasons, type Rejection } from '../domain/cases.ts';
 import { verdictOf } from '../domain/courts.ts';
 import { refusalOf } from '../domain/refusals.ts';
+import { share, sharePerGroup } from './batching.ts';
 import type { CourtService } from './courts.ts';
 import { foreignToken, invalid, Problem } from './problems.ts';
 import { whileBusy } from './retry.ts';
@@ -39,61 +40,121 @@ export interface JudgingService {
 
 const CLAIM_RETRIES = { tries: 50, stepMs: 4, mostMs: 40 };
 const VOTE_TRIES = 100;
+/** Few, because a shared statement locks the cases of all. */
+const MOST_TOGETHER = 32;
 
-export const judgingService = (db: Db, courts: CourtService): JudgingService => ({
-  async claim(name, juror, signal) {
-    const { name: court } = await courts.get(name);
-    const token = newToken();
-    const read = readOnce();
-    const moved = ([row]: Claimed[]) =>
-      read.moved(row?.outcome === 'held' ? [row.id, ...row.changed] : (row?.changed ?? []));
-    // all candidates are locked by other claims; waiting for them could deadlock
-    const claimed = await whileBusy(
-      async () => only(await db.move('claim_case', { court, juror, token }, { moved })),
-      ({ outcome }) => outcome === 'busy',
-      CLAIM_RETRIES,
-    );
-    if (claimed.id === null) {
-      const found = only(await db.run('case_reasons', { court, juror }));
-      return { item: null, reasons: claimReasons(claimed.outcome, found) };
-    }
-    const { id, outcome, expires_at: expiresAt } = claimed;
-    const item = read.items().find((one) => one.id === id) ?? only(await db.run('get_cases', { ids: [id] }));
-    // an answer that cannot be written to a closed connection is no hand-out
-    if (outcome === 'held' && signal.aborted) await leave(db, { id, token, subject: null }, 'released');
-    return { item, token: claimed.token, expiresAt, resumed: outcome === 'resumed' };
-  },
-  async vote(hold, option, comment) {
-    // judged before it is cast, and cast only if nothing has changed meanwhile: the strategies stay in one place
-    for (let tries = 0; tries < VOTE_TRIES; tries++) {
-      const [found] = await db.run('case_to_judge', { id: hold.id });
-      if (!found) throw caseNotFound(hold.id);
-      const { options, votes, stage, settings_version: settingsVersion } = found;
-      if (!options.includes(option)) throw invalid('option', `must be one of ${options.join(', ')}`);
-      const verdict = verdictOf(found, withOneMore(found.tally, option), stage);
-      const vote = { ...hold, option, comment, votes, settingsVersion, verdict };
+export const judgingService = (db: Db, courts: CourtService): JudgingService => {
+  const claimTogether = sharePerGroup((court) => claimsOf(db, court));
+  const voteTogether = votes(db);
+  return {
+    async claim(name, juror, signal) {
+      const { name: court } = await courts.get(name);
+      const token = newToken();
+      // all candidates are locked by other claims; waiting for them could deadlock
+      const claimed = await whileBusy(
+        () => claimTogether(court, { juror, token }),
+        ({ outcome }) => outcome === 'busy',
+        CLAIM_RETRIES,
+      );
+      if (claimed.id === null) {
+        const found = only(await db.run('case_reasons', { court, juror }));
+        return { item: null, reasons: claimReasons(claimed.outcome, found) };
+      }
+      const { id, outcome, expires_at: expiresAt } = claimed;
+      const item = claimed.item ?? only(await db.run('get_cases', { ids: [id] }));
+      // an answer that cannot be written to a closed connection is no hand-out
+      if (outcome === 'held' && signal.aborted) await leave(db, { id, token, subject: null }, 'released');
+      return { item, token: claimed.token, expiresAt, resumed: outcome === 'resumed' };
+    },
+    async vote(hold, option, comment) {
+      for (let tries = 0; tries < VOTE_TRIES; tries++) {
+        const cast = await voteTogether({ ...hold, option, comment });
+        if (cast instanceof Problem) throw cast;
+        const { outcome, counted, item } = cast;
+        if (outcome === 'counted' || outcome === 'late' || outcome === 'repeated') return { counted, item };
+        if (outcome !== 'again') throw await rejected(db, hold, outcome);
+      }
+      throw new Problem('unavailable', 'too many votes on this case at once, try again');
+    },
+    async leave(hold, how) {
+      const { outcome, items } = await leave(db, hold, how);
+      if (outcome === 'done' || outcome === 'repeated') return only(items);
+      throw await rejected(db, hold, outcome);
+    },
+    async renew(hold) {
+      const changed = ([row]: RowOf<'renew_hold'>[]) => (row?.outcome === 'done' ? [] : [hold.id]);
+      const moved = (rows: RowOf<'renew_hold'>[]) => ({ kind: 'case' as const, ids: changed(rows) });
+      const renewed = only(await db.move('renew_hold', hold, { moved }));
+      if (renewed.outcome === 'done') return renewed.expires_at;
+      throw await rejected(db, hold, renewed.outcome);
+    },
+  };
+};
+
+/** Claims in a court. Those that come at the same time share a statement. */
+const claimsOf = (db: Db, court: string) =>
+  share<{ juror: string; token: string }, Claimed & { item: CaseItem | undefined }>(
+    async (claims) => {
       const read = readOnce();
-      const moved = ([row]: RowOf<'cast_vote'>[]) => read.moved(row?.outcome === 'again' ? [] : [hold.id]);
-      const { outcome, counted } = only(await db.move('cast_vote', vote, { moved }));
-      if (outcome === 'counted' || outcome === 'late' || outcome === 'repeated')
-        return { counted, item: only(read.items()) };
-      if (outcome !== 'again') throw await rejected(db, hold, outcome);
-    }
-    throw new Problem('unavailable', 'too many votes on this case at once, try again');
-  },
-  async leave(hold, how) {
-    const { outcome, items } = await leave(db, hold, how);
-    if (outcome === 'done' || outcome === 'repeated') return only(items);
-    throw await rejected(db, hold, outcome);
-  },
-  async renew(hold) {
-    const changed = ([row]: RowOf<'renew_hold'>[]) => (row?.outcome === 'done' ? [] : [hold.id]);
-    const moved = (rows: RowOf<'renew_hold'>[]) => ({ kind: 'case' as const, ids: changed(rows) });
-    const renewed = only(await db.move('renew_hold', hold, { moved }));
-    if (renewed.outcome === 'done') return renewed.expires_at;
-    throw await rejected(db, hold, renewed.outcome);
-  },
-});
+      const moved = (rows: RowOf<'claim_cases'>[]) =>
+        read.moved(rows.flatMap(({ outcome, id }) => (outcome === 'held' || outcome === null ? [id] : [])));
+      const jurors = claims.map((claim) => claim.juror);
+      const rows = await db.move(
+        'claim_cases',
+        { court, jurors, tokens: claims.map((claim) => claim.token) },
+        { moved },
+      );
+      const answers = new Map(rows.flatMap((row) => (row.outcome === null ? [] : [[row.juror, row]])));
+      return claims.map(({ juror }) => {
+        const answer = answers.get(juror);
+        if (!answer) throw new Error(`no answer for ${juror}`);
+        return { ...answer, item: read.items().find(({ id }) => id === answer.id) };
+      });
+    },
+    { keys: ({ juror }) => [juror], max: MOST_TOGETHER },
+  );
+
+interface Vote extends Hold {
+  option: string;
+  comment: string | null;
+}
+
+type Cast = Problem | { outcome: RowOf<'cast_votes'>['outcome']; counted: boolean; item: CaseItem };
+
+/**
+ * Votes; those on several cases that come at the same time share a statement. They are judged before they are cast, and
+ * cast only if nothing has changed meanwhile: the strategies stay in one place.
+ */
+const votes = (db: Db) =>
+  share<Vote, Cast>(
+    async (all) => {
+      const found = new Map(
+        (await db.run('cases_to_judge', { ids: all.map(({ id }) => id) })).map((row) => [row.id, row]),
+      );
+      const judged = all.map((vote) => judge(vote, found.get(vote.id)));
+      const sent = judged.filter((vote) => !(vote instanceof Problem));
+      const read = readOnce();
+      const moved = (rows: RowOf<'cast_votes'>[]) =>
+        read.moved(rows.filter(({ outcome }) => outcome !== 'again').map(({ id }) => id));
+      const rows = sent.length > 0 ? await db.move('cast_votes', { votes: sent }, { moved }) : [];
+      return judged.map((vote) => {
+        if (vote instanceof Problem) return vote;
+        const { outcome, counted } = only(rows.filter(({ id }) => id === vote.id));
+        const item = read.items().find(({ id }) => id === vote.id);
+        return { outcome, counted, item: item as CaseItem };
+      });
+    },
+    { keys: ({ id }) => [id], max: MOST_TOGETHER },
+  );
+
+/** A vote with what it would mean. */
+function judge(vote: Vote, found: RowOf<'cases_to_judge'> | undefined) {
+  if (!found) return caseNotFound(vote.id);
+  const { options, votes, stage, settings_version: settingsVersion } = found;
+  if (!options.includes(vote.option)) return invalid('option', `must be one of ${options.join(', ')}`);
+  const verdict = verdictOf(found, withOneMore(found.tally, vote.option), stage);
+  return { ...vote, votes, settingsVersion, verdict };
+}
 
 async function leave(db: Db, hold: Hold, how: Leaving) {
   const read = readOnce();

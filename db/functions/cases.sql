@@ -1,32 +1,29 @@
 -- Cases (S2). A case's row is its lock: whatever changes its votes or leases holds it. Persons are locked before
 -- it (claims), or only tried for after it (invitations), so that no transactions wait in a circle.
 
--- Writes into a case's row what follows from its votes and live leases: how many more may hold it, when something is
+-- Writes into cases' rows what follows from their votes and live leases: how many more may hold one, when something is
 -- next due, whether jurors are to be invited. Every change of an open case ends here.
+-- p_lines      what happened, one line each; they are all of one type
 -- p_versioned  false: one of several steps of a transaction, of which the last gives the version
--- p_done       the person who has voted, skipped or declined: the row alone excludes them from now on
-create or replace function recompute_case(
-  p_id text, p_type text, p_actor text, p_data json, p_now timestamptz, p_versioned boolean default true,
-  p_done text default null
-) returns void language plpgsql as $$
-declare
-  f case_file;
-  c court;
-  v_live integer;
-  v_first timestamptz;
+create or replace function recompute_cases(p_lines item_line[], p_type text, p_now timestamptz, p_versioned boolean default true)
+returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
-  select count(*), min(expires_at) into v_live, v_first from lease
-   where kind = 'case' and item_id = p_id and ended_at is null;
-  update case_file set holds = v_live where id = p_id returning * into f;
-  select * into c from court where name = f.court;
+  perform earlier_lines('case', p_lines, p_type, p_now);
+  with held as materialized (
+    select l.*, o.live, o.first_end from last_lines(p_lines) l cross join lateral (
+      select count(*) as live, min(x.expires_at) as first_end from lease x
+       where x.kind = 'case' and x.item_id = l.id and x.ended_at is null) o
+  ), filed as (
+    update case_file f set holds = h.live from held h where f.id = h.id returning f)
   update item i
-     set room = case_slots_left(f, c), inviting = case_invites(f, c), wake_at = least(i.deadline_at, v_first),
+     set room = case_slots_left(n.f, c), inviting = case_invites(n.f, c), wake_at = least(i.deadline_at, h.first_end),
          rank = case_rank(c, i.priority, i.first_available_at),
-         skipped = case when p_done is null then i.skipped else i.skipped || p_done end,
-         attempts = i.attempts + (p_type in ('claimed', 'invited'))::integer,
-         version = case when p_versioned then nextval('item_version') else i.version end, event_seq = i.event_seq + 1,
-         last_event = p_type, last_actor = p_actor, last_data = p_data, updated_at = p_now
-   where i.kind = 'case' and i.id = p_id;
+         skipped = case when h.done is null then i.skipped else i.skipped || h.done end,
+         attempts = i.attempts + case when p_type in ('claimed', 'invited') then h.n else 0 end,
+         version = case when p_versioned then nextval('item_version') else i.version end, event_seq = i.event_seq + h.n,
+         last_event = p_type, last_actor = h.actor, last_data = h.data, updated_at = p_now
+    from filed n join court c on c.name = (n.f).court join held h on h.id = (n.f).id
+   where i.kind = 'case' and i.id = h.id;
 end $$;
 
 -- How many more may hold it: votes that can still change it, and the court's over-booking (S2.5). Gold is open to
@@ -46,70 +43,79 @@ begin
   return case when c.around then (random() * 4503599627370496)::bigint else item_rank('case', p_priority, p_since, null, false) end;
 end $$;
 
--- Ends a case and the leases of all who still read it, in one transaction (S2.2, S2.6).
--- p_type  the event, also in the notices to its holders: decided, hung, invalidated
-create or replace function end_case(
-  p_id text, p_state text, p_type text, p_winner text, p_actor text, p_reason text, p_now timestamptz
-) returns void language plpgsql set enable_seqscan = off as $$
-declare
-  f case_file;
+-- Ends cases and the leases of all who still read them, in one transaction (S2.2, S2.6).
+-- p_type     the event, also in the notices to holders: decided, hung, invalidated
+-- p_winners  one for each; null: nobody won
+create or replace function end_cases(
+  p_ids text[], p_state text, p_type text, p_winners text[], p_actor text, p_reason text, p_now timestamptz
+) returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
   with ended as (
     update lease set ended_at = greatest(p_now, granted_at), ended_by = p_actor,
                      why = case when expires_at <= p_now then 'expired' else 'closed' end
-     where kind = 'case' and item_id = p_id and ended_at is null returning queue, holder)
+     where kind = 'case' and item_id = any (p_ids) and ended_at is null returning item_id, queue, holder)
   insert into notice (kind, item_id, queue, person, type, data)
-  select 'case', p_id, queue, holder, 'lease_lost', json_build_object('reason', p_type, 'by', p_actor) from ended;
+  select 'case', item_id, queue, holder, 'lease_lost', json_build_object('reason', p_type, 'by', p_actor) from ended;
 
-  update case_file set holds = 0, winner = p_winner, votes_left = case when p_winner is null then votes_left else 0 end
-   where id = p_id returning * into f;
+  with filed as (
+    update case_file f set holds = 0, winner = s.winner, votes_left = case when s.winner is null then f.votes_left else 0 end
+      from unnest(p_ids, p_winners) as s (id, winner) where f.id = s.id returning f.*)
   update item i
      set state = p_state, ended_at = p_now, ended_by = p_actor, end_reason = p_reason,
-         result = case when p_state = 'settled' then json_build_object('winner', p_winner, 'tally', f.tally) end,
+         result = case when p_state = 'settled' then json_build_object('winner', f.winner, 'tally', f.tally) end,
          room = null, inviting = false, wake_at = null,
          telling = f.gold is null and (coalesce(i.callback, q.callback) is not null
                    or p_type = 'hung' and coalesce(c.fallback ?| array['court', 'queue'], false)),
          version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = p_type, last_actor = p_actor,
-         last_data = json_strip_nulls(json_build_object('winner', p_winner, 'tally', f.tally, 'reason', p_reason)), updated_at = p_now
-    from queue q join court c on c.name = q.name
-   where i.kind = 'case' and i.id = p_id and q.kind = 'case' and q.name = i.queue;
-  if f.gold is not null or p_state = 'invalidated' then return; end if;
-
-  -- the court's statistics: the vote distribution, how long it took, who agreed with it
-  insert into tally (kind, queue, what, n)
-  select 'case', f.court, s.what, s.n from item i cross join lateral (values
-      ('votes ' || f.tally::text, 1),
-      ('decide_ms', case when p_winner is null then 0 else extract(epoch from p_now - i.created_at) * 1000 end)) as s (what, n)
-   where i.kind = 'case' and i.id = p_id and s.n <> 0;
-  if p_winner is null then return; end if;
-  insert into juror_record as r (court, person, judged, agreed)
-  select f.court, person, 1, (option = p_winner)::integer from vote where case_id = p_id and counted order by person
-  on conflict (court, person) do update set judged = r.judged + 1, agreed = r.agreed + excluded.agreed;
-  -- some of them may have reached the court's eligibility threshold
-  if (select bar_agreement from court where name = f.court) is not null then
-    perform free_jurors(f.court, array(select person from vote where case_id = p_id and counted));
-  end if;
+         last_data = json_strip_nulls(json_build_object('winner', f.winner, 'tally', f.tally, 'reason', p_reason)), updated_at = p_now
+    from filed f join court c on c.name = f.court join queue q on q.kind = 'case' and q.name = f.court
+   where i.kind = 'case' and i.id = f.id;
+  if p_state <> 'invalidated' then perform count_outcomes(p_ids, p_now); end if;
 end $$;
 
--- What votes mean, as the court's strategy in domain/courts.ts found: {winner, votesLeft, stage, hung, priority}.
-create or replace function apply_verdict(p_id text, p_verdict jsonb, p_now timestamptz) returns void language plpgsql as $$
+-- Writes the outcomes of cases into their courts' statistics: the vote distribution, how long it took, who agreed with it.
+create or replace function count_outcomes(p_ids text[], p_now timestamptz) returns void language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
-  if p_verdict ->> 'winner' is not null then
-    perform end_case(p_id, 'settled', 'decided', p_verdict ->> 'winner', 'court', null, p_now);
-  elsif (p_verdict ->> 'hung')::boolean then
-    perform end_case(p_id, 'expired', 'hung', null, 'court', 'nobody can win any more', p_now);
+  insert into tally (kind, queue, what, n)
+  select 'case', f.court, s.what, s.n from case_file f join item i on i.kind = 'case' and i.id = f.id cross join lateral (values
+      ('votes ' || f.tally::text, 1),
+      ('decide_ms', case when f.winner is null then 0 else extract(epoch from p_now - i.created_at) * 1000 end)) as s (what, n)
+   where f.id = any (p_ids) and f.gold is null and s.n <> 0;
+  insert into juror_record as r (court, person, judged, agreed)
+  select f.court, v.person, count(*), count(*) filter (where v.option = f.winner) from case_file f join vote v on v.case_id = f.id
+   where f.id = any (p_ids) and f.gold is null and f.winner is not null and v.counted group by 1, 2 order by 1, 2
+  on conflict (court, person) do update set judged = r.judged + excluded.judged, agreed = r.agreed + excluded.agreed;
+  -- some of them may have reached the court's eligibility threshold
+  perform free_jurors(c.name, array_agg(distinct v.person)) from case_file f
+     join court c on c.name = f.court and c.bar_agreement is not null join vote v on v.case_id = f.id and v.counted
+    where f.id = any (p_ids) and f.gold is null and f.winner is not null group by c.name;
+end $$;
+
+-- What votes mean, as the court's strategy in domain/courts.ts found: {winner, votesLeft, stage, hung, priority}; one for each.
+create or replace function apply_verdicts(p_ids text[], p_verdicts jsonb[], p_now timestamptz) returns void language plpgsql as $$
+declare
+  v_decided text[];
+  v_winners text[];
+  v_hung text[];
+begin
+  select array_agg(s.id) filter (where s.v ->> 'winner' is not null), array_agg(s.v ->> 'winner') filter (where s.v ->> 'winner' is not null),
+         array_agg(s.id) filter (where s.v ->> 'winner' is null and (s.v ->> 'hung')::boolean) into v_decided, v_winners, v_hung
+    from unnest(p_ids, p_verdicts) as s (id, v);
+  if v_decided is not null then perform end_cases(v_decided, 'settled', 'decided', v_winners, 'court', null, p_now); end if;
+  if v_hung is not null then
+    perform end_cases(v_hung, 'expired', 'hung', null, 'court', 'nobody can win any more', p_now);
   end if;
 end $$;
 
 -- Ends open cases that need not be judged any more. Returns their ids.
 create or replace function close_cases(p_ids text[], p_reason text, p_actor text) returns setof text language plpgsql as $$
 declare
-  v_id text;
+  v_ids text[] := array(select id from item where kind = 'case' and id = any (p_ids) and ended_at is null order by id for update);
 begin
-  for v_id in select id from item where kind = 'case' and id = any (p_ids) and ended_at is null order by id for update loop
-    perform end_case(v_id, 'invalidated', 'invalidated', null, p_actor, p_reason, clock_timestamp());
-    return next v_id;
-  end loop;
+  if v_ids = '{}' then return; end if;
+  perform end_cases(v_ids, 'invalidated', 'invalidated', null, p_actor, p_reason, clock_timestamp());
+  return query select unnest(v_ids);
 end $$;
 
 -- What time does to cases: the deadline first, then leases that have run out (docs/ARCHITECTURE.md, the two clocks).
@@ -137,9 +143,9 @@ begin
       update case_file set extended = true where id = i.id;
       update item set deadline_at = v_now + make_interval(secs => (c.fallback ->> 'extendSeconds')::double precision)
        where kind = 'case' and id = i.id;
-      perform recompute_case(i.id, 'extended', 'system', c.fallback::json, v_now);
+      perform recompute_cases(array[(i.id, 'system', c.fallback::json, null)::item_line], 'extended', v_now);
     elsif i.deadline_at <= v_now then
-      perform end_case(i.id, 'expired', 'hung', null, 'system', 'deadline', v_now);
+      perform end_cases(array[i.id], 'expired', 'hung', null, 'system', 'deadline', v_now);
     else
       with ended as (
         update lease set ended_at = greatest(v_now, granted_at), why = 'expired', ended_by = 'system'
@@ -148,9 +154,9 @@ begin
         insert into notice (kind, item_id, queue, person, type, data)
         select 'case', i.id, queue, holder, 'lease_lost', json_build_object('reason', 'expired', 'by', 'system') from ended
       ) select json_agg(holder) into v_jurors from ended;
-      if v_jurors is null then perform recompute_case(i.id, 'changed', 'system', json_build_object('deadlineAt', i.deadline_at), v_now);
-      else perform recompute_case(i.id, 'reclaimed', 'system', json_build_object('jurors', v_jurors), v_now);
-      end if;
+      perform recompute_cases(array[(i.id, 'system', case when v_jurors is null then json_build_object('deadlineAt', i.deadline_at)
+                                                          else json_build_object('jurors', v_jurors) end, null)::item_line],
+                              case when v_jurors is null then 'changed' else 'reclaimed' end, v_now);
     end if;
     return query select * from item where kind = 'case' and id = i.id;
   end loop;
@@ -179,7 +185,8 @@ end $$;
 create or replace function rejudge_cases(p_court text, p_found jsonb, p_settings bigint) returns setof text language plpgsql
 set enable_seqscan = off as $$
 declare
-  v record;
+  v_ids text[];
+  v_verdicts jsonb[];
   v_now timestamptz;
 begin
   perform from item where kind = 'case' and id = any (array(select s.id from jsonb_to_recordset(p_found) as s (id text)))
@@ -194,14 +201,14 @@ begin
     from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
    where f.id = s.id and f.votes = s.votes and exists (select from item i where i.kind = 'case' and i.id = s.id and i.ended_at is null);
 
-  for v in
-    select s.id, s.verdict from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
-      join case_file f on f.id = s.id and f.votes = s.votes join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
-     where s.verdict ->> 'winner' is not null or (s.verdict ->> 'hung')::boolean order by s.id
-  loop
-    perform apply_verdict(v.id, v.verdict, v_now);
-    return next v.id;
-  end loop;
+  select array_agg(s.id order by s.id), array_agg(s.verdict order by s.id) into v_ids, v_verdicts
+    from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
+    join case_file f on f.id = s.id and f.votes = s.votes join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
+   where s.verdict ->> 'winner' is not null or (s.verdict ->> 'hung')::boolean;
+  if v_ids is not null then
+    perform apply_verdicts(v_ids, v_verdicts, v_now);
+    return query select unnest(v_ids);
+  end if;
 
   return query
   with found as materialized (

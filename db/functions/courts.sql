@@ -47,79 +47,100 @@ create or replace function reached_daily_limit(c court, p_person text, p_held in
                       and d.day = (p_now at time zone 'UTC')::date), 0) + p_held >= c.votes_per_day
 $$;
 
--- Hands a juror the case that they hold already, or a new one (S2.4, S2.5). The person is locked first and everything
+-- Hands jurors the cases that they hold already, or new ones (S2.4, S2.5). Persons are locked first and everything
 -- is read after that, so that eight accounts of one person are one person. No case is waited for: a claim may
 -- have another one locked by then, and two that wait for each other's are a deadlock.
--- outcome  held, resumed, busy (all candidates are locked by other claims: retry), or why there is nothing:
---          notEligible, fatigue, windowFull, none
--- changed  cases of which a hold of this person ended in between
-create or replace function claim_case(p_court text, p_juror text, p_token text)
-returns table (outcome text, id text, token text, expires_at timestamptz, changed text[]) language plpgsql
+-- p_tokens  one for each of p_jurors, of whom none is there twice
+-- outcome   held, resumed, busy (all candidates are locked by other claims, or another account of the person claims in this
+--           call: retry), or why there is nothing: notEligible, fatigue, windowFull, none; null: a case of which a hold ended
+create or replace function claim_cases(p_court text, p_jurors text[], p_tokens text[])
+returns table (juror text, outcome text, id text, token text, expires_at timestamptz) language plpgsql
 set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
+  x record;
   c court;
   j juror_seen;
-  l lease;
+  v_seen juror_seen[];
   v_now timestamptz;
-  v_shown text[];
-  v_free integer;
   v_until timestamptz;
-  v_id text;
-  v_changed text[];
+  v_holds case_hold[] := '{}';
 begin
   select * into c from court where name = p_court;
-  perform pg_advisory_xact_lock(person_key('case', p_court, person)) from juror_seen(c, p_juror, p_juror);
-  j := juror_seen(c, p_juror, p_juror);
-  v_changed := end_lost_holds(c, j);
-  v_now := clock_timestamp();
-  -- also what an account held on its own, before the list found it to be this person's
-  select * into l from lease where kind = 'case' and queue = p_court and slot = any (j.ids || j.person) and ended_at is null
-   order by expires_at desc limit 1;
-  if found then
-    return query select 'resumed', l.item_id, l.token, l.expires_at, v_changed; return;
-  end if;
-  outcome := case when not (j.admitted or j.newcomer) then 'notEligible' when reached_daily_limit(c, j.person, 0, v_now) then 'fatigue' end;
-  if outcome is not null then return query select outcome, id, token, expires_at, v_changed; return; end if;
-
-  select coalesce(array_agg(case_id), '{}') into v_shown from exposure
-   where court = p_court and person = j.person and shown_at > v_now - make_interval(secs => c.window_seconds);
-  v_free := c.window_cases - cardinality(v_shown);
-  if c.mode <> 'assign' then v_id := pick_case(c, j, v_shown, v_free, v_now); end if;
-  if v_id is null and v_free <= 0 then insert into tally (kind, queue, what, n) values ('case', p_court, 'window_hits', 1); end if;
-  outcome := case when v_id = '' then 'busy' when v_id is not null then 'held' when v_free <= 0 then 'windowFull'
-                  when not j.admitted then 'notEligible' else 'none' end;
-  if outcome <> 'held' then return query select outcome, id, token, expires_at, v_changed; return; end if;
-
+  perform pg_advisory_xact_lock(s.key) from (
+    select distinct person_key('case', p_court, (juror_seen(c, n.juror, n.juror)).person) as key from unnest(p_jurors) as n (juror) order by 1) s;
+  v_seen := array(select juror_seen(c, n.juror, n.juror) from unnest(p_jurors) with ordinality as n (juror, no) order by n.no);
+  return query select null::text, null::text, e, null::text, null::timestamptz from unnest(end_lost_holds(c, v_seen)) e;
   v_now := clock_timestamp();
   select v_now + make_interval(secs => q.lease_seconds) into v_until from queue q where q.kind = 'case' and q.name = p_court;
-  perform hold_case(c, v_id, p_token, p_juror, j.person, v_until, false, v_now);
-  return query select 'held', v_id, p_token, v_until, v_changed;
+  for x in select n.juror, n.token, n.no from unnest(p_jurors, p_tokens) with ordinality as n (juror, token, no) loop
+    juror := x.juror;
+    j := v_seen[x.no];
+    -- also what an account held on its own, before the list found it to be this person's
+    select l.item_id, l.token, l.expires_at into id, token, expires_at from lease l
+     where l.kind = 'case' and l.queue = p_court and l.slot = any (j.ids || j.person) and l.ended_at is null order by l.expires_at desc limit 1;
+    if found then
+      outcome := 'resumed';
+    elsif exists (select from unnest(v_holds) h where h.person = j.person) then
+      outcome := 'busy';
+    else
+      select k.outcome, k.id into outcome, id from choose_case(c, j, v_holds, v_now) k;
+      if outcome = 'held' then
+        token := x.token;
+        expires_at := v_until;
+        v_holds := v_holds || (id, x.token, x.juror, j.person, v_until)::case_hold;
+      end if;
+    end if;
+    return next;
+  end loop;
+  if v_holds <> '{}' then perform hold_cases(c, v_holds, false, v_now); end if;
 end $$;
 
--- Ends what the person holds and may not vote on any more: leases that have run out and that no clock has ended yet,
--- and those of jurors who have left the list or turned out to be a party or to have voted. Returns their cases.
-create or replace function end_lost_holds(c court, j juror_seen) returns text[] language plpgsql set enable_seqscan = off as $$
+-- Chooses and locks a case for a juror who holds none. `p_holds` are claims of the same call: their cases have that much less
+-- room.
+-- outcome  held, busy, or why there is none, as above
+create or replace function choose_case(c court, j juror_seen, p_holds case_hold[], p_now timestamptz, out outcome text, out id text)
+language plpgsql as $$
+#variable_conflict use_column
 declare
-  l lease;
-  f case_file;
+  v_shown text[] := '{}';
+  v_free integer;
+begin
+  outcome := case when not (j.admitted or j.newcomer) then 'notEligible'
+                  when c.votes_per_day is not null and reached_daily_limit(c, j.person, 0, p_now) then 'fatigue' end;
+  if outcome is not null then return; end if;
+  if c.window_cases is not null then
+    select coalesce(array_agg(case_id), '{}') into v_shown from exposure
+     where court = c.name and person = j.person and shown_at > p_now - make_interval(secs => c.window_seconds);
+    v_free := c.window_cases - cardinality(v_shown);
+  end if;
+  if c.mode <> 'assign' then id := pick_case(c, j, v_shown, v_free, array(select h.id from unnest(p_holds) h), p_now); end if;
+  if id is null and v_free <= 0 then insert into tally (kind, queue, what, n) values ('case', c.name, 'window_hits', 1); end if;
+  outcome := case when id = '' then 'busy' when id is not null then 'held' when v_free <= 0 then 'windowFull'
+                  when not j.admitted then 'notEligible' else 'none' end;
+  if outcome <> 'held' then id := null; end if;
+end $$;
+
+-- Ends what these persons hold and may not vote on any more: leases that have run out and that no clock has ended yet,
+-- and those of jurors who have left the list or turned out to be a party or to have voted. Returns their cases.
+create or replace function end_lost_holds(c court, p_seen juror_seen[]) returns text[] language plpgsql set enable_seqscan = off as $$
+declare
+  x record;
   v_reason text;
-  v_now timestamptz;
   v_ended text[] := '{}';
 begin
-  for l in select * from lease where kind = 'case' and queue = c.name and slot = any (j.ids || j.person) and ended_at is null
-            order by item_id loop
-    select * into f from case_file where id = l.item_id;
-    v_reason := case when l.expires_at <= clock_timestamp() then 'expired' else vote_exclusion(f, j) end;
+  for x in
+    select l, f, (s.person, s.ids, s.admitted, s.newcomer)::juror_seen as j from unnest(p_seen) as s
+      join lease l on l.kind = 'case' and l.queue = c.name and l.slot = any (s.ids || s.person) and l.ended_at is null
+      join case_file f on f.id = l.item_id order by l.item_id
+  loop
+    v_reason := case when (x.l).expires_at <= clock_timestamp() then 'expired' else vote_exclusion(x.f, x.j) end;
     continue when v_reason is null;
-    perform from item where kind = 'case' and id = l.item_id for update;
-    v_ended := v_ended || l.item_id;
-    if v_reason = 'expired' then
-      perform advance_cases(array[l.item_id]);
-      continue;
+    perform from item where kind = 'case' and id = (x.l).item_id for update;
+    v_ended := v_ended || (x.l).item_id;
+    if v_reason = 'expired' then perform advance_cases(array[(x.l).item_id]);
+    else perform revoke_hold(x.l, v_reason, 'claim', clock_timestamp());
     end if;
-    v_now := clock_timestamp();
-    perform revoke_hold(l, v_reason, 'claim', v_now);
   end loop;
   return v_ended;
 end $$;
@@ -135,7 +156,8 @@ begin
   update lease set ended_at = greatest(p_now, granted_at), why = 'revoked', ended_by = 'system'
    where token = l.token and ended_at is null;
   if found then
-    perform recompute_case(l.item_id, 'refused', l.holder, json_build_object('attempt', p_attempt, 'reason', p_reason), p_now);
+    perform recompute_cases(
+      array[(l.item_id, l.holder, json_build_object('attempt', p_attempt, 'reason', p_reason), null)::item_line], 'refused', p_now);
   end if;
 end $$;
 
@@ -143,14 +165,15 @@ end $$;
 -- other: one that is taken gives the case shown there, a free one gives a case not shown yet. So repeated claims give
 -- random ones of at most m cases, and never lead to a chosen one.
 -- Like the next two it returns null where there is none, and '' where other claims have all of them locked.
-create or replace function pick_case(c court, j juror_seen, p_shown text[], p_free integer, p_now timestamptz) returns text
+-- p_held  what claims of the same call have been given; a case once for each
+create or replace function pick_case(c court, j juror_seen, p_shown text[], p_free integer, p_held text[], p_now timestamptz) returns text
 language plpgsql set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   v_places text[];
   v_id text;
   v_found text;
 begin
-  if p_free is null then return pick_new(c, j, p_shown, p_now); end if;
+  if p_free is null then return pick_new(c, j, p_shown, p_held, p_now); end if;
   select array_agg(s.id order by random()) into v_places from (
     select i.id from unnest(p_shown) as x (id) join item i on i.kind = 'case' and i.id = x.id
       join case_file f on f.id = i.id
@@ -158,7 +181,7 @@ begin
        and not j.person = any (i.skipped) and may_judge(f, j) and case_exclusion(f, j) is null
     union all select null from generate_series(1, p_free)) s;
   for n in 1 .. coalesce(cardinality(v_places), 0) loop
-    v_id := case when v_places[n] is null then pick_new(c, j, p_shown, p_now) else lock_first(v_places[n:n]) end;
+    v_id := case when v_places[n] is null then pick_new(c, j, p_shown, p_held, p_now) else lock_first(v_places[n:n], p_held) end;
     if v_id <> '' then return v_id; end if;
     v_found := coalesce(v_id, v_found);
   end loop;
@@ -167,28 +190,34 @@ end $$;
 
 -- A case not shown yet, in the order of the court's way to pick. One claim in so many goes by gold first; a newcomer's
 -- goes by nothing else.
-create or replace function pick_new(c court, j juror_seen, p_shown text[], p_now timestamptz) returns text language plpgsql as $$
+create or replace function pick_new(c court, j juror_seen, p_shown text[], p_held text[], p_now timestamptz) returns text language plpgsql as $$
 declare
   v_gold boolean := not j.admitted or random() < c.gold_share;
   v_id text;
   v_found text;
 begin
   for n in 0 .. j.admitted::integer loop
-    v_id := lock_first(case when v_gold = (n = 0) then next_gold(c, j, p_shown) else next_cases(c, j, p_shown, p_now) end);
+    v_id := lock_first(case when v_gold = (n = 0) then next_gold(c, j, p_shown) else next_cases(c, j, p_shown, p_held, p_now) end, p_held);
     if v_id <> '' then return v_id; end if;
     v_found := coalesce(v_id, v_found);
   end loop;
   return v_found;
 end $$;
 
+-- Gold is open to all jurors, however many hold it.
+create or replace function is_gold(p_id text) returns boolean language sql stable as $$
+  select gold is not null from case_file where id = p_id
+$$;
+
 -- Locks the first of these that no other transaction has locked and that still has slots left.
-create or replace function lock_first(p_ids text[]) returns text language plpgsql as $$
+create or replace function lock_first(p_ids text[], p_held text[]) returns text language plpgsql as $$
 declare
   v_id text;
 begin
   if p_ids = '{}' then return null; end if;
   select i.id into v_id from unnest(p_ids) with ordinality as n (id, no) join item i on i.kind = 'case' and i.id = n.id
-   where i.state = 'ready' and i.room > 0 order by n.no limit 1 for update of i skip locked;
+   where i.state = 'ready' and (i.room > cardinality(array_positions(p_held, i.id)) or i.room > 0 and is_gold(i.id))
+   order by n.no limit 1 for update of i skip locked;
   return coalesce(v_id, '');
 end $$;
 
@@ -207,7 +236,7 @@ end $$;
 -- The next few cases with slots left that the person may judge: in order, or from a random start on and around. In
 -- one statement, because a case that is taken meanwhile changes its place. What excludes the person is written out: as
 -- a function it would be called for each case that they have judged already.
-create or replace function next_cases(c court, j juror_seen, p_shown text[], p_now timestamptz) returns text[] language plpgsql stable
+create or replace function next_cases(c court, j juror_seen, p_shown text[], p_held text[], p_now timestamptz) returns text[] language plpgsql stable
 set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set enable_sort = off as $$
 declare
   v_from bigint := case when c.around then (random() * 4503599627370496)::bigint else -9223372036854775808 end;
@@ -215,6 +244,7 @@ begin
   return array(
     (select i.id from item i join case_file f on f.id = i.id
       where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null and i.rank >= v_from
+        and i.room > cardinality(array_positions(p_held, i.id))
         and (i.deadline_at is null or i.deadline_at > p_now)
         and i.id <> all (p_shown) and not j.person = any (i.skipped)
         and not f.party_ids && j.ids and not j.person = any (f.party_persons)
@@ -223,6 +253,7 @@ begin
     union all
     (select i.id from item i join case_file f on f.id = i.id
       where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null and i.rank < v_from
+        and i.room > cardinality(array_positions(p_held, i.id))
         and (i.deadline_at is null or i.deadline_at > p_now)
         and i.id <> all (p_shown) and not j.person = any (i.skipped)
         and not f.party_ids && j.ids and not j.person = any (f.party_persons)
@@ -231,19 +262,19 @@ begin
     limit 8);
 end $$;
 
--- Puts a hold on a locked case. The first showing begins the person's window for it; a later one inside it does not.
-create or replace function hold_case(
-  c court, p_id text, p_token text, p_juror text, p_person text, p_until timestamptz, p_invited boolean, p_now timestamptz
-) returns void language plpgsql as $$
+-- Puts holds on locked cases. The first showing begins the person's window for a case; a later one inside it does not.
+create or replace function hold_cases(c court, p_holds case_hold[], p_invited boolean, p_now timestamptz) returns void language plpgsql as $$
 begin
   insert into lease (token, kind, item_id, queue, holder, slot, granted_at, expires_at, invited)
-  values (p_token, 'case', p_id, c.name, p_juror, p_person, p_now, p_until, p_invited);
+  select h.token, 'case', h.id, c.name, h.juror, h.person, p_now, h.until, p_invited from unnest(p_holds) h;
   if c.window_cases is not null then
-    insert into exposure as e (court, person, case_id, shown_at) values (c.name, p_person, p_id, p_now)
+    insert into exposure as e (court, person, case_id, shown_at) select c.name, h.person, h.id, p_now from unnest(p_holds) h
     on conflict (court, person, case_id) do update set shown_at = p_now where e.shown_at <= p_now - make_interval(secs => c.window_seconds);
   end if;
-  perform recompute_case(p_id, case when p_invited then 'invited' else 'claimed' end, case when p_invited then 'system' else p_juror end,
-                    case when p_invited then json_build_object('juror', p_juror) end, p_now, not p_invited);
+  perform recompute_cases(array(
+    select (h.id, case when p_invited then 'system' else h.juror end,
+            case when p_invited then json_build_object('juror', h.juror) end, null)::item_line from unnest(p_holds) h),
+    case when p_invited then 'invited' else 'claimed' end, p_now, not p_invited);
 end $$;
 
 -- Why there is nothing for a juror, as numbers of cases up to 1,000.

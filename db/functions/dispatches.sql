@@ -4,79 +4,96 @@
 -- Plans are fixed for a handful of rows, because the planner's estimates are wrong for a table that is not analyzed yet.
 
 -- Gives each client its unfinished dispatch again, or the earliest due occurrence that it may have (S4.5, S4.6). Clients
--- are locked first, and everything is read after that. Waiting for an occurrence could deadlock, because others may be
--- locked by then: one that another call has locked gives `busy`; to go on to the next would break the order.
+-- are locked first, and everything is read after that. They choose together, and whoever finds the stock used up by the others
+-- chooses again. Waiting for an occurrence could deadlock, because others may be locked by then: one that another call has
+-- locked gives `busy`; to go on to the next would break the order.
 -- p_sent   [{person, uid, exclude, token, explain}], no person twice
 -- outcome  redo, dispatched, busy, none; `given` is what was given with a dispatch, or why there is nothing. Rows without a
 --          person, `advanced`, are occurrences with something due, which was done before the calls were answered
 create or replace function next_tasks(p_sent json)
 returns table (person text, outcome text, log_id text, given json, item item) language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
-  x record;
-  l lease;
-  v_item item;
-  v_id text;
+  v_left task_pull[];
+  v_ids text[];
+  v_n integer;
   v_seen xid8;
   v_now timestamptz;
 begin
   perform pg_advisory_xact_lock(s.key) from (
     select distinct person_key('task', '', s.person) as key from json_to_recordset(p_sent) as s (person text) order by 1) s;
   v_now := clock_timestamp();
+  select array_agg(o.item_id) filter (where o.expires_at <= v_now), count(*) into v_ids, v_n
+    from json_to_recordset(p_sent) as s (person text) join lease o on o.kind = 'task' and o.slot = s.person and o.ended_at is null;
   -- dispatches whose time to answer is over, before a clock has ended them
-  return query select null::text, 'advanced', null::text, null::json, a from advance_tasks(array(
-    select o.item_id from json_to_recordset(p_sent) as s (person text)
-      join lease o on o.kind = 'task' and o.slot = s.person and o.ended_at is null and o.expires_at <= v_now)) a;
+  if v_ids is not null then
+    return query select null::text, 'advanced', null::text, null::json, a from advance_tasks(v_ids) a;
+  end if;
+  if v_n > 0 then
+    return query select s.person, 'redo', o.token, o.given, i from json_to_recordset(p_sent) as s (person text)
+      join lease o on o.kind = 'task' and o.slot = s.person and o.ended_at is null
+      join item i on i.kind = 'task' and i.id = o.item_id;
+  end if;
+  v_left := array(
+    select (s.person, s.uid, s.token, array(select json_array_elements_text(s.exclude)), s.explain, null)::task_pull
+      from json_to_recordset(p_sent) as s (person text, uid text, exclude json, token text, explain boolean)
+     where not exists (select from lease o where o.kind = 'task' and o.slot = s.person and o.ended_at is null));
 
-  for x in select s.*, array(select json_array_elements_text(s.exclude)) as excluded
-             from json_to_recordset(p_sent) as s (person text, uid text, exclude json, token text, explain boolean)
-  loop
-    select * into l from lease o where o.kind = 'task' and o.slot = x.person and o.ended_at is null;
-    if found then
-      select * into v_item from item i where i.kind = 'task' and i.id = l.item_id;
-      return query select x.person, 'redo', l.token, l.given, v_item;
-      continue;
-    end if;
+  while v_left <> '{}' loop
     -- before the choice, so that it saw all of what is older
     v_seen := pg_snapshot_xmin(pg_current_snapshot());
-    v_id := first_task(x.person, x.excluded, v_now);
-    if v_id is null then
-      return query select x.person, 'none', null::text, task_prospect(x.person, x.excluded, x.explain, v_now), null::item;
-      continue;
-    end if;
-    select * into v_item from item i
-     where i.kind = 'task' and i.id = v_id and i.state = 'ready' and i.room > 0 for update skip locked;
-    if not found then
-      return query select x.person, 'busy', null::text, null::json, null::item;
-    else
-      return query select * from dispatch_task(v_item, x.person, x.uid, x.token, v_seen);
-    end if;
+    v_left := array(select (p.person, p.uid, p.token, p.excluded, p.explain, first_task(p.person, p.excluded, v_now))::task_pull
+                      from unnest(v_left) p);
+    return query select p.person, 'none', null::text, task_prospect(p.person, p.excluded, p.explain, v_now), null::item
+      from unnest(v_left) p where p.pick is null;
+    v_ids := array(select i.id from item i where i.kind = 'task' and i.id in (select p.pick from unnest(v_left) p)
+                      and i.state = 'ready' and i.room > 0 order by i.id for update skip locked);
+    return query select p.person, 'busy', null::text, null::json, null::item
+      from unnest(v_left) p where p.pick is not null and p.pick <> all (v_ids);
+    v_left := array(select p from unnest(v_left) p where p.pick = any (v_ids));
+    exit when v_left = '{}';
+    return query select d.person, 'dispatched', d.log_id, d.given, d.item from dispatch_tasks(v_left, v_seen) d;
+    get diagnostics v_n = row_count;
+    exit when v_n = cardinality(v_left);
+    v_left := array(select p from unnest(v_left) p where not exists (
+      select from lease o where o.kind = 'task' and o.slot = p.person and o.ended_at is null));
   end loop;
 end $$;
 
--- Dispatches one of an occurrence's stock to one client. What it was given is kept with the dispatch, because the task may be
--- changed before it is completed.
-create or replace function dispatch_task(i item, p_person text, p_uid text, p_token text, p_seen xid8)
-returns table (person text, outcome text, log_id text, given json, item item) language plpgsql as $$
+-- Dispatches to each client what they have chosen, while its stock lasts; the occurrences are locked. What a client was given
+-- is kept with the dispatch, because the task may be changed before it is completed.
+create or replace function dispatch_tasks(p_pulls task_pull[], p_seen xid8)
+returns table (person text, log_id text, given json, item item) language plpgsql as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := clock_timestamp();
-  v_until timestamptz;
-  v_blocking boolean;
 begin
-  select v_now + make_interval(secs => t.answer_seconds), t.dispatch = 'blocking' into v_until, v_blocking
-    from task t where t.id = task_of(i.id);
-  insert into lease (token, kind, item_id, queue, holder, slot, granted_at, expires_at, given, seen)
-  values (p_token, 'task', i.id, i.queue, p_uid, p_person, v_now, v_until, i.body, p_seen);
-  if v_blocking then insert into taken_task values (p_person, i.id) on conflict do nothing; end if;
-  return query with handed as (
-    update item o
-       set room = o.room - 1, attempts = o.attempts + 1, wake_at = least(o.wake_at, v_until),
-           version = nextval('item_version'), event_seq = o.event_seq + 1, last_event = 'dispatched', last_actor = p_uid,
-           last_data = json_build_object('logId', p_token, 'person', p_person, 'uid', p_uid, 'params', o.body), updated_at = v_now
-     where o.kind = 'task' and o.id = i.id returning o.*)
-  select p_person, 'dispatched', p_token, h.body, h::item from handed h;
+  return query
+  with pull as materialized (
+    select p.person, p.uid, p.token, p.nth, count(*) over (partition by i.id)::integer as n, i.id, i.queue, i.body, i.event_seq,
+           v_now + make_interval(secs => t.answer_seconds) as until, t.dispatch,
+           json_build_object('logId', p.token, 'person', p.person, 'uid', p.uid, 'params', i.body) as data
+      from (select *, row_number() over (partition by pick order by no) as nth
+              from unnest(p_pulls) with ordinality as s (person, uid, token, excluded, explain, pick, no)) p
+      join item i on i.kind = 'task' and i.id = p.pick and p.nth <= i.room
+      join task t on t.id = task_of(p.pick)
+  ), leased as (
+    insert into lease (token, kind, item_id, queue, holder, slot, granted_at, expires_at, given, seen)
+    select token, 'task', id, queue, uid, person, v_now, until, body, p_seen from pull
+  ), taken as (
+    insert into taken_task select person, id from pull where dispatch = 'blocking' on conflict do nothing
+  ), lines as (
+    -- of several dispatches of one occurrence all but the last, which is written with its row
+    insert into event (kind, item_id, seq, type, actor, at, data)
+    select 'task', id, event_seq + nth, 'dispatched', uid, v_now, data from pull where nth < n order by nth
+  ), handed as (
+    update item i
+       set room = i.room - p.n, attempts = i.attempts + p.n, wake_at = least(i.wake_at, p.until), version = nextval('item_version'),
+           event_seq = i.event_seq + p.n, last_event = 'dispatched', last_actor = p.uid, last_data = p.data, updated_at = v_now
+      from pull p where p.nth = p.n and i.kind = 'task' and i.id = p.id
+    returning i)
+  select p.person, p.token, p.body, at_line(h.i, p.event_seq + p.nth, p.uid) from pull p join handed h on (h.i).id = p.id;
 end $$;
 
 -- The executors that a client pulls from: itself and its groups.
@@ -172,60 +189,78 @@ begin
   return json_build_object('queues', v_queues, 'nextAt', iso_time(v_next), 'reasons', v_reasons);
 end $$;
 
--- Completes dispatches by their log ids (S4.5, S4.7). The occurrence is locked first; with the last of its stock it ends.
+-- Completes dispatches by their log ids (S4.5, S4.7). The occurrences are locked first; with the last of its stock one ends.
 -- p_sent   [{person, token, result, hash}], no token twice
 -- outcome  completed, repeated (the same again), settled (completed with another result), stale; `current` is the
 --          client's unfinished one. Rows without a token, `advanced`, as above
 create or replace function complete_tasks(p_sent json)
 returns table (token text, outcome text, completed_at timestamptz, current text, item item) language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
-  x record;
-  l lease;
-  v_item item;
+  v_ids text[];
+  v_tokens text[];
+  v_lines item_line[];
   v_now timestamptz;
 begin
   perform 1 from item i where i.kind = 'task' and i.id in (
     select o.item_id from json_to_recordset(p_sent) as s (person text, token text)
       join lease o on o.token = s.token and o.kind = 'task' and o.slot = s.person) order by i.id for update;
-  for x in select * from json_to_recordset(p_sent) as s (person text, token text, result json, hash text) loop
-    v_now := clock_timestamp();
-    select * into l from lease o where o.token = x.token and o.kind = 'task' and o.slot = x.person;
-    if found and l.ended_at is null and l.expires_at <= v_now then
-      -- its time to answer is over, and no clock has ended it yet
-      return query select null::text, 'advanced', null::timestamptz, null::text, a from advance_tasks(array[l.item_id]) a;
-      select * into l from lease o where o.token = x.token;
-    end if;
-    if l.token is not null and l.ended_at is null then
-      v_item := complete_task(l, x.result, x.hash, v_now);
-      return query select x.token, 'completed', greatest(v_now, l.granted_at), null::text, v_item;
-    elsif l.why = 'settled' and not exists (
-      select from event e where e.kind = 'task' and e.type = 'dispatched' and e.data ->> 'person' = x.person and e.at > l.granted_at) then
-      return query select x.token, case when l.result_hash = decode(x.hash, 'hex') then 'repeated' else 'settled' end,
-                          l.ended_at, null::text, null::item;
-    else
-      return query select x.token, 'stale', l.ended_at,
-        (select o.token from lease o where o.kind = 'task' and o.slot = x.person and o.ended_at is null), null::item;
-    end if;
-  end loop;
+  v_now := clock_timestamp();
+  v_ids := array(select o.item_id from json_to_recordset(p_sent) as s (person text, token text)
+                   join lease o on o.token = s.token and o.kind = 'task' and o.slot = s.person
+                  where o.ended_at is null and o.expires_at <= v_now);
+  if v_ids <> '{}' then
+    -- their time to answer is over, and no clock has ended them yet
+    return query select null::text, 'advanced', null::timestamptz, null::text, a from advance_tasks(v_ids) a;
+  end if;
+  with completed as (
+    update lease o set ended_at = greatest(v_now, o.granted_at), why = 'settled', ended_by = o.holder, result_hash = decode(s.hash, 'hex')
+      from json_to_recordset(p_sent) as s (person text, token text, result json, hash text)
+     where o.token = s.token and o.kind = 'task' and o.slot = s.person and o.ended_at is null
+    returning o.token, o.item_id, o.holder, o.slot, o.given, s.result)
+  select array_agg(c.token),
+         array_agg((c.item_id, c.holder, json_build_object('logId', c.token, 'person', c.slot, 'uid', c.holder, 'params', c.given,
+                                                           'result', c.result), null)::item_line)
+    into v_tokens, v_lines from completed c;
+  if v_tokens is not null then
+    perform complete_lines(v_lines, v_now);
+    return query
+      select c.token, 'completed', c.ended_at, null::text, at_line(i, i.event_seq - c.n + c.nth, c.holder) from (
+          select o.token, o.item_id, o.ended_at, o.holder, count(*) over (partition by o.item_id) as n,
+                 row_number() over (partition by o.item_id order by s.no) as nth
+            from unnest(v_tokens) with ordinality as s (token, no) join lease o on o.token = s.token) c
+        join item i on i.kind = 'task' and i.id = c.item_id;
+  end if;
+  if cardinality(v_tokens) = json_array_length(p_sent) then return; end if;
+  return query
+    select s.token, case when not coalesce(l.mine, false) then 'stale' when o.result_hash = decode(s.hash, 'hex') then 'repeated'
+                         else 'settled' end, o.ended_at,
+           case when not coalesce(l.mine, false) then (
+             select u.token from lease u where u.kind = 'task' and u.slot = s.person and u.ended_at is null) end, null::item
+      from json_to_recordset(p_sent) as s (person text, token text, hash text)
+      left join lease o on o.token = s.token and o.kind = 'task' and o.slot = s.person
+      -- completed, and its client has been given nothing since
+     cross join lateral (select o.why = 'settled' and not exists (
+        select from event e where e.kind = 'task' and e.type = 'dispatched' and e.data ->> 'person' = s.person
+                              and e.at > o.granted_at) as mine) l
+     where v_tokens is null or not s.token = any (v_tokens);
 end $$;
 
-create or replace function complete_task(l lease, p_result json, p_hash text, p_now timestamptz) returns item language plpgsql as $$
+-- Writes what completions change in their occurrences, whose dispatches have been ended.
+create or replace function complete_lines(p_lines item_line[], p_now timestamptz) returns void language plpgsql as $$
 declare
-  v_item item;
-  v_data json := json_build_object('logId', l.token, 'person', l.slot, 'uid', l.holder, 'params', l.given, 'result', p_result);
+  v_last item_line[] := array(select l from unnest(p_lines) l join item i on i.kind = 'task' and i.id = l.id where i.room = 0);
+  v_others item_line[] := p_lines;
 begin
-  update lease set ended_at = greatest(p_now, granted_at), why = 'settled', ended_by = l.holder, result_hash = decode(p_hash, 'hex')
-   where token = l.token;
-  select * into v_item from item where kind = 'task' and id = l.item_id;
-  if v_item.room > 0 then
-    update item set version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'completed', last_actor = l.holder,
-           last_data = v_data, updated_at = p_now
-     where kind = 'task' and id = l.item_id returning * into v_item;
-  else
-    perform recompute_occurrence(l.item_id, 'completed', l.holder, v_data, p_now);
-    select * into v_item from item where kind = 'task' and id = l.item_id;
+  if cardinality(v_last) > 0 then
+    perform recompute_occurrences(v_last, 'completed', p_now);
+    v_others := array(select l from unnest(p_lines) l where not l.id in (select id from unnest(v_last)));
   end if;
-  return v_item;
+  if cardinality(v_others) = 0 then return; end if;
+  perform earlier_lines('task', v_others, 'completed', p_now);
+  update item i
+     set version = nextval('item_version'), event_seq = i.event_seq + l.n, last_event = 'completed', last_actor = l.actor,
+         last_data = l.data, updated_at = p_now
+    from last_lines(v_others) l where i.kind = 'task' and i.id = l.id;
 end $$;

@@ -13,26 +13,48 @@ declare
   f case_file;
   c court;
   v_missing integer;
-  v_invited integer := 0;
   v_juror text;
+  v_person text;
+  v_asked text[];
+  v_holds case_hold[] := '{}';
 begin
   select * into i from item where kind = 'case' and id = p_id and inviting for update;
   if not found then return 0; end if;
   select * into f from case_file where id = p_id;
   select * into c from court where name = f.court;
   v_missing := least(c.assign_jurors - f.holds, case_slots_left(f, c), cardinality(p_tokens));
+  v_asked := i.skipped;
   for tries in 1 .. v_missing * 3 loop
-    exit when v_invited = v_missing;
-    v_juror := any_juror(c, f, i.skipped, random());
+    exit when cardinality(v_holds) = v_missing;
+    v_juror := any_juror(c, f, v_asked, random());
     exit when v_juror is null;
-    if invite_juror(c, f, i.skipped, v_juror, p_tokens[v_invited + 1]) then v_invited := v_invited + 1; end if;
+    v_person := lock_juror(c, f, v_asked, v_juror);
+    continue when v_person is null;
+    v_asked := v_asked || v_person;
+    v_holds := v_holds || (p_id, p_tokens[cardinality(v_holds) + 1], v_juror, v_person, null)::case_hold;
   end loop;
-  if v_invited > 0 then perform publish_invitations(c, p_id, p_tokens); end if;
+  if v_holds <> '{}' then perform invite_to_case(c, v_holds); end if;
   -- too few proven jurors: as many newcomers are invited to gold, and may have proven themselves by the next round
-  if v_invited < v_missing and not c.bar_newcomers then
-    perform free_jurors(c.name, some_newcomers(c, random(), v_missing - v_invited));
+  if cardinality(v_holds) < v_missing and not c.bar_newcomers then
+    perform free_jurors(c.name, some_newcomers(c, random(), v_missing - cardinality(v_holds)));
   end if;
-  return v_invited;
+  return cardinality(v_holds);
+end $$;
+
+-- Gives jurors, whose persons are locked, their invitations to one case, until the end of the answer time.
+create or replace function invite_to_case(c court, p_holds case_hold[]) returns void language plpgsql
+set enable_seqscan = off as $$
+declare
+  v_now timestamptz := clock_timestamp();
+begin
+  perform hold_cases(c, array(
+    select (h.id, h.token, h.juror, h.person, v_now + make_interval(secs => c.answer_seconds))::case_hold from unnest(p_holds) h), true, v_now);
+  insert into juror_day as d (court, person, day, invited)
+  select c.name, h.person, (v_now at time zone 'UTC')::date, 1 from unnest(p_holds) h order by h.person
+  on conflict (court, person, day) do update set invited = d.invited + 1;
+  -- re-randomised, so that a gap in front of a juror does not bias the selection
+  update juror set dice = random() where court = c.name and list = c.list and id in (select h.juror from unnest(p_holds) h);
+  perform publish_invitations(c, p_holds[1].id, array(select h.token from unnest(p_holds) h));
 end $$;
 
 -- Publishes the invitations of these tokens: the case's new version for its workflow, an event for each juror's stream,
@@ -120,8 +142,8 @@ begin
         continue;
       end if;
       select * into f from case_file where id = v_id;
-      continue when not (i.inviting or j.newcomer) or not invite_juror(c, f, i.skipped, v_juror, p_token);
-      perform publish_invitations(c, v_id, array[p_token]);
+      continue when not (i.inviting or j.newcomer) or lock_juror(c, f, i.skipped, v_juror) is null;
+      perform invite_to_case(c, array[(v_id, p_token, v_juror, r.person, null)::case_hold]);
       v_result := v_id;
       exit;
     end loop;
@@ -187,22 +209,13 @@ begin
      and not exists (select from lease where kind = 'case' and queue = c.name and slot = any (j.ids) and ended_at is null);
 end $$;
 
--- Invites one juror, unless another call has locked the person: then another juror will do.
-create or replace function invite_juror(c court, f case_file, p_skipped text[], p_juror text, p_token text) returns boolean
-language plpgsql as $$
+-- Locks a juror who may be invited. Returns the person, or null where another call has locked them: then another juror will do.
+create or replace function lock_juror(c court, f case_file, p_skipped text[], p_juror text) returns text language plpgsql as $$
 declare
   v_person text;
-  v_now timestamptz;
 begin
   select person into v_person from juror where court = c.name and list = c.list and id = p_juror;
-  if not pg_try_advisory_xact_lock(person_key('case', c.name, v_person)) then return false; end if;
+  if not pg_try_advisory_xact_lock(person_key('case', c.name, v_person)) then return null; end if;
   -- checked again under the lock
-  if not invitable(c, f, p_skipped, p_juror, v_person) then return false; end if;
-  v_now := clock_timestamp();
-  perform hold_case(c, f.id, p_token, p_juror, v_person, v_now + make_interval(secs => c.answer_seconds), true, v_now);
-  insert into juror_day as d (court, person, day, invited) values (c.name, v_person, (v_now at time zone 'UTC')::date, 1)
-  on conflict (court, person, day) do update set invited = d.invited + 1;
-  -- re-randomised, so that a gap in front of a juror does not bias the selection
-  update juror set dice = random() where court = c.name and list = c.list and id = p_juror;
-  return true;
+  return case when invitable(c, f, p_skipped, p_juror, v_person) then v_person end;
 end $$;

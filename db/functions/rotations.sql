@@ -85,35 +85,54 @@ create or replace function next_time(t task, p_after timestamptz) returns timest
   select task_times(t, p_after, greatest(p_after, t.start_time) + 2 * task_step(t), 1)
 $$;
 
--- Makes the occurrences that are due by now and within the look-back, the oldest first and so many at a time; those that
--- are there already stay as they are. With `newest` only the latest is made, and the stock of earlier ones is cancelled.
-create or replace function make_occurrences(p_task text, p_now timestamptz, p_limit integer) returns setof item language plpgsql as $$
+-- The times of a task that are due by now and within the look-back, the oldest first and so many at a time; with `newest` only
+-- the latest.
+create or replace function due_times(t task, p_now timestamptz, p_limit integer) returns setof timestamptz language plpgsql stable as $$
 declare
-  t task;
-  v_from timestamptz;
-  v_until timestamptz;
-  v_times timestamptz[];
-begin
-  select * into t from task where id = p_task for update;
   -- what is due at the first moment of the look-back still counts
-  v_from := greatest(t.made_until, p_now - make_interval(secs => t.lookback_seconds) - interval '1 microsecond');
-  v_until := case t.type when 'once' then t.start_time else p_now end;
-  if t.type = 'rotate' and t.catch_up = 'newest' then
-    select array[max(s)] into v_times
-      from task_times(t, greatest(v_from, least(p_now, t.end_time) - 2 * task_step(t)), v_until, 10000) s having max(s) is not null;
+  v_from timestamptz := greatest(t.made_until, p_now - make_interval(secs => t.lookback_seconds) - interval '1 microsecond');
+begin
+  if t.type = 'once' then
+    return query select task_times(t, v_from, t.start_time, p_limit);
+  elsif t.catch_up = 'all' then
+    return query select task_times(t, v_from, p_now, p_limit);
   else
-    select array_agg(s) into v_times from task_times(t, v_from, v_until, p_limit) s;
-  end if;
-  update task set made_until = case when cardinality(v_times) = p_limit then v_times[p_limit] else p_now end where id = p_task;
-  if v_times is null then return; end if;
-  return query select * from put_occurrences(t, v_times, p_now);
-  if t.type = 'rotate' and t.catch_up = 'newest' then
-    return query select * from void_occurrences(t, array[]::text[], v_times[1], 'superseded', 'system', p_now);
+    return query select max(s) from task_times(t, greatest(v_from, least(p_now, t.end_time) - 2 * task_step(t)), p_now, 10000) s
+                 having max(s) is not null;
   end if;
 end $$;
 
+-- Makes the occurrences of tasks that are due; those that are there already stay as they are. With `newest` the stock of
+-- earlier ones is cancelled.
+-- p_limit  of one task at a time
+create or replace function make_occurrences(p_ids text[], p_now timestamptz, p_limit integer) returns setof item
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  v_tasks text[];
+  v_times timestamptz[];
+  v_superseded text[];
+begin
+  perform 1 from task where id = any (p_ids) order by id for update;
+  with due as materialized (
+    select t.id, array(select d from due_times(t, p_now, p_limit) d) as times from task t where t.id = any (p_ids)
+  ), marked as (
+    update task t set made_until = case when cardinality(d.times) = p_limit then d.times[p_limit] else p_now end
+      from due d where t.id = d.id)
+  select array_agg(d.id order by d.id, s.at), array_agg(s.at order by d.id, s.at) into v_tasks, v_times
+    from due d cross join lateral unnest(d.times) as s (at);
+  if v_tasks is null then return; end if;
+  return query select * from put_occurrences(v_tasks, v_times, p_now);
+  v_superseded := array(
+    select i.id from unnest(v_tasks, v_times) as s (id, at)
+      join task t on t.id = s.id and t.type = 'rotate' and t.catch_up = 'newest'
+      join item i on i.kind = 'task' and i.id > t.id || '/' and i.id < t.id || '0'
+     where i.ended_at is null and not i.closing and i.available_at < s.at order by i.id for update of i);
+  return query select * from void_occurrences(v_superseded, 'superseded', 'system', p_now);
+end $$;
+
 -- Makes occurrences. One that was cancelled because the task's times changed comes back when they change again.
-create or replace function put_occurrences(t task, p_times timestamptz[], p_now timestamptz) returns setof item language plpgsql as $$
+create or replace function put_occurrences(p_tasks text[], p_times timestamptz[], p_now timestamptz) returns setof item
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
   return query
   insert into item as i (kind, id, queue, state, rank, body, content_hash, callback, room, version,
@@ -125,11 +144,12 @@ begin
          -- a rotation's times before it was made are caught up as if it had been there
          case when s.at <= p_now and (t.type = 'once' or s.at >= t.created_at) then pg_current_xact_id() end,
          1, 'created', 'system', json_build_object('executor', t.executor, 'startTime', iso_time(s.at)), p_now
-    from unnest(p_times) with ordinality as s (at, n)
+    from unnest(p_tasks, p_times) with ordinality as s (task, at, n)
+    join task t on t.id = s.task
    cross join lateral (select occurrence_deadline(t, s.at) as deadline_at) d
    order by s.n
   on conflict (kind, id) do update
-     set queue = t.queue, state = excluded.state, body = t.params, callback = t.callback, room = t.dispatch_times,
+     set queue = excluded.queue, state = excluded.state, body = excluded.body, callback = excluded.callback, room = excluded.room,
          deadline_at = excluded.deadline_at, wake_at = excluded.wake_at, closing = false,
          stocked_by = case when excluded.state = 'ready' then pg_current_xact_id() end,
          ended_at = null, ended_by = null, end_reason = null,
@@ -146,28 +166,35 @@ $$;
 
 -- Does what is due for rotating tasks: makes the occurrences, and sets the wake time to the next one. Neither version nor
 -- event changes, as with a renewed lease: the workflow looks at the row anyway when its timer fires.
-create or replace function advance_rotations(p_ids text[]) returns setof item language plpgsql as $$
+create or replace function advance_rotations(p_ids text[]) returns setof item
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
-  i item;
   v_now timestamptz;
 begin
-  for i in select * from item where kind = 'rotation' and id = any (p_ids) and ended_at is null order by id for update loop
-    v_now := clock_timestamp();
-    continue when i.wake_at is null or i.wake_at > v_now;
-    return query select * from plan_task(i.id, v_now);
-  end loop;
+  perform 1 from item where kind = 'rotation' and id = any (p_ids) and ended_at is null order by id for update;
+  v_now := clock_timestamp();
+  return query select * from plan_tasks(array(
+    select id from item where kind = 'rotation' and id = any (p_ids) and ended_at is null and wake_at <= v_now), v_now);
 end $$;
 
--- p_next  its next occurrence; null: there is none any more
-create or replace function set_rotation(p_id text, p_next timestamptz, p_now timestamptz) returns setof item language plpgsql as $$
+-- Sets when rotating tasks occur next; one that does not any more ends.
+create or replace function set_rotations(p_ids text[], p_now timestamptz) returns setof item
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  v_going text[];
+  v_times timestamptz[];
+  v_over text[];
 begin
-  if p_next is null then
-    return query update item
-       set state = 'expired', ended_at = p_now, ended_by = 'system', wake_at = null, version = nextval('item_version'),
-           event_seq = event_seq + 1, last_event = 'ended', last_actor = 'system', last_data = null, updated_at = p_now
-     where kind = 'rotation' and id = p_id and ended_at is null returning *;
-  else
-    return query update item set available_at = p_next, wake_at = p_next, updated_at = p_now
-     where kind = 'rotation' and id = p_id and ended_at is null returning *;
+  select array_agg(n.id) filter (where n.at is not null), array_agg(n.at) filter (where n.at is not null),
+         array_agg(n.id) filter (where n.at is null) into v_going, v_times, v_over
+    from (select t.id, next_time(t, t.made_until) as at from task t where t.id = any (p_ids) and t.type = 'rotate') n;
+  if v_going is not null then
+    return query update item i set available_at = s.at, wake_at = s.at, updated_at = p_now from unnest(v_going, v_times) as s (id, at)
+     where i.kind = 'rotation' and i.id = s.id and i.ended_at is null returning i.*;
   end if;
+  if v_over is null then return; end if;
+  return query
+    update item set state = 'expired', ended_at = p_now, ended_by = 'system', wake_at = null, version = nextval('item_version'),
+           event_seq = event_seq + 1, last_event = 'ended', last_actor = 'system', last_data = null, updated_at = p_now
+     where kind = 'rotation' and id = any (v_over) and ended_at is null returning *;
 end $$;

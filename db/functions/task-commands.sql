@@ -35,7 +35,7 @@ begin
     values ('rotation', t.id, t.queue, 'delayed', 0, t.params, t.content_hash, nextval('item_version'), v_now, t.start_time, t.start_time,
             t.start_time, 1, 'created', p_actor, json_build_object('executor', t.executor), v_now);
   end if;
-  return query select 'created', m from plan_task(t.id, v_now) m;
+  return query select 'created', m from plan_tasks(array[t.id], v_now) m;
   -- no occurrence was made
   if not found then return query select 'created', null::item; end if;
 end $$;
@@ -59,14 +59,11 @@ create or replace function too_many_rotations(p_queue text, p_but text, p_limit 
   select count(*) >= p_limit from item where queue = p_queue and kind = 'rotation' and state = 'delayed' and id <> p_but
 $$;
 
--- Makes the occurrences of a task that are due, and sets when it occurs next.
-create or replace function plan_task(p_id text, p_now timestamptz) returns setof item language plpgsql as $$
-declare
-  t task;
+-- Makes the occurrences of tasks that are due, and sets when those that rotate occur next.
+create or replace function plan_tasks(p_ids text[], p_now timestamptz) returns setof item language plpgsql as $$
 begin
-  return query select * from make_occurrences(p_id, p_now, 1000);
-  select * into t from task where id = p_id;
-  if t.type = 'rotate' then return query select * from set_rotation(p_id, next_time(t, t.made_until), p_now); end if;
+  return query select * from make_occurrences(p_ids, p_now, 1000);
+  return query select * from set_rotations(p_ids, p_now);
 end $$;
 
 -- Changes a task: p_task is the whole new task, made from revision p_seen. It acts on what has not been dispatched:
@@ -80,7 +77,7 @@ declare
   o task;
   t task := json_populate_record(null::task, p_task);
   v_now timestamptz;
-  v_id text;
+  v_ids text[];
   v_changed json;
 begin
   if t.type = 'rotate' then perform lock_rotations(t.queue); end if;
@@ -108,30 +105,29 @@ begin
     from jsonb_each(to_jsonb(t) - '{queue,made_until,revision,updated_at,callback}'::text[]) n
    where n.value is distinct from to_jsonb(o) -> n.key;
 
-  return query select 'changed', v from void_occurrences(t, array(
-      select i.id from item i
-       where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null
-         and exists (select from task_times(t, i.available_at - interval '1 microsecond', i.available_at, 1))),
-    null, 'rescheduled', p_actor, v_now) v;
-  -- from the table itself: what a function returns cannot be locked
-  for v_id in
-    select i.id from item i
-     where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null and not i.closing
-     order by i.id for update
-  loop
-    update item set deadline_at = occurrence_deadline(t, available_at) where kind = 'task' and id = v_id;
-    perform recompute_occurrence(v_id, 'changed', p_actor, json_build_object('changed', v_changed), v_now);
+  v_ids := array(
+    select i.id from item i where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null and not i.closing
+       and not exists (select from task_times(t, i.available_at - interval '1 microsecond', i.available_at, 1))
+     order by i.id for update);
+  return query select 'changed', v from void_occurrences(v_ids, 'rescheduled', p_actor, v_now) v;
+  v_ids := array(
+    select i.id from item i where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null and not i.closing
+     order by i.id for update);
+  if v_ids <> '{}' then
+    update item set deadline_at = occurrence_deadline(t, available_at) where kind = 'task' and id = any (v_ids);
+    perform recompute_occurrences(array(
+      select (v, p_actor, json_build_object('changed', v_changed), null)::item_line from unnest(v_ids) v), 'changed', v_now);
     insert into taken_task select distinct l.slot, l.item_id from lease l join item i on i.kind = 'task' and i.id = l.item_id
-     where l.kind = 'task' and l.item_id = v_id and t.dispatch = 'blocking' and i.ended_at is null
+     where l.kind = 'task' and l.item_id = any (v_ids) and t.dispatch = 'blocking' and i.ended_at is null
         on conflict do nothing;
-    return query select 'changed', i from item i where i.kind = 'task' and i.id = v_id;
-  end loop;
+    return query select 'changed', i from item i where i.kind = 'task' and i.id = any (v_ids);
+  end if;
   update item i
      set queue = t.queue, state = 'delayed', ended_at = null, ended_by = null, wake_at = v_now, version = nextval('item_version'),
          event_seq = event_seq + 1, last_event = 'changed', last_actor = p_actor,
          last_data = json_build_object('changed', v_changed), updated_at = v_now
    where i.kind = 'rotation' and i.id = p_id;
-  return query select 'changed', m from plan_task(p_id, v_now) m;
+  return query select 'changed', m from plan_tasks(array[p_id], v_now) m;
   return query select 'changed', null::item;
 end $$;
 
@@ -147,6 +143,7 @@ create or replace function delete_task(p_id text, p_reason text, p_actor text) r
 declare
   t task;
   v_now timestamptz;
+  v_ids text[];
 begin
   perform 1 from item where kind = 'rotation' and id = p_id for update;
   select * into t from task where id = p_id for update;
@@ -160,6 +157,9 @@ begin
            version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'deleted', last_actor = p_actor,
            last_data = json_build_object('reason', p_reason), updated_at = v_now
      where i.kind = 'rotation' and i.id = p_id and i.ended_at is null returning 'deleted', i;
-  return query select 'deleted', v from void_occurrences(t, '{}', null, coalesce(p_reason, 'deleted'), p_actor, v_now) v;
+  v_ids := array(
+    select i.id from item i where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null and not i.closing
+     order by i.id for update);
+  return query select 'deleted', v from void_occurrences(v_ids, coalesce(p_reason, 'deleted'), p_actor, v_now) v;
   return query select 'deleted', null::item;
 end $$;

@@ -11,132 +11,144 @@ create or replace function is_excluded(p_item text, p_exclude text[]) returns bo
   select p_item = any (p_exclude) or task_of(p_item) = any (p_exclude)
 $$;
 
--- Computes an occurrence's stock, next wake time and end from its dispatches and its task. It is counted anew each time, so
+-- Computes stock, next wake time and end of occurrences from their dispatches and tasks. It is counted anew each time, so
 -- no counter can drift. Every change ends here, except dispatches and completions that leave stock, which are frequent.
-create or replace function recompute_occurrence(p_id text, p_event text, p_actor text, p_data json, p_now timestamptz)
-returns void language plpgsql set enable_seqscan = off as $$
-declare
-  i item;
-  t task;
-  v_live integer;
-  v_done integer;
-  v_first timestamptz;
-  v_open boolean;
-  v_room integer;
-  v_end text;
+-- p_lines  what happened, one line each; they are all of one type
+create or replace function recompute_occurrences(p_lines item_line[], p_event text, p_now timestamptz) returns void language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
-  select * into i from item where kind = 'task' and id = p_id;
-  select * into t from task where id = task_of(p_id);
-  select count(*) filter (where ended_at is null), count(*) filter (where why = 'settled'), min(expires_at) filter (where ended_at is null)
-    into v_live, v_done, v_first from lease where kind = 'task' and item_id = p_id;
-  v_open := t.state = 'active' and not i.closing and i.deadline_at > p_now;
-  v_room := case when v_open then greatest(t.dispatch_times - v_live - v_done, 0) else 0 end;
-  v_end := case when v_room > 0 or v_live > 0 then null when v_done > 0 then 'settled'
-                when i.closing or t.state = 'deleted' then 'invalidated' else 'expired' end;
-  update item
-     set queue = t.queue, body = t.params, callback = t.callback, room = case when v_end is null then v_room end,
-         state = coalesce(v_end, i.state), ended_at = case when v_end is not null then p_now end,
-         ended_by = case when v_end is not null then p_actor end,
-         end_reason = case when v_end is not null then p_data ->> 'reason' end,
-         result = case when v_end = 'settled' then json_build_object('completed', v_done) end,
-         telling = coalesce(v_end = 'settled' and t.callback is not null, false),
-         wake_at = case when v_end is null then least(case when i.state = 'delayed' then i.available_at end, v_first,
-                                                      case when v_room > 0 then i.deadline_at end) end,
-         version = nextval('item_version'), event_seq = event_seq + 1, last_event = p_event, last_actor = p_actor,
-         last_data = p_data, updated_at = p_now,
+  perform earlier_lines('task', p_lines, p_event, p_now);
+  with counted as materialized (
+    select l.id, l.actor, l.data, l.n, t.queue, t.params, t.callback, c.done, c.first_end, s.room,
+           case when s.room > 0 or c.live > 0 then null when c.done > 0 then 'settled'
+                when i.closing or t.state = 'deleted' then 'invalidated' else 'expired' end as final
+      from last_lines(p_lines) l
+      join item i on i.kind = 'task' and i.id = l.id
+      join task t on t.id = task_of(l.id)
+     cross join lateral (
+       select count(*) filter (where o.ended_at is null) as live, count(*) filter (where o.why = 'settled') as done,
+              min(o.expires_at) filter (where o.ended_at is null) as first_end
+         from lease o where o.kind = 'task' and o.item_id = l.id) c
+     cross join lateral (
+       select case when t.state = 'active' and not i.closing and i.deadline_at > p_now
+                   then greatest(t.dispatch_times - c.live - c.done, 0) else 0 end as room) s)
+  update item i
+     set queue = n.queue, body = n.params, callback = n.callback, room = case when n.final is null then n.room end,
+         state = coalesce(n.final, i.state), ended_at = case when n.final is not null then p_now end,
+         ended_by = case when n.final is not null then n.actor end,
+         end_reason = case when n.final is not null then n.data ->> 'reason' end,
+         result = case when n.final = 'settled' then json_build_object('completed', n.done) end,
+         telling = coalesce(n.final = 'settled' and n.callback is not null, false),
+         wake_at = case when n.final is null then least(case when i.state = 'delayed' then i.available_at end, n.first_end,
+                                                        case when n.room > 0 then i.deadline_at end) end,
+         version = nextval('item_version'), event_seq = i.event_seq + n.n, last_event = p_event, last_actor = n.actor,
+         last_data = n.data, updated_at = p_now,
          -- given back, raised or moved: it is new to clients that have passed it by
-         stocked_by = case when v_end is null and v_room > 0 and (i.room = 0 or i.queue <> t.queue) then pg_current_xact_id()
+         stocked_by = case when n.final is null and n.room > 0 and (i.room = 0 or i.queue <> n.queue) then pg_current_xact_id()
                            else i.stocked_by end
-   where kind = 'task' and id = p_id;
-  if v_end is not null then delete from taken_task where item_id = p_id; end if;
+    from counted n
+   where i.kind = 'task' and i.id = n.id;
+  delete from taken_task g using item i
+   where g.item_id in (select id from unnest(p_lines)) and i.kind = 'task' and i.id = g.item_id and i.ended_at is not null;
 end $$;
 
 -- Ends dispatches that have not been completed: they are given back to stock, and their holders are notified.
 -- p_overdue  only those whose time to answer is over
-create or replace function return_dispatches(p_id text, p_why text, p_overdue boolean, p_actor text, p_now timestamptz)
-returns void language plpgsql as $$
+create or replace function return_dispatches(p_ids text[], p_why text, p_overdue boolean, p_actor text, p_now timestamptz)
+returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
-  l lease;
+  v_lines item_line[];
 begin
-  for l in
+  with returned as (
     update lease set ended_at = greatest(p_now, granted_at), why = p_why, ended_by = p_actor
-     where kind = 'task' and item_id = p_id and ended_at is null and (not p_overdue or expires_at <= p_now) returning *
-  loop
+     where kind = 'task' and item_id = any (p_ids) and ended_at is null and (not p_overdue or expires_at <= p_now)
+    returning *
+  ), noticed as (
     insert into notice (kind, item_id, queue, person, type, data)
-    values ('task', p_id, l.queue, l.holder, 'lease_lost',
-            json_build_object('reason', case p_why when 'expired' then 'expired' else 'revoked' end, 'by', p_actor));
-    perform recompute_occurrence(p_id, 'returned', p_actor,
-      json_build_object('logId', l.token, 'person', l.slot, 'uid', l.holder, 'params', l.given, 'reason', p_why), p_now);
-  end loop;
+    select 'task', item_id, queue, holder, 'lease_lost',
+           json_build_object('reason', case p_why when 'expired' then 'expired' else 'revoked' end, 'by', p_actor)
+      from returned order by item_id, granted_at
+  ) select array_agg((item_id, p_actor, json_build_object('logId', token, 'person', slot, 'uid', holder, 'params', given,
+                                                          'reason', p_why), null)::item_line order by item_id, granted_at)
+      into v_lines from returned;
+  if v_lines is not null then perform recompute_occurrences(v_lines, 'returned', p_now); end if;
 end $$;
 
 -- Does what is due for occurrences: their start, the end of dispatches that took too long, the end of their look-back.
-create or replace function advance_tasks(p_ids text[]) returns setof item language plpgsql as $$
+create or replace function advance_tasks(p_ids text[]) returns setof item
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
-  i item;
   v_now timestamptz;
+  v_due text[];
+  v_over text[];
+  v_starting text[];
 begin
-  for i in select * from item where kind = 'task' and id = any (p_ids) and ended_at is null order by id for update loop
-    v_now := clock_timestamp();
-    continue when i.wake_at is null or i.wake_at > v_now;
-    perform return_dispatches(i.id, 'expired', true, 'system', v_now);
-    if i.deadline_at <= v_now and i.room > 0 then
-      perform recompute_occurrence(i.id, 'expired', 'system', json_build_object('reason', 'look-back'), v_now)
-        from item where kind = 'task' and id = i.id and ended_at is null;
-    elsif i.state = 'delayed' then
-      update item set state = 'ready', wake_at = i.deadline_at, stocked_by = pg_current_xact_id(), version = nextval('item_version'),
-             event_seq = event_seq + 1, last_event = 'available', last_actor = 'system', last_data = null, updated_at = v_now
-       where kind = 'task' and id = i.id;
-    else
-      -- the dispatch that it was to wake for has been completed meanwhile
-      update item set wake_at = least(case when room > 0 then deadline_at end, (
-               select min(expires_at) from lease where kind = 'task' and item_id = i.id and ended_at is null))
-       where kind = 'task' and id = i.id and ended_at is null;
-    end if;
-    return query select * from item where kind = 'task' and id = i.id;
-  end loop;
+  perform 1 from item where kind = 'task' and id = any (p_ids) and ended_at is null order by id for update;
+  v_now := clock_timestamp();
+  select array_agg(id), coalesce(array_agg(id) filter (where deadline_at <= v_now and room > 0), '{}'),
+         array_agg(id) filter (where state = 'delayed' and deadline_at > v_now) into v_due, v_over, v_starting
+    from item where kind = 'task' and id = any (p_ids) and ended_at is null and wake_at <= v_now;
+  if v_due is null then return; end if;
+  perform return_dispatches(v_due, 'expired', true, 'system', v_now);
+  perform redo_occurrences(v_over, 'expired', 'system', 'look-back', v_now);
+  if v_starting is not null then
+    update item
+       set state = 'ready', wake_at = deadline_at, stocked_by = pg_current_xact_id(), version = nextval('item_version'),
+           event_seq = event_seq + 1, last_event = 'available', last_actor = 'system', last_data = null, updated_at = v_now
+     where kind = 'task' and id = any (v_starting);
+  end if;
+  if exists (select from item where kind = 'task' and id = any (v_due) and ended_at is null and wake_at <= v_now) then
+    -- the dispatch that it was to wake for has been completed meanwhile
+    update item i set wake_at = least(case when room > 0 then deadline_at end, (
+             select min(expires_at) from lease o where o.kind = 'task' and o.item_id = i.id and o.ended_at is null))
+     where kind = 'task' and id = any (v_due) and ended_at is null and wake_at <= v_now;
+  end if;
+  return query select * from item where kind = 'task' and id = any (v_due) order by id;
 end $$;
 
--- Voids what has not been dispatched of a task's open occurrences: those before p_before, or, without it, those whose
--- id is not in p_kept. Dispatches go on.
-create or replace function void_occurrences(
-  t task, p_kept text[], p_before timestamptz, p_reason text, p_actor text, p_now timestamptz
-) returns setof item language plpgsql as $$
+-- Computes those of these occurrences that are open anew, after the same happened to each.
+create or replace function redo_occurrences(p_ids text[], p_event text, p_actor text, p_reason text, p_now timestamptz) returns void
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
-  v_id text;
-  v_unused text[];
-  v_used text[];
+  v_lines item_line[];
 begin
-  select array_agg(s.id) filter (where s.attempts = 0), array_agg(s.id) filter (where s.attempts > 0) into v_unused, v_used from (
-    select id, attempts from item
-     where kind = 'task' and id > t.id || '/' and id < t.id || '0' and ended_at is null and not closing
-       and case when p_before is null then not id = any (p_kept) else available_at < p_before end
-     order by id for update) s;
-  -- most have never been dispatched, and there may be thousands: they end in one statement
+  if p_ids = '{}' then return; end if;
+  select array_agg((id, p_actor, json_build_object('reason', p_reason), null)::item_line order by id) into v_lines
+    from item where kind = 'task' and id = any (p_ids) and ended_at is null;
+  if v_lines is not null then perform recompute_occurrences(v_lines, p_event, p_now); end if;
+end $$;
+
+-- Voids what has not been dispatched of open occurrences, which the caller has locked. Dispatches go on.
+create or replace function void_occurrences(p_ids text[], p_reason text, p_actor text, p_now timestamptz) returns setof item
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  v_used text[] := array(select id from item where kind = 'task' and id = any (p_ids) and attempts > 0);
+begin
+  if p_ids = '{}' then return; end if;
+  -- most have never been dispatched, and there may be thousands
   return query
     update item
        set closing = true, state = 'invalidated', room = null, ended_at = p_now, ended_by = p_actor, end_reason = p_reason,
            wake_at = null, version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'cancelled',
            last_actor = p_actor, last_data = json_build_object('reason', p_reason), updated_at = p_now
-     where kind = 'task' and id = any (v_unused) returning *;
-  foreach v_id in array coalesce(v_used, '{}') loop
-    update item set closing = true where kind = 'task' and id = v_id;
-    perform recompute_occurrence(v_id, 'cancelled', p_actor, json_build_object('reason', p_reason), p_now);
-    return query select * from item where kind = 'task' and id = v_id;
-  end loop;
+     where kind = 'task' and id = any (p_ids) and attempts = 0 returning *;
+  if v_used = '{}' then return; end if;
+  update item set closing = true where kind = 'task' and id = any (v_used);
+  perform redo_occurrences(v_used, 'cancelled', p_actor, p_reason, p_now);
+  return query select * from item where kind = 'task' and id = any (v_used);
 end $$;
 
 -- Ends an occurrence with all of its dispatches, on an operator's command.
-create or replace function cancel_occurrence(p_id text, p_reason text, p_actor text) returns setof item language plpgsql as $$
+create or replace function cancel_occurrence(p_id text, p_reason text, p_actor text) returns setof item
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   v_now timestamptz;
 begin
   perform 1 from item where kind = 'task' and id = p_id and ended_at is null for update;
   if not found then return; end if;
   v_now := clock_timestamp();
-  perform return_dispatches(p_id, 'revoked', false, p_actor, v_now);
+  perform return_dispatches(array[p_id], 'revoked', false, p_actor, v_now);
   update item set closing = true where kind = 'task' and id = p_id;
-  perform recompute_occurrence(p_id, 'cancelled', p_actor, json_build_object('reason', p_reason), v_now)
-    from item where kind = 'task' and id = p_id and ended_at is null;
+  perform redo_occurrences(array[p_id], 'cancelled', p_actor, p_reason, v_now);
   return query select * from item where kind = 'task' and id = p_id;
 end $$;

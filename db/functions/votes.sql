@@ -1,78 +1,134 @@
 -- What holders of a case do (S2): vote, leave, renew. Each locks the case's row first.
 
--- A vote (S2.2, S2.3). The verdict was found for so many counted votes under these settings; when they have changed
--- meanwhile, it is to be found again.
+-- Votes (S2.2, S2.3), each on another case. The verdict was found for so many counted votes under these settings; when they
+-- have changed meanwhile, it is to be found again.
+-- p_sent   [{id, token, option, comment, subject, votes, settingsVersion, verdict}]
 -- outcome  counted, late (kept, does not count), repeated, again, or why not: not_found, foreign, not_open,
 --          lease_lost, already_voted, conflict_of_interest, forbidden
-create or replace function cast_vote(
-  p_id text, p_token text, p_option text, p_comment text, p_subject text, p_votes integer, p_settings bigint, p_verdict jsonb
-) returns table (outcome text, counted boolean) language plpgsql set enable_seqscan = off as $$
+create or replace function cast_votes(p_sent jsonb) returns table (id text, outcome text, counted boolean) language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
-  i item;
-  f case_file;
-  c court;
-  l lease;
-  j juror_seen;
+  x record;
+  v_votes vote[] := '{}';
   v_vote vote;
+  v_person text;
   v_now timestamptz;
+begin
+  perform from item i where i.kind = 'case' and i.id in (select s.id from jsonb_to_recordset(p_sent) as s (id text)) order by i.id for update;
+  v_now := clock_timestamp();
+  for x in
+    select s.id, s.votes, s."settingsVersion" as settings, s.subject, i, f, c, l,
+           (s.token, null, s.id, i.queue, l.holder, null, s.option, s.comment, v_now, true, f.gold is not null)::vote as vote
+      from jsonb_to_recordset(p_sent) as s (id text, token text, option text, comment text, subject text, votes integer, "settingsVersion" bigint)
+      left join item i on i.kind = 'case' and i.id = s.id
+      left join case_file f on f.id = s.id
+      left join court c on c.name = f.court
+      left join lease l on l.token = s.token and l.kind = 'case' and l.item_id = s.id
+  loop
+    select x.id, k.outcome, k.counted, k.person into id, outcome, counted, v_person
+      from check_vote(x.i, x.f, x.c, x.l, x.vote, x.subject, x.votes, x.settings) k;
+    if outcome = 'counted' then
+      v_vote := x.vote;
+      v_vote.person := v_person;
+      v_votes := v_votes || v_vote;
+    end if;
+    return next;
+  end loop;
+  if v_votes <> '{}' then perform count_votes(v_votes, p_sent, v_now); end if;
+end $$;
+
+-- Whether a vote counts, and as whose. What is due is done first, and a hold that may not vote is ended.
+create or replace function check_vote(i item, f case_file, c court, l lease, v vote, p_subject text, p_votes integer, p_settings bigint)
+returns table (outcome text, counted boolean, person text) language plpgsql as $$
+#variable_conflict use_column
+declare
+  j juror_seen;
+  v_cast vote;
   v_reason text;
 begin
-  select * into i from item where kind = 'case' and id = p_id for update;
-  if not found then return query select 'not_found', false; return; end if;
-  v_now := clock_timestamp();
-  select * into f from case_file where id = p_id;
-  select * into c from court where name = f.court;
-  select * into l from lease where token = p_token and kind = 'case' and item_id = p_id;
-  if l.token is not null and not speaks_for(c, p_subject, l) then return query select 'foreign', false; return; end if;
-  select * into v_vote from vote where token = p_token and case_id = p_id;
-  if found and (v_vote.option, v_vote.comment) is not distinct from (p_option, p_comment) then
-    return query select 'repeated', v_vote.counted; return;
+  counted := false;
+  if i.id is null then outcome := 'not_found'; return next; return; end if;
+  if l.token is not null and not speaks_for(c, p_subject, l) then outcome := 'foreign'; return next; return; end if;
+  select * into v_cast from vote where token = v.token and case_id = v.case_id;
+  if found and (v_cast.option, v_cast.comment) is not distinct from (v.option, v.comment) then
+    outcome := 'repeated';
+    counted := v_cast.counted;
+    return next; return;
   end if;
-  if i.ended_at is null and (i.deadline_at <= v_now or l.ended_at is null and l.expires_at <= v_now) then
+  if i.ended_at is null and (i.deadline_at <= v.at or l.ended_at is null and l.expires_at <= v.at) then
     -- due, but no clock has done it yet: done now, so that the answer can say so
-    perform advance_cases(array[p_id]);
-    select * into i from item where kind = 'case' and id = p_id;
-    select * into l from lease where token = p_token;
+    perform advance_cases(array[i.id]);
+    select * into i from item where kind = 'case' and id = v.case_id;
+    select * into l from lease where token = v.token;
   end if;
   if i.ended_at is not null then
-    return query select case when late_vote(i, f, c, l, p_option, p_comment, v_now) then 'late' else 'not_open' end, false;
-    return;
+    outcome := case when late_vote(i, f, c, l, v.option, v.comment, v.at) then 'late' else 'not_open' end;
+    return next; return;
   end if;
-  if l.token is null or v_vote.token is not null then return query select 'lease_lost', false; return; end if;
-
+  if l.token is null or v_cast.token is not null then outcome := 'lease_lost'; return next; return; end if;
   j := juror_seen(c, l.holder, l.slot);
   v_reason := vote_exclusion(f, j);
   if v_reason is not null then
-    perform revoke_hold(l, v_reason, 'vote', v_now);
-    return query select v_reason, false; return;
-  end if;
-  if l.ended_at is not null then return query select 'lease_lost', false; return; end if;
-  if f.gold is null and (f.votes <> p_votes or p_settings <> lock_settings(f.court)) then
-    return query select 'again', false; return;
-  end if;
-
-  insert into vote (token, case_id, court, juror, person, option, comment, at, counted, gold)
-  values (p_token, p_id, f.court, l.holder, j.person, p_option, p_comment, v_now, true, f.gold is not null);
-  update lease set ended_at = greatest(v_now, granted_at), why = 'settled', ended_by = l.holder where token = p_token;
-  insert into juror_day as d (court, person, day, votes) values (f.court, j.person, (v_now at time zone 'UTC')::date, 1)
-  on conflict (court, person, day) do update set votes = d.votes + 1;
-  if f.gold is null then
-    update case_file set tally = tally || jsonb_build_object(p_option, coalesce((tally ->> p_option)::integer, 0) + 1), votes = votes + 1,
-           votes_left = (p_verdict ->> 'votesLeft')::integer, stage = (p_verdict ->> 'stage')::integer
-     where id = p_id;
-    update item set priority = (p_verdict ->> 'priority')::bigint where kind = 'case' and id = p_id and priority <> (p_verdict ->> 'priority')::bigint;
-    insert into tally (kind, queue, what, n) values ('case', f.court, 'votes', 1);
+    perform revoke_hold(l, v_reason, 'vote', v.at);
+    outcome := v_reason;
+  elsif l.ended_at is not null then
+    outcome := 'lease_lost';
+  elsif f.gold is null and (f.votes <> p_votes or p_settings <> lock_settings(f.court)) then
+    outcome := 'again';
   else
-    insert into juror_record as r (court, person, judged, agreed) values (f.court, j.person, 1, (p_option = f.gold)::integer)
-    on conflict (court, person) do update set judged = r.judged + 1, agreed = r.agreed + excluded.agreed;
+    outcome := 'counted';
+    counted := true;
+    person := j.person;
   end if;
-  perform recompute_case(p_id, 'voted', l.holder, json_build_object('option', p_option), v_now,
-    f.gold is not null or p_verdict ->> 'winner' is null and not (p_verdict ->> 'hung')::boolean,
+  return next;
+end $$;
+
+-- Counts votes that were found to count, with the verdicts that were sent with them.
+create or replace function count_votes(p_votes vote[], p_sent jsonb, p_now timestamptz) returns void language plpgsql as $$
+declare
+  v_ids text[];
+  v_verdicts jsonb[];
+  v_open item_line[];
+  v_last item_line[];
+begin
+  insert into vote (token, case_id, court, juror, person, option, comment, at, counted, gold)
+  select token, case_id, court, juror, person, option, comment, at, counted, gold from unnest(p_votes);
+  update lease set ended_at = greatest(p_now, granted_at), why = 'settled', ended_by = holder where token in (select token from unnest(p_votes));
+  insert into juror_day as d (court, person, day, votes)
+  select court, person, (p_now at time zone 'UTC')::date, count(*) from unnest(p_votes) group by court, person order by court, person
+  on conflict (court, person, day) do update set votes = d.votes + excluded.votes;
+
+  -- of gold nothing is decided
+  select array_agg(v.case_id), array_agg(s.verdict) into v_ids, v_verdicts
+    from unnest(p_votes) v join jsonb_to_recordset(p_sent) as s (id text, verdict jsonb) on s.id = v.case_id where not v.gold;
+  if v_ids is not null then
+    update case_file f
+       set tally = f.tally || jsonb_build_object(v.option, coalesce((f.tally ->> v.option)::integer, 0) + 1), votes = f.votes + 1,
+           votes_left = (s.verdict ->> 'votesLeft')::integer, stage = (s.verdict ->> 'stage')::integer
+      from unnest(p_votes) v join unnest(v_ids, v_verdicts) as s (id, verdict) on s.id = v.case_id where f.id = s.id;
+    if exists (select from unnest(v_ids, v_verdicts) as s (id, verdict) join item i on i.kind = 'case' and i.id = s.id
+                where i.priority <> (s.verdict ->> 'priority')::bigint) then
+      update item i set priority = (s.verdict ->> 'priority')::bigint from unnest(v_ids, v_verdicts) as s (id, verdict)
+       where i.kind = 'case' and i.id = s.id and i.priority <> (s.verdict ->> 'priority')::bigint;
+    end if;
+    insert into tally (kind, queue, what, n) select 'case', court, 'votes', count(*) from unnest(p_votes) where not gold group by court;
+  end if;
+  insert into juror_record as r (court, person, judged, agreed)
+  select v.court, v.person, count(*), count(*) filter (where v.option = f.gold) from unnest(p_votes) v join case_file f on f.id = v.case_id
+   where v.gold group by 1, 2 order by 1, 2
+  on conflict (court, person) do update set judged = r.judged + excluded.judged, agreed = r.agreed + excluded.agreed;
+
+  select array_agg(n.line) filter (where not n.ends), array_agg(n.line) filter (where n.ends) into v_open, v_last from (
     -- not of gold, which all jurors may judge: its row would grow with each of them
-    case when f.gold is null then j.person end);
-  if f.gold is null then perform apply_verdict(p_id, p_verdict, v_now); end if;
-  return query select 'counted', true;
+    select (v.case_id, v.juror, json_build_object('option', v.option), case when not v.gold then v.person end)::item_line as line,
+           coalesce(s.verdict ->> 'winner' is not null or (s.verdict ->> 'hung')::boolean, false) as ends
+      from unnest(p_votes) v left join unnest(v_ids, v_verdicts) as s (id, verdict) on s.id = v.case_id) n;
+  if v_open is not null then perform recompute_cases(v_open, 'voted', p_now); end if;
+  if v_last is not null then
+    perform recompute_cases(v_last, 'voted', p_now, false);
+    perform apply_verdicts(v_ids, v_verdicts, p_now);
+  end if;
 end $$;
 
 -- A vote of a juror who still held the case when it was decided: wasted, counted as such once (S2.6), and kept as
@@ -117,7 +173,7 @@ begin
   if i.ended_at is not null then return 'not_open'; end if;
   if l.token is null or l.ended_at is not null then return 'lease_lost'; end if;
   update lease set ended_at = greatest(v_now, granted_at), why = 'released', ended_by = l.holder where token = p_token;
-  perform recompute_case(p_id, p_type, l.holder, null, v_now, true, case when p_type <> 'released' then l.slot end);
+  perform recompute_cases(array[(p_id, l.holder, null, case when p_type <> 'released' then l.slot end)::item_line], p_type, v_now);
   return 'done';
 end $$;
 

@@ -71,25 +71,25 @@ select i.* from queue qq cross join lateral (
  where qq.kind = 'case' and (:court?::text is null or qq.name = :court)
  order by i.created_at desc, i.seq desc limit :limit;
 
--- name: claim_case
+-- name: claim_cases
 -- moves
-select * from claim_case(:court, :juror, :token);
+select * from claim_cases(:court, :jurors, :tokens);
 
 -- name: case_reasons
 -- not null: no_votes_left, voted, party, skipped, open
 select * from case_reasons(:court, :juror);
 
--- name: case_to_judge
+-- name: cases_to_judge
 -- not null: tally
--- What a vote is judged by: the counted votes so far, of which gold has none, and the court's settings.
+-- What votes are judged by: the counted votes so far, of which gold has none, and the court's settings.
 select f.id, case when f.gold is null then f.tally else '{}' end as tally, f.votes, f.stage, f.gold, c.*, q.settings_version
   from case_file f join court c on c.name = f.court join queue q on q.kind = 'case' and q.name = f.court
- where f.id = :id;
+ where f.id = any (:ids::text[]);
 
--- name: cast_vote
+-- name: cast_votes
 -- moves
--- not null: outcome, counted
-select * from cast_vote(:id, :token, :option, :comment?, :subject?, :votes, :settingsVersion, :verdict::jsonb);
+-- not null: id, outcome, counted
+select * from cast_votes(:votes::jsonb);
 
 -- name: leave_case
 -- moves
