@@ -9,6 +9,7 @@ import type { Api } from '../api/api.ts';
 import { createApp } from '../api/app.ts';
 import { Authenticator } from '../api/auth.ts';
 import { type Beanstalkd, listenBeanstalkd } from '../api/beanstalkd/server.ts';
+import type { ApiBindings } from '../api/endpoint.ts';
 import { createMetrics } from '../api/metrics.ts';
 import { openStreams } from '../api/streams/sse.ts';
 import { reachStores } from '../api/system/health.ts';
@@ -72,7 +73,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   services.start();
   const api = listening && openApi(runtime, services, config, stores, temporal.namespace);
   if (listening && api) {
-    listening.open(createApp(api).fetch);
+    listening.open((await createApp(api)).fetch);
     reachStores(api);
     await beanstalkd?.open(api);
   }
@@ -151,11 +152,11 @@ const reserveBeanstalkd = async ({ beanstalkdPort: port, beanstalkdHost: host }:
 
 /** Binds the port before anything else is done with it, so that a taken one is said at once. */
 function reservePort(config: Config) {
-  type Fetch = (request: Request, env: object) => Response | Promise<Response>;
+  type Fetch = (request: Request, env: ApiBindings) => Response | Promise<Response>;
   let fetch: Fetch = () => new Response('starting', { status: 503, headers: { 'retry-after': '1' } });
   return new Promise<{ port: number; open(f: Fetch): void; close(): Promise<void> }>((resolve, reject) => {
     const options = {
-      fetch: (request: Request, env: object) => fetch(request, env),
+      fetch: (request: Request, env: object) => fetch(request, env as ApiBindings),
       port: config.port,
       hostname: config.host,
       serverOptions: { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS },

@@ -4,6 +4,7 @@ import type { RowOf } from '../db/pool.ts';
 import type { ReviewRow } from '../db/statements.ts';
 import { reviewChange } from '../domain/reviews.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import type { Gone } from '../runtime/waiting.ts';
 import { share } from './batching.ts';
 import { invalid, Problem } from './problems.ts';
 import { whileBusy } from './retry.ts';
@@ -63,7 +64,7 @@ export interface ReviewService {
    * @returns undefined while that is not known
    * @throws Problem `not_found`, 422, or `unavailable` when its review stays locked
    */
-  receive(callback: NewCallback, seconds: number, signal: AbortSignal): Promise<RowOf<'callback_outcome'> | undefined>;
+  receive(callback: NewCallback, seconds: number, signal: Gone): Promise<RowOf<'callback_outcome'> | undefined>;
   /** Keeps a callback, also of a review that is locked, for which it waits. */
   forward(callback: NewCallback): Promise<Received | undefined>;
   /** Applies what has come, in order; undefined: there is no such review. `more`: perhaps not all of it. */
