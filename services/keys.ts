@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Role } from '../contract/keys.ts';
 import type { Db } from '../db/pool.ts';
 import type { ApiKeyRow } from '../db/statements.ts';
@@ -80,21 +80,21 @@ export function keyService(db: Db): KeyService {
       if (!row) throw new Error('add_stream_ticket returned no row');
       return { ticket, expiresAt: row.expires_at };
     },
-    async holderOf(hash) {
-      const [row] = await db.run('get_stream_ticket', { hash });
+    async holderOf(ticketHash) {
+      const [row] = await db.run('get_stream_ticket', { hash: ticketHash });
       if (!row) return undefined;
       const { key_id: id, actor, role, subject, queues } = row;
       return { id, actor, role, subject, queues };
     },
-    async keep(hash) {
-      const name = hash.toString('base64');
+    async keep(ticketHash) {
+      const name = ticketHash.toString('base64');
       if (Date.now() - (kept.get(name) ?? 0) < KEEP_MS) return;
       if (kept.size > MOST_CACHED) kept.clear();
       kept.set(name, Date.now());
-      await db.run('keep_stream_ticket', { hash, seconds: KEPT_SECONDS });
+      await db.run('keep_stream_ticket', { hash: ticketHash, seconds: KEPT_SECONDS });
     },
   };
 }
 
 /** Of a key only this is kept: with 32 random bytes a slow hash gains nothing. */
-export const digest = (key: string): Buffer => createHash('sha256').update(key).digest();
+export const digest = (key: string): Buffer => hash('sha256', key, 'buffer');
