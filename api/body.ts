@@ -43,7 +43,9 @@ function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
       else chunks.push(chunk);
     });
     incoming.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-    const broken = () => reject(incoming.errored ?? new Error('Connection terminated'));
+    const broken = () => {
+      if (!incoming.readableEnded) reject(incoming.errored ?? new Error('Connection terminated'));
+    };
     incoming.on('error', broken);
     incoming.on('close', broken);
     if (incoming.destroyed) broken();

@@ -38,7 +38,7 @@ export interface RunningProcess {
 type Role = 'api' | 'worker' | 'all';
 
 /** Lines are written together: a write for each costs a call a tenth of its CPU. What is left at an exit is written then. */
-const LOG = { minLength: 4_096, periodicFlush: 50 };
+const LOG = { minLength: 8_192, periodicFlush: 50 };
 const DRAIN_MS = 8_000;
 /** Longer than a proxy keeps an idle connection (60 s is usual), so that the proxy ends it and no call meets a closed one. */
 const KEEP_ALIVE_MS = 75_000;
@@ -53,6 +53,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   const temporal = temporalOptions(config, stores);
   // no retries below ours: they would go on after the connection is closed
   const connection = Connection.lazy({ ...temporal.connection, interceptors: [], channelArgs: RECONNECT });
+  if (role === 'api') forgetDeadlines(connection);
   const client = new Client({ connection, namespace: temporal.namespace });
   const node = `${hostname()
     .replaceAll(/[^A-Za-z0-9.-]/g, '-')
@@ -98,6 +99,24 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
       await connection.close();
       log.info({ node }, 'stopped');
     },
+  };
+}
+
+/**
+ * The SDK keeps a call's deadline in an AsyncLocalStorage. On Node 20 one that was used once makes every promise of the
+ * process dearer, so it is switched off while Temporal isn't asked: an API process does so seldom, by probes mostly.
+ */
+function forgetDeadlines(connection: Connection): void {
+  const withDeadline = connection.withDeadline.bind(connection);
+  let running = 0;
+  connection.withDeadline = async (deadline, ask) => {
+    running++;
+    try {
+      return await withDeadline(deadline, ask);
+    } finally {
+      running--;
+      if (running === 0) connection.callContextStorage.disable();
+    }
   };
 }
 
