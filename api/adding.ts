@@ -4,7 +4,8 @@ import type { Kind } from '../contract/snapshot.ts';
 import { checkEntry, invalid, Problem } from '../services/problems.ts';
 import { idFromKey } from '../services/tokens.ts';
 import type { Caller } from './auth.ts';
-import { checkValues, problemOf } from './endpoint.ts';
+import { checkValues } from './body.ts';
+import { problemOf } from './endpoint.ts';
 
 const IdempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { Hono } from 'hono';
 import { PROBLEMS } from '../contract/problems.ts';
+import type { ApiContext } from './endpoint.ts';
 
 const ASSETS: Record<string, string> = {
   'swagger-ui.css': 'text/css',
@@ -40,16 +40,24 @@ const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#ui', deepLinkin
 
 const POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
-/** The API's documentation page, from files of this installation: nothing is fetched from elsewhere. */
-export function docs(): Hono {
-  const app = new Hono();
+type Page = (c: ApiContext) => Response;
+
+/** The API's documentation by path, from files of this installation: nothing is fetched from elsewhere. */
+export function pages(): Record<string, Page> {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  app.get('/', (c) => c.html(PAGE, 200, { 'content-security-policy': POLICY }));
-  app.get('/errors', (c) => c.html(ERRORS, 200, { 'content-security-policy': POLICY }));
-  app.get('/start.js', (c) => c.body(START, 200, { 'content-type': 'text/javascript' }));
-  for (const [name, type] of Object.entries(ASSETS)) {
+  const html =
+    (text: string): Page =>
+    (c) =>
+      c.html(text, 200, { 'content-security-policy': POLICY });
+  const asset = ([name, type]: [string, string]): [string, Page] => {
     const file = readFileSync(join(folder, name));
-    app.get(`/${name}`, (c) => c.body(file, 200, { 'content-type': type, 'cache-control': 'max-age=86400' }));
-  }
-  return app;
+    return [`/docs/${name}`, (c) => c.body(file, 200, { 'content-type': type, 'cache-control': 'max-age=86400' })];
+  };
+  return {
+    '/': (c) => c.redirect('/docs'),
+    '/docs': html(PAGE),
+    '/docs/errors': html(ERRORS),
+    '/docs/start.js': (c) => c.body(START, 200, { 'content-type': 'text/javascript' }),
+    ...Object.fromEntries(Object.entries(ASSETS).map(asset)),
+  };
 }

@@ -83,7 +83,11 @@ function addGauges({ follower, waiters }: Runtime, figures: FigureService, regis
       },
     });
   if (follower) {
-    gauge('docket_publishing_items', 'Items that this process is to publish to their workflows', () => follower.pending);
+    gauge(
+      'docket_publishing_items',
+      'Items that this process is to publish to their workflows',
+      () => follower.pending,
+    );
     gauge('docket_not_started_items', 'Items that were over for too long to get a workflow', () => follower.skipped);
     gauge('docket_temporal_down', '1 while this process cannot publish to Temporal', () => (follower.down ? 1 : 0));
   }

@@ -9,6 +9,7 @@ import type { Api } from '../api/api.ts';
 import { createApp } from '../api/app.ts';
 import { Authenticator } from '../api/auth.ts';
 import { type Beanstalkd, listenBeanstalkd } from '../api/beanstalkd/server.ts';
+import type { ApiBindings } from '../api/endpoint.ts';
 import { createMetrics } from '../api/metrics.ts';
 import { openStreams } from '../api/streams/sse.ts';
 import { reachStores } from '../api/system/health.ts';
@@ -36,6 +37,8 @@ export interface RunningProcess {
 
 type Role = 'api' | 'worker' | 'all';
 
+/** Lines are written together: a write for each costs a call a tenth of its CPU. What is left at an exit is written then. */
+const LOG = { minLength: 8_192, periodicFlush: 50 };
 const DRAIN_MS = 8_000;
 /** Longer than a proxy keeps an idle connection (60 s is usual), so that the proxy ends it and no call meets a closed one. */
 const KEEP_ALIVE_MS = 75_000;
@@ -45,11 +48,12 @@ const RECONNECT = { 'grpc.max_reconnect_backoff_ms': 5_000 };
 
 /** Runs the API, the worker, or both, on stores that are there already. */
 export async function startProcess(role: Role, config: Config, stores: Stores): Promise<RunningProcess> {
-  const log = pino({ level: config.logLevel, base: { role } }, destination({ dest: 2, sync: false }));
+  const log = pino({ level: config.logLevel, base: { role } }, destination({ dest: 2, sync: false, ...LOG }));
   if (role !== 'api') installRuntime(log);
   const temporal = temporalOptions(config, stores);
   // no retries below ours: they would go on after the connection is closed
   const connection = Connection.lazy({ ...temporal.connection, interceptors: [], channelArgs: RECONNECT });
+  if (role === 'api') forgetDeadlines(connection);
   const client = new Client({ connection, namespace: temporal.namespace });
   const node = `${hostname()
     .replaceAll(/[^A-Za-z0-9.-]/g, '-')
@@ -72,7 +76,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   services.start();
   const api = listening && openApi(runtime, services, config, stores, temporal.namespace);
   if (listening && api) {
-    listening.open(createApp(api).fetch);
+    listening.open((await createApp(api)).fetch);
     reachStores(api);
     await beanstalkd?.open(api);
   }
@@ -95,6 +99,24 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
       await connection.close();
       log.info({ node }, 'stopped');
     },
+  };
+}
+
+/**
+ * The SDK keeps a call's deadline in an AsyncLocalStorage. On Node 20 one that was used once makes every promise of the
+ * process dearer, so it is switched off while Temporal isn't asked: an API process does so seldom, by probes mostly.
+ */
+function forgetDeadlines(connection: Connection): void {
+  const withDeadline = connection.withDeadline.bind(connection);
+  let running = 0;
+  connection.withDeadline = async (deadline, ask) => {
+    running++;
+    try {
+      return await withDeadline(deadline, ask);
+    } finally {
+      running--;
+      if (running === 0) connection.callContextStorage.disable();
+    }
   };
 }
 
@@ -151,11 +173,11 @@ const reserveBeanstalkd = async ({ beanstalkdPort: port, beanstalkdHost: host }:
 
 /** Binds the port before anything else is done with it, so that a taken one is said at once. */
 function reservePort(config: Config) {
-  type Fetch = (request: Request, env: object) => Response | Promise<Response>;
+  type Fetch = (request: Request, env: ApiBindings) => Response | Promise<Response>;
   let fetch: Fetch = () => new Response('starting', { status: 503, headers: { 'retry-after': '1' } });
   return new Promise<{ port: number; open(f: Fetch): void; close(): Promise<void> }>((resolve, reject) => {
     const options = {
-      fetch: (request: Request, env: object) => fetch(request, env),
+      fetch: (request: Request, env: object) => fetch(request, env as ApiBindings),
       port: config.port,
       hostname: config.host,
       serverOptions: { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS },

@@ -9,9 +9,27 @@ import type { Statements } from './statements.ts';
 const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === pg.types.builtins.INT8) return Number;
+    if (oid === pg.types.builtins.TIMESTAMPTZ) return readTime;
     return pg.types.getTypeParser(oid, format as 'text');
   },
 };
+
+const readAnyTime = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ, 'text') as (text: string) => unknown;
+const digits = (text: string, at: number) => text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 11 * ZERO;
+const ZERO = '0'.charCodeAt(0);
+
+/**
+ * As PostgreSQL writes a time in UTC, `2026-11-22 05:06:16.123456+00`, for a third of the usual parser's work: an item's
+ * row has ten of them. Another zone, year or infinity is left to that parser.
+ */
+function readTime(text: string): unknown {
+  if (text[4] !== '-' || text[10] !== ' ' || !text.endsWith('+00')) return readAnyTime(text);
+  const day = Date.UTC(digits(text, 0) * 100 + digits(text, 2), digits(text, 5) - 1, digits(text, 8));
+  const seconds = (digits(text, 11) * 60 + digits(text, 14)) * 60 + digits(text, 17);
+  // `.1` are 100 ms
+  const ms = text.length > 22 ? Number(text.slice(20, Math.min(23, text.length - 3)).padEnd(3, '0')) : 0;
+  return new Date(day + seconds * 1000 + ms);
+}
 
 const statements = new Map<string, Statement>();
 for (const [name, statement] of loadStatements()) statements.set(name, { ...statement, text: bounded(statement.text) });

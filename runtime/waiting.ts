@@ -1,9 +1,12 @@
 import type { Load } from './load.ts';
 
+/** Tells that a caller has gone: an AbortSignal, or what makes one only for those who listen. */
+export type Gone = Pick<AbortSignal, 'aborted' | 'addEventListener' | 'removeEventListener'>;
+
 /** A caller who waits at one or several keys. Registered before the first look, so that no wake-up is missed. */
 interface Waiter {
   /** Resolves true when there may be something, false at the deadline or when the caller has gone. */
-  woken(untilMs: number, signal: AbortSignal): Promise<boolean>;
+  woken(untilMs: number, signal: Gone): Promise<boolean>;
   /** Reports what came of the wake-up: one that found no work wakes the next waiter. */
   pass(found: boolean): void;
   leave(): void;
@@ -34,7 +37,7 @@ export interface Wait {
   /** 0: look once. */
   seconds: number;
   /** Fires when the caller has gone. */
-  signal: AbortSignal;
+  signal: Gone;
 }
 
 /**
@@ -174,14 +177,17 @@ function firstOf(waiters: Waiter[]): Waiter {
   return {
     async woken(untilMs, signal) {
       const others = new AbortController();
-      const either = AbortSignal.any([signal, others.signal]);
+      const end = () => others.abort();
+      signal.addEventListener('abort', end);
+      if (signal.aborted) end();
       const answers = await Promise.all(
         waiters.map(async (waiter) => {
-          const woken = await waiter.woken(untilMs, either);
-          others.abort();
+          const woken = await waiter.woken(untilMs, others.signal);
+          end();
           return woken;
         }),
       );
+      signal.removeEventListener('abort', end);
       called = waiters.filter((_, n) => answers[n]);
       return called.length > 0;
     },
@@ -202,7 +208,7 @@ function newQueue(key: string): WaitQueue {
   return { round: 0, turn: Math.floor(Math.random() * every), every, entries: new Set() };
 }
 
-function wait(entry: Entry, untilMs: number, signal: AbortSignal): Promise<boolean> {
+function wait(entry: Entry, untilMs: number, signal: Gone): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => done(false), Math.max(0, untilMs - performance.now()));
     const gone = () => done(false);

@@ -3,6 +3,7 @@ import { type Db, only, type Queryable, type RowOf } from '../db/pool.ts';
 import { type Claimed, claimReasons, type Rejection } from '../domain/cases.ts';
 import { verdictOf } from '../domain/courts.ts';
 import { refusalOf } from '../domain/refusals.ts';
+import type { Gone } from '../runtime/waiting.ts';
 import { share, sharePerGroup } from './batching.ts';
 import type { CourtService } from './courts.ts';
 import { foreignToken, invalid, Problem } from './problems.ts';
@@ -29,7 +30,7 @@ export interface JudgingService {
    * Hands a juror a case of a court, one that they hold first. It is given back if the caller has gone meanwhile.
    * @throws Problem `not_found`
    */
-  claim(court: string, juror: string, signal: AbortSignal): Promise<Claim>;
+  claim(court: string, juror: string, signal: Gone): Promise<Claim>;
   /** @throws Problem when the vote is rejected, `unavailable` while others vote on the case all the time */
   vote(hold: Hold, option: string, comment: string | null): Promise<{ counted: boolean; item: CaseItem }>;
   /** Ends a hold; a repeated call has the same answer. @throws Problem when it is rejected */

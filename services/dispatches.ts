@@ -2,6 +2,7 @@ import type { RowOf } from '../db/pool.ts';
 import type { Completed, Completion, Pull, Pulled } from '../db/tasks.ts';
 import { personOfUid } from '../domain/tasks.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import type { Gone } from '../runtime/waiting.ts';
 import { share } from './batching.ts';
 import { Problem } from './problems.ts';
 import { whileBusy } from './retry.ts';
@@ -17,7 +18,7 @@ interface PullRequest {
   exclude: string[];
   waitSeconds: number;
   /** Fires when the caller has gone. */
-  signal: AbortSignal;
+  signal: Gone;
 }
 
 /** A dispatch, new or unfinished, or why there is none. */

@@ -4,6 +4,7 @@ import type { Db, Mover, RowOf } from '../db/pool.ts';
 import { MAX_TCP_BYTES } from '../domain/jobs.ts';
 import { refusalOf } from '../domain/refusals.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import type { Gone } from '../runtime/waiting.ts';
 import { share, sharePerGroup } from './batching.ts';
 import type { ItemService } from './items.ts';
 import { adding, type JobAdding, type Needs } from './jobs-adding.ts';
@@ -32,7 +33,7 @@ interface PopRequest {
   count: number;
   waitSeconds: number;
   holder: string;
-  signal: AbortSignal;
+  signal: Gone;
   /** Over beanstalkd's protocol long bodies are not offered. */
   tcp?: boolean;
 }

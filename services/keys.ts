@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Role } from '../contract/keys.ts';
 import { type Db, only } from '../db/pool.ts';
 import type { ApiKeyRow } from '../db/statements.ts';
@@ -67,22 +67,22 @@ export function keyService(db: Db) {
       return { ticket, expiresAt: only(await db.run('add_stream_ticket', made)).expires_at };
     },
     /** Undefined: unknown, or it has run out. */
-    async holderOf(hash: Buffer): Promise<StreamHolder | undefined> {
-      const [row] = await db.run('get_stream_ticket', { hash });
+    async holderOf(ticketHash: Buffer): Promise<StreamHolder | undefined> {
+      const [row] = await db.run('get_stream_ticket', { hash: ticketHash });
       if (!row) return undefined;
       const { key_id: id, actor, role, subject, queues } = row;
       return { id, actor, role, subject, queues };
     },
     /** Lets a stream ticket that is in use last for as long as its stream, and some time longer. */
-    async keep(hash: Buffer): Promise<void> {
-      const name = hash.toString('base64');
+    async keep(ticketHash: Buffer): Promise<void> {
+      const name = ticketHash.toString('base64');
       if (Date.now() - (kept.get(name) ?? 0) < KEEP_MS) return;
       if (kept.size > MOST_CACHED) kept.clear();
       kept.set(name, Date.now());
-      await db.run('keep_stream_ticket', { hash, seconds: KEPT_SECONDS });
+      await db.run('keep_stream_ticket', { hash: ticketHash, seconds: KEPT_SECONDS });
     },
   };
 }
 
 /** Of a key only this is kept: with 32 random bytes a slow hash gains nothing. */
-export const digest = (key: string): Buffer => createHash('sha256').update(key).digest();
+export const digest = (key: string): Buffer => hash('sha256', key, 'buffer');

@@ -2,6 +2,7 @@ import type { Callback, Change } from '../contract/items.ts';
 import { only, type RowOf } from '../db/pool.ts';
 import { reviewChange } from '../domain/reviews.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import type { Gone } from '../runtime/waiting.ts';
 import { share } from './batching.ts';
 import { found, invalid, Problem } from './problems.ts';
 import { whileBusy } from './retry.ts';
@@ -90,7 +91,7 @@ export function reviewService({ db, waiters, wakeAll }: Runtime, skewSeconds: nu
      * @returns undefined while that is not known
      * @throws Problem `not_found`, 422, or `unavailable` when its review stays locked
      */
-    async receive(callback: NewCallback, seconds: number, signal: AbortSignal) {
+    async receive(callback: NewCallback, seconds: number, signal: Gone) {
       // while its review is locked it holds neither a connection nor the callbacks of other reviews
       const { problem, arrival } = await whileBusy(
         () => keepTogether(callback),

@@ -3,6 +3,7 @@ import type { NewTicket } from '../contract/tickets.ts';
 import { only, type RowOf } from '../db/pool.ts';
 import { stateWord } from '../domain/items.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import type { Gone } from '../runtime/waiting.ts';
 import { share, sharePerGroup } from './batching.ts';
 import { invalid, Problem, sameContent } from './problems.ts';
 import { type Handed, type TicketEndings, ticketEndings } from './tickets-endings.ts';
@@ -16,7 +17,7 @@ interface ClaimRequest {
   count: number;
   waitSeconds: number;
   /** Fires when the caller has gone. */
-  signal: AbortSignal;
+  signal: Gone;
 }
 
 /** Why a claim came back empty, each cause counted up to 1,000 (S0.5). */

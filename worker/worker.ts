@@ -135,8 +135,12 @@ export function installRuntime(log: Log): void {
   Sdk.install({ logger, telemetryOptions: { logging: { filter: 'WARN', forward: {} } }, shutdownSignals: [] });
 }
 
+/** Compiled code has its bundle with it. */
+const BUNDLE = fileURLToPath(new URL('../workflows/bundle.cjs', import.meta.url));
+
 /** Bundles workflow code, or takes the bundle of the same sources from the cache: it takes seconds each time. */
 export async function workflowBundle(cacheDir: string): Promise<{ code: string }> {
+  if (existsSync(BUNDLE)) return { code: readFileSync(BUNDLE, 'utf8') };
   const file = join(cacheDir, `workflows-${sourceHash()}.cjs`);
   if (existsSync(file)) return { code: readFileSync(file, 'utf8') };
   const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));

@@ -5,11 +5,13 @@ import * as contract from '../../contract/jobs.ts';
 import type { Role } from '../../contract/keys.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { stateWord } from '../../domain/items.ts';
+import type { Gone } from '../../runtime/waiting.ts';
 import { invalid, Problem } from '../../services/problems.ts';
 import { checkedEntry } from '../adding.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
-import { checkValues, endpoint, LARGE_BODY, ok, problemOf } from '../endpoint.ts';
+import { checkValues } from '../body.ts';
+import { endpoint, LARGE_BODY, ok, problemOf } from '../endpoint.ts';
 import { checkItems, checkNames } from '../scopes.ts';
 
 /** What each command answers: these four fields always, more where it has more to say (S3.1). */
@@ -60,7 +62,7 @@ async function batch(answers: Promise<Answer>[]): Promise<Answer> {
 interface Context {
   api: Api;
   caller: Caller;
-  signal: AbortSignal;
+  signal: Gone;
 }
 
 type Run<S extends z.ZodType> = (context: Context, command: z.output<S>) => Promise<Answer>;

@@ -6,6 +6,7 @@ import {
   PictureParam,
   type AuditCallback as Sent,
 } from '../../contract/reviews.ts';
+import type { Gone } from '../../runtime/waiting.ts';
 import { invalid, Problem } from '../../services/problems.ts';
 import { newId } from '../../services/tokens.ts';
 import type { Api } from '../api.ts';
@@ -45,7 +46,7 @@ export const pictureCallback = endpoint({
 });
 
 /** Keeps a callback, and waits for what becomes of it as long as the caller wants to (S1.2, S1.6). */
-async function receive(api: Api, caller: Caller, review: string, sent: Sent, signal: AbortSignal) {
+async function receive(api: Api, caller: Caller, review: string, sent: Sent, signal: Gone) {
   const callbackId = sent.callbackId ?? newId();
   const callback = {
     review,

@@ -1,3 +1,5 @@
+import type { Gone } from '../../runtime/waiting.ts';
+
 /** One open event stream; writes never wait and never throw. */
 export interface EventStream {
   send(event: string, data: object, id: string): void;
@@ -36,7 +38,7 @@ export function track(stream: Pick<EventStream, 'close'>, allowed: () => Promise
  * @param allowed as of `track`
  */
 export async function eventStream(
-  signal: AbortSignal,
+  signal: Gone,
   allowed: () => Promise<boolean>,
   begin: (stream: EventStream) => Promise<() => void>,
 ): Promise<Response> {

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { Name } from '../../contract/common.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
 import type { Notice } from '../../runtime/notices.ts';
+import type { Gone } from '../../runtime/waiting.ts';
 import { invalid, Problem } from '../../services/problems.ts';
 import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';
@@ -60,7 +61,7 @@ function queueStream(
   caller: Caller,
   queue: string,
   lastSeen: number | undefined,
-  signal: AbortSignal,
+  signal: Gone,
 ): Promise<Response> {
   return eventStream(signal, allowed(api, caller), async (stream) => {
     const watchAll = caller.role !== 'reviewer';

@@ -22,13 +22,13 @@ export async function claims(lab: Lab, report: Report): Promise<void> {
   const docket = await lab.docket();
   try {
     // a server that has run for a while is what callers meet
-    await round(docket.url, 64, 5);
-    await round(docket.url, 1, 3);
+    await round(docket.url, 'claims', 64, 5);
+    await round(docket.url, 'claims', 1, 3);
     await shallow(rival, 16, 3);
     for (const n of CONCURRENCY) {
       const rates = { ours: [] as Timed[], short: [] as Rate[], deep: [] as Rate[] };
       for (let done = 0; done < rounds; done++) {
-        rates.ours.push(await round(docket.url, n, seconds));
+        rates.ours.push(await round(docket.url, 'claims', n, seconds));
         const told = await drained(lab);
         rates.short.push(await shallow(rival, n, seconds));
         rates.deep.push(await workRate(rival, 'deep', n, 1, seconds));
@@ -71,10 +71,10 @@ async function shallow(rival: PgBoss, callers: number, seconds: number): Promise
   return workRate(rival, topic, callers, 1, seconds);
 }
 
-/** On fresh connections: the server closes idle ones. */
-async function round(url: string, n: number, seconds: number): Promise<Timed> {
+/** Pairs by `n` callers, on fresh connections: the server closes idle ones. `took` has each claim. */
+export async function round(url: string, queue: string, n: number, seconds: number): Promise<Timed> {
   const callers = await openCallers(url, n);
-  const timed = await pairs(callers, 'claims', seconds);
+  const timed = await pairs(callers, queue, seconds);
   for (const caller of callers) caller.close();
   return timed;
 }

@@ -1,5 +1,6 @@
 import type { Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
+import { apiCpu } from './api-cpu.ts';
 import { cases } from './cases.ts';
 import { claims } from './claims.ts';
 import { delayed } from './delayed.ts';
@@ -132,5 +133,12 @@ export const scenarios: Record<string, Scenario> = {
       'Empty pulls: without waiting, so with reasons and nextAt. Those who had all that is open for them took it before; each caller is a client of his own. Waiting: groups of 20, one dispatch for each task, so one of 20 is called; received is the time at which the answer is read, by the database’s clock, and each task’s workflow was told of its start before. ' +
       'Rotating tasks: spread over all groups, with their workflows taken as told; lateness is the time of the occurrence’s `created` event, which is put down when it is made, and all are seen when a reader counts them, which is after the commit.',
     run: tasks,
+  },
+  apiCpu: {
+    title: '14 · CPU of the API',
+    note:
+      'CPU time of the API’s process, all its threads and the kernel’s part, for one call of claim → decide without a pause; telling workflows and the pacemaker are in it where that process does them. ' +
+      'Beside it a process with the same HTTP server and Hono, which reads the same bodies, answers with the JSON of a real claim and decision, and does nothing else.',
+    run: apiCpu,
   },
 };

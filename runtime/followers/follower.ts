@@ -3,7 +3,7 @@ import type { Db, RowOf } from '../../db/pool.ts';
 import { isFinal } from '../../domain/items.ts';
 import type { Log } from '../log.ts';
 import { Alarm } from './alarm.ts';
-import { type Entry, LANES, type Lane } from './lanes.ts';
+import { type Entry, isOver, LANES, type Lane } from './lanes.ts';
 import { callbackOf, changeOf, lineOf, type Publication } from './messages.ts';
 import { Reader } from './reader.ts';
 import { Sender } from './sender.ts';
@@ -104,7 +104,7 @@ export class Follower {
       concurrency: o.publishConcurrency,
       idlePerSecond: o.publishIdlePerSecond,
       busyPerSecond: o.publishBusyPerSecond,
-      isSkipped: (entry) => this.#isSkipped(entry),
+      isNeedless: (entry) => this.#isNeedless(entry),
       done: (entry) => this.#done(entry),
       refused: (entry) => void this.#refuse(entry),
     });
@@ -233,7 +233,8 @@ export class Follower {
     return false;
   }
 
-  #done({ row, marked }: Entry): void {
+  #done({ row, marked, needless, optional }: Entry): void {
+    if (needless && !optional && isFinal(row.state)) this.skipped++;
     if (marked !== undefined) this.#marks.push({ kind: row.kind, id: row.id, marked });
     this.#alarm.wakeIn(STORE_MS);
   }
@@ -247,12 +248,12 @@ export class Follower {
     }
   }
 
-  #isSkipped({ row, now, readAt }: Entry): boolean {
-    if (!isFinal(row.state)) return row.wake_at === null && this.#waiting > this.#o.waitingWorkflows;
+  #isNeedless({ row, now, readAt, lane, fresh, optional }: Entry): boolean {
+    if (optional && fresh && isOver(row)) return true;
+    if (lane !== 'idle') return false;
+    if (!isFinal(row.state)) return this.#waiting > this.#o.waitingWorkflows;
     const overMs = now.getTime() + (performance.now() - readAt) - row.updated_at.getTime();
-    const skipped = overMs > this.#o.skipEndedSeconds * 1_000;
-    if (skipped) this.skipped++;
-    return skipped;
+    return overMs > this.#o.skipEndedSeconds * 1_000;
   }
 
   /** Keeps how far each lane has come, and takes away the marks of what has been published. */

@@ -11,6 +11,8 @@ export interface Entry extends Publication {
   lane: Lane;
   /** `performance.now()` when `row` was read. */
   readAt: number;
+  /** It goes without a workflow. */
+  needless?: boolean;
   /** `performance.now()` before which it is not sent, because more may come. */
   notBefore: number;
 }
@@ -52,6 +54,7 @@ export class Lanes {
   readonly #orders = new Map(LANES.map((lane) => [lane, new LaneOrder()]));
   readonly #idle: Allowance;
   readonly #busy: Allowance;
+  readonly #isNeedless: (entry: Entry) => boolean;
   #no = 0;
   /** Milliseconds until something more may be sent; 0: nothing waits for time. */
   waitMs = 0;
@@ -59,8 +62,10 @@ export class Lanes {
   /**
    * @param idlePerSecond items with nothing due
    * @param busyPerSecond items of the last two lanes while callers are busy
+   * @param isNeedless whether an item goes without a workflow: no rate is spent on it
    */
-  constructor(idlePerSecond: number, busyPerSecond: number) {
+  constructor(idlePerSecond: number, busyPerSecond: number, isNeedless: (entry: Entry) => boolean) {
+    this.#isNeedless = isNeedless;
     this.#idle = new Allowance(idlePerSecond, idlePerSecond);
     this.#busy = new Allowance(busyPerSecond, 1);
   }
@@ -144,7 +149,8 @@ export class Lanes {
         order.ready.pop();
         continue;
       }
-      const rates = this.#ratesOf(lane, busy);
+      const needless = this.#isNeedless(queued.entry);
+      const rates = needless ? [] : this.#ratesOf(lane, busy);
       const waitMs = Math.max(0, ...rates.map((r) => r.waitMs()));
       this.#wait(waitMs);
       if (waitMs > 0) break;
@@ -153,7 +159,7 @@ export class Lanes {
       else {
         for (const rate of rates) rate.spend();
         if (queued.class !== DUE) order.served(queued.at);
-        found = queued.entry;
+        found = { ...queued.entry, needless };
         this.#queued.delete(found.key);
         order.size--;
       }

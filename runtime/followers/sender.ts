@@ -19,7 +19,7 @@ export interface SenderOptions {
   /** Whether callers keep a process busy. */
   busy: () => boolean;
   /** Whether an item that only waits, or is over, goes without a workflow. */
-  isSkipped: (entry: Entry) => boolean;
+  isNeedless: (entry: Entry) => boolean;
   /** Some entry has been received by its workflow, or needs none. */
   done: (entry: Entry) => void;
   /** Temporal works and refuses this one: it must not hold up the others. */
@@ -64,7 +64,7 @@ export class Sender {
 
   constructor(options: SenderOptions) {
     this.#o = options;
-    this.#lanes = new Lanes(options.idlePerSecond, options.busyPerSecond);
+    this.#lanes = new Lanes(options.idlePerSecond, options.busyPerSecond, options.isNeedless);
     this.#publisher = new Publisher(options);
     const windowOf = () =>
       new Window(
@@ -129,7 +129,7 @@ export class Sender {
     while (!(this.down && (this.#timer || this.#sending.size > 0))) {
       const entry = this.#lanes.next(isOpen, (key) => this.#sending.has(key), busy);
       if (!entry) break;
-      if (entry.lane === 'idle' && this.#o.isSkipped(entry)) this.#o.done(entry);
+      if (entry.needless) this.#o.done(entry);
       else void this.#send(entry);
     }
     if (this.#lanes.waitMs > 0 && !this.#timer) this.#later(this.#lanes.waitMs);

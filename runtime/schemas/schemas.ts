@@ -10,6 +10,8 @@ const CLOSING = 'the process is about to end';
 const HEAP_MB = 256;
 /** An answer that came while this thread was busy is read first. */
 const GRACE_MS = 100;
+/** Sources need a loader in each thread; compiled code doesn't. */
+const THREAD = import.meta.url.endsWith('.ts') ? './thread.mjs' : './thread.js';
 
 /** A JSON Schema that is none, or that cannot be applied in time. */
 export class SchemaError extends Error {
@@ -100,7 +102,7 @@ export class Schemas {
 }
 
 async function startThread(onExit: () => void): Promise<Worker> {
-  const thread = new Worker(new URL('./thread.mjs', import.meta.url), {
+  const thread = new Worker(new URL(THREAD, import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   });
   // without a listener it would end the process

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { Hono } from 'hono';
+import { secureHeaders } from 'hono/secure-headers';
+import { Problem, problemFrom } from '../services/problems.ts';
+import type { Api } from './api.ts';
+import type { ApiContext } from './endpoint.ts';
+
+/** What a call comes to: a value, sent as JSON, or an answer of its own. */
+type Outcome = { status: number; body: unknown } | Response;
+
+/** What is done with the calls of one route. */
+export interface Route {
+  /** With `:name` for parameters. */
+  path: string;
+  /** `headers` are those of the answer, also of a problem. */
+  work(c: ApiContext, headers: Record<string, string>): Promise<Outcome> | Outcome;
+  /** An answer of its own in place of problem+json. */
+  problemAnswer?(problem: Problem): { status: number; body: object };
+}
+
+const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
+const REQUEST_ID = /^[\w.-]{1,100}$/;
+
+/**
+ * The frame around every call: its id, headers, limits, errors as problems, a line in the log and in the metrics,
+ * whatever becomes of it. One function and not a chain of Hono's middleware, which costs more than most calls.
+ * @returns makes a handler of what does the calls of one route
+ */
+export async function framing(api: Api) {
+  const always = { ...(await securityHeaders()), 'cache-control': 'no-store' };
+  return (route: Route) => async (c: ApiContext) => {
+    const start = performance.now();
+    const given = c.req.header('x-request-id');
+    const requestId = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
+    const answer = await answerOf(api, c, route, { ...always, 'x-request-id': requestId });
+    const ms = performance.now() - start;
+    const labels = { method: c.req.method, route: route.path, status: answer.status };
+    api.metrics.calls.observe(labels, ms / 1000);
+    api.runtime.log.info({ requestId, ...labels, ms: Math.round(ms * 10) / 10 }, 'request');
+    return answer;
+  };
+}
+
+/** Those of Hono, asked for once: they are the same for each answer. */
+async function securityHeaders(): Promise<Record<string, string>> {
+  const app = new Hono().use(secureHeaders({ crossOriginResourcePolicy: 'same-origin' }));
+  app.get('/', (c) => c.body(null));
+  return Object.fromEntries((await app.request('/')).headers);
+}
+
+async function answerOf(api: Api, c: ApiContext, route: Route, headers: Record<string, string>): Promise<Response> {
+  const { load } = api.runtime;
+  load.enter();
+  try {
+    admit(api, c);
+    const outcome = await route.work(c, headers);
+    if (!(outcome instanceof Response)) return json(outcome.status, outcome.body, headers);
+    for (const [name, value] of Object.entries(headers))
+      if (!outcome.headers.has(name)) outcome.headers.set(name, value);
+    return outcome;
+  } catch (error) {
+    return refuse(api, c, route, headers, error);
+  } finally {
+    load.leave();
+  }
+}
+
+function refuse(
+  api: Api,
+  c: ApiContext,
+  { problemAnswer }: Route,
+  headers: Record<string, string>,
+  error: unknown,
+): Response {
+  const requestId = headers['x-request-id'] ?? '';
+  const problem = problemFrom(error);
+  const { status, code } = problem;
+  if (status >= 500) api.runtime.log.error({ requestId, path: c.req.path, ...described(error) }, code);
+  api.metrics.refused.inc({ code });
+  if (status === 429) headers['retry-after'] = '1';
+  if (status === 401) headers['www-authenticate'] = 'Bearer';
+  const shaped = problemAnswer?.(problem);
+  if (shaped) return json(shaped.status, shaped.body, headers);
+  return json(status, problem.toJSON(requestId), headers, 'application/problem+json');
+}
+
+/** Headers as a plain object, which the server writes as it is; one of `Headers` would be made, sorted and copied. */
+function json(status: number, body: unknown, headers: Record<string, string>, type = 'application/json'): Response {
+  if (status === 503) headers['retry-after'] = '1';
+  headers['content-type'] = type;
+  return new Response(JSON.stringify(body), { status, headers });
+}
+
+/** @throws Problem when there are too many calls, or an open server is called by a page of another site */
+function admit({ runtime, config }: Api, c: ApiContext): void {
+  if (runtime.load.calls > config.maxCalls)
+    throw new Problem('rate_limited', 'too many calls at once', { retryAfter: 1 });
+  if (!config.open) return;
+  const { host, origin, 'sec-fetch-site': site } = c.env.incoming.headers;
+  // a page of another site must not reach an open server through a name of its own (DNS rebinding)
+  if (!LOOPBACK_HOST.test(host ?? 'localhost'))
+    throw new Problem('forbidden', 'this server is open to this machine only');
+  // what a browser sends for a page of another site: even a call without a body would be done
+  if (isForeign(site, origin)) throw new Problem('forbidden', 'pages of other sites may not call this server');
+}
+
+function isForeign(site: string | string[] | undefined, origin: string | undefined): boolean {
+  if (site === 'cross-site') return true;
+  return origin !== undefined && !(URL.canParse(origin) && LOOPBACK_HOST.test(new URL(origin).host));
+}
+
+/** Message and stack only: a database error also carries the row, which is a caller's content. */
+function described(error: unknown) {
+  const { message, code, stack } = error as Error & { code?: string };
+  return { err: message, code, stack };
+}

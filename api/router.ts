@@ -1,0 +1,63 @@
+import { METHOD_NAME_ALL, type Params, type Result, type Router } from 'hono/router';
+
+/** A segment of paths: what follows it by name, or by whatever stands there. */
+interface Segment<T> {
+  named: Map<string, Segment<T>>;
+  any: Segment<T> | undefined;
+  /** What answers a path that ends here, by method. */
+  routes: Map<string, { handler: T; names: string[] }>;
+}
+
+/**
+ * Finds the one handler of a call. Hono's own routers collect every handler that matches, or don't take paths like
+ * `/tickets/resolve` beside `/tickets/:id`. A name goes before a parameter, a method before `ALL`.
+ */
+export class PathRouter<T> implements Router<T> {
+  readonly name = 'PathRouter';
+  readonly #root: Segment<T> = newSegment();
+
+  add(method: string, path: string, handler: T): void {
+    const names: string[] = [];
+    let at = this.#root;
+    for (const part of partsOf(path)) {
+      if (part.startsWith(':')) {
+        names.push(part.slice(1));
+        at.any ??= newSegment();
+        at = at.any;
+        continue;
+      }
+      const next = at.named.get(part) ?? newSegment<T>();
+      at.named.set(part, next);
+      at = next;
+    }
+    at.routes.set(method, { handler, names });
+  }
+
+  match(method: string, path: string): Result<T> {
+    const parts = partsOf(path);
+    const found = find(this.#root, method, parts, 0, []) ?? find(this.#root, METHOD_NAME_ALL, parts, 0, []);
+    return [found ? [found] : []];
+  }
+}
+
+function find<T>(
+  at: Segment<T>,
+  method: string,
+  parts: string[],
+  depth: number,
+  values: string[],
+): [T, Params] | undefined {
+  const part = parts[depth];
+  if (part === undefined) {
+    const route = at.routes.get(method);
+    return route && [route.handler, Object.fromEntries(route.names.map((name, n) => [name, values[n] ?? '']))];
+  }
+  const next = at.named.get(part);
+  const found = next && find(next, method, parts, depth + 1, values);
+  if (found || !at.any || part === '') return found;
+  return find(at.any, method, parts, depth + 1, [...values, part]);
+}
+
+const partsOf = (path: string) => path.slice(1).split('/');
+
+const newSegment = <T>(): Segment<T> => ({ named: new Map(), any: undefined, routes: new Map() });

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+// Whether dist/ has what the sources of this moment compile to. JavaScript, because it is asked before any loader is there.
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+/** What runs on a server: what dist/ is made of. */
+export const FOLDERS = [
+  ...['activities', 'api', 'cli', 'contract', 'db', 'domain', 'runtime', 'services', 'worker', 'workflows'],
+];
+const STAMP = `${ROOT}dist/sources`;
+
+/** The files of these folders, and what says how they are compiled and with which packages. */
+export function sourceFiles() {
+  const within = FOLDERS.filter((folder) => existsSync(ROOT + folder)).flatMap((folder) =>
+    readdirSync(ROOT + folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => `${entry.parentPath}/${entry.name}`.slice(ROOT.length)),
+  );
+  return [...within.sort(), 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+}
+
+/** A hash of names and contents, not of times: those of a checkout say nothing. */
+export function sourceHash() {
+  const hash = createHash('sha256');
+  for (const file of sourceFiles())
+    hash
+      .update(file)
+      .update('\0')
+      .update(readFileSync(ROOT + file))
+      .update('\0');
+  return hash.digest('hex');
+}
+
+/** @returns whether dist/ was compiled from these very sources */
+export const isCompiled = () => existsSync(STAMP) && readFileSync(STAMP, 'utf8') === sourceHash();

@@ -1,0 +1,29 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { sourceFiles, sourceHash } from '../cli/compiled.mjs';
+
+// Compiles what runs on a server into dist/: JavaScript, what is read by path beside it, and the workflows' bundle.
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const DIST = join(ROOT, 'dist');
+
+rmSync(DIST, { recursive: true, force: true });
+const hash = sourceHash();
+const compiler = dirname(createRequire(import.meta.url).resolve('@typescript/native/package.json'));
+// types are the business of `npm run check`
+execFileSync(process.execPath, [join(compiler, 'bin/tsc'), '-p', 'tsconfig.build.json', '--noCheck'], {
+  cwd: ROOT,
+  stdio: 'inherit',
+});
+for (const file of sourceFiles()) if (/\.(sql|mjs)$|^package/.test(file)) cpSync(join(ROOT, file), join(DIST, file));
+const { code } = await bundleWorkflowCode({
+  workflowsPath: join(DIST, 'workflows/index.js'),
+  logger: new DefaultLogger('WARN'),
+});
+writeFileSync(join(DIST, 'workflows/bundle.cjs'), code);
+// last: without it dist/ is not whole, and not used
+writeFileSync(join(DIST, 'sources'), hash);
