@@ -22,26 +22,17 @@ const [MIN_ASKED_SECONDS, MAX_ASKED_SECONDS] = [1, 3600];
 /** Gives a slot for a URL's host, or throws the failure by which the delivery waits for one. */
 type TakeSlot = (url: string) => Slot;
 
-export interface Sender {
-  /**
-   * Runs one attempt at the delivery `key`. One that was postponed takes its host's slot before `work` reads anything;
-   * the slot is given back at the end.
-   * @throws ApplicationFailure when its host has no slot
-   */
-  attempt(lane: Lane, key: string, work: (take: TakeSlot) => Promise<void>): Promise<void>;
-  /**
-   * Sends a message and records what came of it.
-   * @throws ApplicationFailure with the delay until the next attempt, when there is to be one
-   */
-  send(delivery: Delivery, message: Message, take: TakeSlot): Promise<void>;
-}
-
 /** One for a process, because it knows how many calls each host has in flight. */
-export function createSender(context: SenderContext): Sender {
+export function createSender(context: SenderContext) {
   const hosts = new Hosts(context.log);
   return {
-    async attempt(lane, key, work) {
-      let slot = hosts.resume(key, lane);
+    /**
+     * Runs one attempt at the delivery `key`. One that was postponed takes its host's slot before `work` reads anything;
+     * the slot is given back at the end.
+     * @throws ApplicationFailure when its host has no slot
+     */
+    async attempt(lane: Lane, key: string, work: (take: TakeSlot) => Promise<void>) {
+      let slot: Slot | undefined = hosts.resume(key, lane);
       try {
         await work((url) => {
           const { host } = new URL(url);
@@ -53,7 +44,11 @@ export function createSender(context: SenderContext): Sender {
         slot?.release();
       }
     },
-    async send(delivery, message, take) {
+    /**
+     * Sends a message and records what came of it.
+     * @throws ApplicationFailure with the delay until the next attempt, when there is to be one
+     */
+    async send(delivery: Delivery, message: Message, take: TakeSlot) {
       const slot = take(message.url);
       const answer = await post(message, context.allowPrivate).catch((error: Error) => error);
       slot.report(!(answer instanceof Error || UNAVAILABLE.has(answer.status)));

@@ -1,10 +1,12 @@
 import type { z } from '@hono/zod-openapi';
 import { IdParam, Page, pageOf } from '../contract/common.ts';
 import { Delivery, DeliveryNumber } from '../contract/deliveries.ts';
+import type { Callback } from '../contract/items.ts';
 import { refuseUrl } from '../domain/callbacks.ts';
 import type { DeliveredKind, ListedDelivery } from '../services/deliveries.ts';
 import { invalid } from '../services/problems.ts';
 import type { Api } from './api.ts';
+import type { Caller } from './auth.ts';
 import { answer, endpoint, ok } from './endpoint.ts';
 import { page } from './paging.ts';
 
@@ -23,6 +25,10 @@ export const deliveryView = (row: ListedDelivery) => ({
 
 /** Above every number of a delivery and every place in the list of all. */
 export const NEWEST = Number.MAX_SAFE_INTEGER;
+
+/** A callback's secret is for those who may set it. */
+export const shownCallback = (callback: Callback | null, { role }: Pick<Caller, 'role'>) =>
+  callback && role !== 'admin' ? { ...callback, secret: 'whsec_hidden' } : callback;
 
 /** @throws Problem `invalid_request` when messages may not go to this URL, as far as the URL alone tells */
 export function checkUrl(api: Api, path: string, url: string | undefined): void {

@@ -7,13 +7,6 @@ const TimeOrNull = z.string().nullable();
 const Applied = z.object({ status: z.number().int(), auditTime: TimeOrNull });
 const Part = z.object({ id: z.string(), position: z.number().int(), ...Applied.shape });
 
-/** The document that is kept of a review; `auditTime` is null until a target's first callback. */
-export interface ReviewRecord {
-  text: { status: number; auditTime: string | null };
-  pictures: { id: string; status: number; auditTime: string | null }[];
-  replies: { id: string; status: number; auditTime: string | null }[];
-}
-
 export const Review = z
   .object({
     id: z.string(),
@@ -80,9 +73,11 @@ export const CallbackAnswer = z
 export const PictureParam = z.object({ pictureId: Name });
 
 const LoggedPart = Part.omit({ position: true });
+/** The document that is kept of a review; `auditTime` is null until a target's first callback. */
 const LoggedRecord = z
   .object({ text: Applied, pictures: z.array(LoggedPart), replies: z.array(LoggedPart) })
   .openapi('ReviewRecord');
+export type ReviewRecord = z.infer<typeof LoggedRecord>;
 
 export const ReviewStatsFilter = z.object({
   day: z.iso.date().optional().openapi({ description: 'In UTC; left out: today', example: '2026-11-01' }),

@@ -48,16 +48,13 @@ export type ReviewService = ReturnType<typeof reviewService>;
  * What is done with reviews (S1).
  * @param skewSeconds how far ahead of the database's clock an audit time may be (S1.4)
  */
-export function reviewService({ db, waiters, wakeAll }: Runtime, skewSeconds: number) {
-  const keep = (all: NewCallback[], wait: boolean) =>
-    db.move('receive_callbacks', columns(all, skewSeconds, wait), { moved: (rows) => received(all, rows) });
-  const keepTogether = share<NewCallback, Received>((all) => keep(all, false), {
-    keys: (c) => [`${c.review}/${c.id}`],
-  });
+export function reviewService(runtime: Runtime, skewSeconds: number) {
+  const { db, wakeAll } = runtime;
   const missing = (id: string) => `there is no review ${id}`;
   /** @throws Problem `not_found` */
   const get = async (id: string) => found(await db.run('get_review', { id }), missing(id));
   return {
+    ...audits(runtime, skewSeconds),
     get,
     /**
      * Creates or edits a review.
@@ -85,6 +82,17 @@ export function reviewService({ db, waiters, wakeAll }: Runtime, skewSeconds: nu
     },
     /** How many lines the logs of all reviews have of a day in UTC, by outcome; null: today. */
     counts: async (day: string | null) => countsOf(await db.lists.run('review_counts', { day })),
+  };
+}
+
+/** What audits send, and what becomes of it. */
+function audits({ db, waiters, wakeAll }: Runtime, skewSeconds: number) {
+  const keep = (all: NewCallback[], wait: boolean) =>
+    db.move('receive_callbacks', columns(all, skewSeconds, wait), { moved: (rows) => received(all, rows) });
+  const keepTogether = share<NewCallback, Received>((all) => keep(all, false), {
+    keys: (c) => [`${c.review}/${c.id}`],
+  });
+  return {
     /**
      * Keeps an audit's callback, together with those that come at the same time, and waits up to `seconds` for what
      * becomes of it (S1.2, S1.6).

@@ -1,15 +1,12 @@
 import { Page, pageOf } from '../../contract/common.ts';
 import { Court, CourtParam, DryRun, PutCourt } from '../../contract/courts.ts';
-import type { Callback } from '../../contract/items.ts';
 import type { Court as Row } from '../../services/courts.ts';
-import { checkUrl } from '../deliveries.ts';
+import type { Caller } from '../auth.ts';
+import { checkUrl, shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
-const shown = (callback: Callback | null, mayReadSecrets: boolean) =>
-  callback && !mayReadSecrets ? { ...callback, secret: 'whsec_hidden' } : callback;
-
-function view(c: Row, mayReadSecrets: boolean) {
+function view(c: Row, caller: Caller) {
   const { window_cases: cases, window_seconds: seconds, assign_jurors: jurors, answer_seconds: answerSeconds } = c;
   return {
     name: c.name,
@@ -29,8 +26,8 @@ function view(c: Row, mayReadSecrets: boolean) {
     quality: c.quality,
     goldShare: c.gold_share,
     fallback: c.fallback,
-    callback: shown(c.callback, mayReadSecrets),
-    invitationCallback: shown(c.invitation_callback, mayReadSecrets),
+    callback: shownCallback(c.callback, caller),
+    invitationCallback: shownCallback(c.invitation_callback, caller),
     createdAt: c.created_at.toISOString(),
     updatedAt: c.updated_at.toISOString(),
   };
@@ -45,12 +42,12 @@ export const putCourtEndpoint = endpoint({
   params: CourtParam,
   body: PutCourt,
   answers: { 200: Court.or(DryRun) },
-  async handle({ api, params: { court: name }, body: { dryRun, ...settings } }) {
+  async handle({ api, caller, params: { court: name }, body: { dryRun, ...settings } }) {
     checkUrl(api, 'callback.url', settings.callback?.url);
     checkUrl(api, 'invitationCallback.url', settings.invitationCallback?.url);
     const { courts } = api.services;
     if (dryRun) return ok({ wouldDecide: await courts.wouldDecide(name, settings) });
-    return ok(view(await courts.put(name, settings), true));
+    return ok(view(await courts.put(name, settings), caller));
   },
 });
 
@@ -63,8 +60,7 @@ export const getCourtEndpoint = endpoint({
   params: CourtParam,
   answers: { 200: Court },
   problems: ['not_found'],
-  handle: async ({ api, caller, params }) =>
-    ok(view(await api.services.courts.get(params.court), caller.role === 'admin')),
+  handle: async ({ api, caller, params }) => ok(view(await api.services.courts.get(params.court), caller)),
 });
 
 export const listCourtsEndpoint = endpoint({
@@ -77,7 +73,7 @@ export const listCourtsEndpoint = endpoint({
   answers: { 200: pageOf(Court) },
   async handle({ api, caller, query: { limit, cursor } }) {
     const rows = await api.services.courts.list(cursor ?? null, limit + 1);
-    const shownTo = (court: Row) => view(court, caller.role === 'admin');
-    return ok(page(rows, limit, shownTo, (court) => court.seq));
+    const shown = (court: Row) => view(court, caller);
+    return ok(page(rows, limit, shown, (court) => court.seq));
   },
 });

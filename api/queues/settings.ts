@@ -1,11 +1,12 @@
 import { Deleted, Page, pageOf, QueueParam } from '../../contract/common.ts';
 import { PutQueue, Queue, QueueDryRun } from '../../contract/queues.ts';
 import type { QueueRow } from '../../db/statements.ts';
-import { checkUrl } from '../deliveries.ts';
+import type { Caller } from '../auth.ts';
+import { checkUrl, shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
-function queueView(q: QueueRow) {
+function view(q: QueueRow, caller: Caller) {
   return {
     name: q.name,
     paused: q.paused,
@@ -16,19 +17,13 @@ function queueView(q: QueueRow) {
     maxHeld: q.max_held,
     maxAttempts: q.max_attempts,
     deadlineSeconds: q.deadline_seconds,
-    callback: q.callback,
+    callback: shownCallback(q.callback, caller),
     form: q.form,
     rules: q.rules,
     createdAt: q.created_at.toISOString(),
     updatedAt: q.updated_at.toISOString(),
   };
 }
-
-/** A callback's secret is for those who may set it. */
-const readable = (q: QueueRow, mayReadSecrets: boolean) => {
-  const view = queueView(q);
-  return mayReadSecrets || !view.callback ? view : { ...view, callback: { ...view.callback, secret: 'whsec_hidden' } };
-};
 
 export const putQueueEndpoint = endpoint({
   method: 'put',
@@ -39,10 +34,10 @@ export const putQueueEndpoint = endpoint({
   params: QueueParam,
   body: PutQueue,
   answers: { 200: Queue.or(QueueDryRun) },
-  async handle({ api, params: { queue: name }, body: { dryRun, ...settings } }) {
+  async handle({ api, caller, params: { queue: name }, body: { dryRun, ...settings } }) {
     checkUrl(api, 'callback.url', settings.callback?.url);
     const { queues } = api.services;
-    return ok(dryRun ? await queues.dryRun(name, settings) : queueView(await queues.put(name, settings)));
+    return ok(dryRun ? await queues.dryRun(name, settings) : view(await queues.put(name, settings), caller));
   },
 });
 
@@ -56,7 +51,7 @@ export const getQueueEndpoint = endpoint({
   answers: { 200: Queue },
   problems: ['not_found'],
   async handle({ api, caller, params: { queue: name } }) {
-    return ok(readable(await api.services.queues.find('ticket', name), caller.role === 'admin'));
+    return ok(view(await api.services.queues.find('ticket', name), caller));
   },
 });
 
@@ -70,14 +65,8 @@ export const listQueuesEndpoint = endpoint({
   answers: { 200: pageOf(Queue) },
   async handle({ api, caller, query: { limit, cursor } }) {
     const rows = await api.services.queues.list('ticket', cursor, limit + 1);
-    return ok(
-      page(
-        rows,
-        limit,
-        (q) => readable(q, caller.role === 'admin'),
-        (q) => q.seq,
-      ),
-    );
+    const shown = (queue: QueueRow) => view(queue, caller);
+    return ok(page(rows, limit, shown, (queue) => queue.seq));
   },
 });
 
@@ -105,8 +94,8 @@ const pausing = (paused: boolean) =>
     roles: [],
     params: QueueParam,
     answers: { 200: Queue },
-    handle: async ({ api: { services }, params: { queue: name } }) =>
-      ok(queueView(await services.queues.pause(name, paused))),
+    handle: async ({ api: { services }, caller, params: { queue: name } }) =>
+      ok(view(await services.queues.pause(name, paused), caller)),
   });
 
 export const pauseQueueEndpoint = pausing(true);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Retries } from './retries.ts';
-import { type Position, positionOf, type ReceivedEvent, type Target, Transient } from './target.ts';
+import { asJson, type Position, positionOf, type ReceivedEvent, type Target, Transient } from './target.ts';
 
 const REQUEST_MS = 60_000;
 /** Too busy, or unavailable; the status of a whole request or of one event in it. */
@@ -153,12 +153,4 @@ function refused(what: string, status: number, body: Answer['body']): Error {
   const reason = body?.error?.reason ?? body?.error;
   const said = `${what} was answered ${status}${typeof reason === 'string' ? `: ${reason}` : ''}`;
   return AGAIN.has(status) ? new Transient(said) : new Error(said);
-}
-
-function asJson(text: string): Answer['body'] {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 import { FeedEvent } from '../../contract/feed.ts';
-import { type ReceivedEvent, Transient } from './target.ts';
+import { asJson, type ReceivedEvent, Transient } from './target.ts';
 
 /** Events of one answer, as many as the server gives. */
 const ANSWER = 10_000;
@@ -114,14 +114,6 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
     for (const line of lines) if (line !== '') yield line;
   }
   if (rest !== '') throw new Transient('an answer of the feed broke off');
-}
-
-function asJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function causeOf({ message, cause }: Error): string {

@@ -34,3 +34,12 @@ export function positionOf(events: ReceivedEvent[]): Position {
   if (!last) throw new Error('there is nothing to write');
   return { seq: last.event.seq, id: last.event.id };
 }
+
+/** What a server answered; undefined where it is no JSON. */
+export function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

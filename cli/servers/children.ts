@@ -109,6 +109,31 @@ export async function runToEnd(command: ServerCommand, signal?: AbortSignal): Pr
 }
 
 /**
+ * Waits until a server that was started answers.
+ * @param ask throws while it does not; it is asked every 100 ms, `most` times
+ * @throws Error with its last lines when it has ended; what `ask` throws at last; the signal's reason
+ */
+export async function untilReady(
+  name: string,
+  server: RunningChild,
+  ask: () => Promise<unknown>,
+  { most, signal }: { most: number; signal?: AbortSignal },
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    signal?.throwIfAborted();
+    const why = server.failure();
+    if (why !== undefined) throw new Error(`${name} did not start:\n${why}`);
+    try {
+      await ask();
+      return;
+    } catch (error) {
+      if (tries > most) throw error;
+      await sleep(100);
+    }
+  }
+}
+
+/**
  * Ends the server that an earlier run left behind, if the pid in the file still is that server:
  * `mark` must stand in its command line, because pids are used again.
  * @returns whether there was one

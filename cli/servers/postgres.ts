@@ -12,9 +12,8 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { endLeftover, type RunningChild, runToEnd, spawnServer } from './children.ts';
+import { endLeftover, type RunningChild, runToEnd, spawnServer, untilReady } from './children.ts';
 import { lastingPort } from './ports.ts';
 import { readableProgram, type ServerUser, serverUser } from './server-user.ts';
 
@@ -64,7 +63,7 @@ export async function startPostgres(dir: string, o: PostgresOptions = {}): Promi
   });
   const url = `postgres://docket:${readFileSync(secret, 'utf8')}@127.0.0.1:${port}/docket`;
   try {
-    await ready(url, server, o.signal);
+    await untilReady('PostgreSQL', server, () => askPostgres(url), { most: 600, signal: o.signal });
   } catch (error) {
     await server.stop();
     throw error;
@@ -96,27 +95,16 @@ async function init(initdb: string, data: string, secret: string, owner?: Server
   renameSync(part, data);
 }
 
-/** Waits until the server answers, and makes the database the first time. */
-async function ready(url: string, server: RunningChild, signal?: AbortSignal): Promise<void> {
-  const admin = new URL(url);
-  admin.pathname = '/postgres';
-  for (let tries = 0; ; tries++) {
-    signal?.throwIfAborted();
-    const why = server.failure();
-    if (why !== undefined) throw new Error(`PostgreSQL did not start:\n${why}`);
-    const client = new pg.Client({ connectionString: admin.href, connectionTimeoutMillis: 2000 });
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      const { rowCount } = await client.query("select 1 from pg_database where datname = 'docket'");
-      if (!rowCount) await client.query('create database docket');
-      return;
-    } catch (error) {
-      if (tries > 600) throw error;
-      await sleep(100);
-    } finally {
-      await client.end().catch(() => {});
-    }
+/** Asks the server, and makes the database the first time. */
+async function askPostgres(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: new URL('/postgres', url).href, connectionTimeoutMillis: 2000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rowCount } = await client.query("select 1 from pg_database where datname = 'docket'");
+    if (!rowCount) await client.query('create database docket');
+  } finally {
+    await client.end().catch(() => {});
   }
 }
 

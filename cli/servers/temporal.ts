@@ -1,9 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { QUEUE_ATTRIBUTE } from '../../runtime/followers/publisher.ts';
-import { endLeftover, type RunningChild, spawnServer } from './children.ts';
+import { endLeftover, type RunningChild, spawnServer, untilReady } from './children.ts';
 import { isFree, lastingPort } from './ports.ts';
 
 /** 255 characters, the longest id, of four bytes each. */
@@ -59,7 +58,7 @@ export async function startTemporal(o: TemporalServerOptions): Promise<TemporalS
   });
   const address = `127.0.0.1:${port}`;
   try {
-    await ready(address, o.namespace, server, o.signal);
+    await untilReady('Temporal', server, () => askTemporal(address, o.namespace), { most: 300, signal: o.signal });
   } catch (error) {
     await server.stop();
     throw error;
@@ -72,18 +71,7 @@ async function needFree(port: number, variable: string): Promise<void> {
     throw new Error(`Temporal: port ${port} is taken; set ${variable} to another, or to 0 for any`);
 }
 
-async function ready(address: string, namespace: string, server: RunningChild, signal?: AbortSignal): Promise<void> {
-  for (let tries = 0; ; tries++) {
-    signal?.throwIfAborted();
-    const why = server.failure();
-    if (why !== undefined) throw new Error(`Temporal did not start:\n${why}`);
-    try {
-      const connection = await Connection.connect({ address, connectTimeout: '2s' });
-      await connection.workflowService.describeNamespace({ namespace }).finally(() => connection.close());
-      return;
-    } catch (error) {
-      if (tries > 300) throw error;
-      await sleep(100);
-    }
-  }
+async function askTemporal(address: string, namespace: string): Promise<void> {
+  const connection = await Connection.connect({ address, connectTimeout: '2s' });
+  await connection.workflowService.describeNamespace({ namespace }).finally(() => connection.close());
 }
