@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
-import { isCompiled } from './compiled.mjs';
+import { isCompiled } from './servers/compiled.mjs';
 
 // Compiled code where it is: beside this file in dist/ and in the image, or in dist/ if that is of these sources. Else
 // the sources, for which Node 20 needs a loader; both do the same, compiled code starts in half the CPU time.

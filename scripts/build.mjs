@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { sourceFiles, sourceHash } from '../cli/compiled.mjs';
+import { sourceFiles, sourceHash } from '../cli/servers/compiled.mjs';
 
 // Compiles what runs on a server into dist/: JavaScript, what is read by path beside it, and the workflows' bundle.
 

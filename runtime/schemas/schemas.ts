@@ -11,7 +11,9 @@ const HEAP_MB = 256;
 /** An answer that came while this thread was busy is read first. */
 const GRACE_MS = 100;
 /** Sources need a loader in each thread; compiled code doesn't. */
-const THREAD = import.meta.url.endsWith('.ts') ? './thread.mjs' : './thread.js';
+const THREAD = import.meta.url.endsWith('.ts')
+  ? new URL('./thread.mjs', import.meta.url)
+  : new URL('./thread.js', import.meta.url);
 
 /** A JSON Schema that is none, or that cannot be applied in time. */
 export class SchemaError extends Error {
@@ -102,7 +104,7 @@ export class Schemas {
 }
 
 async function startThread(onExit: () => void): Promise<Worker> {
-  const thread = new Worker(new URL(THREAD, import.meta.url), {
+  const thread = new Worker(THREAD, {
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   });
   // without a listener it would end the process

@@ -15,7 +15,7 @@ beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'docket-compiled-'));
   for (const file of [
     'cli/docket.mjs',
-    'cli/compiled.mjs',
+    'cli/servers/compiled.mjs',
     'package-lock.json',
     'tsconfig.json',
     'tsconfig.build.json',
@@ -30,7 +30,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 test('compiled code runs only while it is of the very sources that are there', () => {
   expect(run(), 'a dist/ that is not whole').toBe('sources');
-  const hash = `import { sourceHash } from './cli/compiled.mjs'; process.stdout.write(sourceHash());`;
+  const hash = `import { sourceHash } from './cli/servers/compiled.mjs'; process.stdout.write(sourceHash());`;
   write('hash.mjs', hash);
   write('dist/sources', run('hash.mjs'));
   expect(run()).toBe('compiled');
@@ -44,6 +44,6 @@ test('compiled code runs only while it is of the very sources that are there', (
 
 test('compiled code runs by itself, as in the image', () => {
   cpSync(join(dir, 'cli/docket.mjs'), join(dir, 'dist/cli/docket.mjs'));
-  cpSync(join(dir, 'cli/compiled.mjs'), join(dir, 'dist/cli/compiled.mjs'));
+  cpSync(join(dir, 'cli/servers/compiled.mjs'), join(dir, 'dist/cli/servers/compiled.mjs'));
   expect(run('dist/cli/docket.mjs')).toBe('compiled');
 });

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 
 // Whether dist/ has what the sources of this moment compile to. JavaScript, because it is asked before any loader is there.
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** What runs on a server: what dist/ is made of. */
-export const FOLDERS = [
+const FOLDERS = [
   ...['activities', 'api', 'cli', 'contract', 'db', 'domain', 'runtime', 'services', 'worker', 'workflows'],
 ];
 const STAMP = `${ROOT}dist/sources`;
