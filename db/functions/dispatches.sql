@@ -51,8 +51,8 @@ begin
     return query select p.person, 'none', null::text, task_prospect(p.person, p.excluded, p.explain, v_now), null::item
       from unnest(v_left) p where p.pick is null;
     v_ids := array(select p.pick from unnest(v_left) p);
-    v_ids := array(select i.id from (
-      select id, state, room from item where kind = 'task' and id = any (v_ids) order by id for update skip locked) i
+    v_ids := array(select i.id from (select k collate "C" as k from unnest(v_ids) k group by 1 order by 1 offset 0) s cross join lateral (
+      select id, state, room from item where kind = 'task' and id = s.k offset 0 for update skip locked) i
        where i.state = 'ready' and i.room > 0);
     return query select p.person, 'busy', null::text, null::json, null::item
       from unnest(v_left) p where p.pick is not null and p.pick <> all (v_ids);
@@ -212,7 +212,8 @@ declare
 begin
   v_ids := array(select o.item_id from json_to_recordset(p_sent) as s (person text, token text)
                   cross join lateral (select * from lease where token = s.token offset 0) o where o.kind = 'task' and o.slot = s.person);
-  perform 1 from item where kind = 'task' and id = any (v_ids) order by id for update;
+  perform i.id from (select k collate "C" as k from unnest(v_ids) k group by 1 order by 1 offset 0) s
+    cross join lateral (select id from item where kind = 'task' and id = s.k offset 0 for update) i;
   v_now := clock_timestamp();
   v_ids := array(select o.item_id from json_to_recordset(p_sent) as s (person text, token text)
                   cross join lateral (select * from lease where token = s.token offset 0) o

@@ -15,7 +15,8 @@ declare
   v_person text;
   v_now timestamptz;
 begin
-  perform from item i where i.kind = 'case' and i.id = any (array(select s.id from jsonb_to_recordset(p_sent) as s (id text))) order by i.id for update;
+  perform i.id from (select s.id from jsonb_to_recordset(p_sent) as s (id text) order by s.id collate "C" offset 0) s
+    cross join lateral (select id from item where kind = 'case' and id = s.id offset 0 for update) i;
   v_now := clock_timestamp();
   for x in
     select s.id, s.votes, s."settingsVersion" as settings, s.subject, i.i, f, c, l,
