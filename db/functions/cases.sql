@@ -23,7 +23,7 @@ begin
          version = case when p_versioned then nextval('item_version') else i.version end, event_seq = i.event_seq + h.n,
          last_event = p_type, last_actor = h.actor, last_data = h.data, updated_at = p_now
     from filed n join court c on c.name = (n.f).court join held h on h.id = (n.f).id
-   where i.kind = 'case' and i.id = h.id;
+   where i.kind = 'case' and i.id = any (array(select id from unnest(p_lines))) and i.id = h.id;
 end $$;
 
 -- How many more may hold it: votes that can still change it, and the court's over-booking (S2.5). Gold is open to
@@ -69,7 +69,7 @@ begin
          version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = p_type, last_actor = p_actor,
          last_data = json_strip_nulls(json_build_object('winner', f.winner, 'tally', f.tally, 'reason', p_reason)), updated_at = p_now
     from filed f join court c on c.name = f.court join queue q on q.kind = 'case' and q.name = f.court
-   where i.kind = 'case' and i.id = f.id;
+   where i.kind = 'case' and i.id = any (p_ids) and i.id = f.id;
   if p_state <> 'invalidated' then perform count_outcomes(p_ids, p_now); end if;
 end $$;
 

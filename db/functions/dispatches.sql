@@ -1,7 +1,9 @@
 -- What clients do (S4.3–S4.7): pull, and complete. A call serves several clients at once: those that called while the
 -- statement before was running.
 
--- Plans are fixed for a handful of rows, because the planner's estimates are wrong for a table that is not analyzed yet.
+-- Plans are fixed for a handful of rows, because the planner's estimates are wrong for a table that is not analyzed yet. A plan
+-- that was made while a table was empty is kept, so each row is looked up by its key on its own (lateral, offset 0): joined in
+-- another way, an index would be read as a whole.
 
 -- Gives each client its unfinished dispatch again, or the earliest due occurrence that it may have (S4.5, S4.6). Clients
 -- are locked first, and everything is read after that. They choose together, and whoever finds the stock used up by the others
@@ -25,20 +27,21 @@ begin
     select distinct person_key('task', '', s.person) as key from json_to_recordset(p_sent) as s (person text) order by 1) s;
   v_now := clock_timestamp();
   select array_agg(o.item_id) filter (where o.expires_at <= v_now), count(*) into v_ids, v_n
-    from json_to_recordset(p_sent) as s (person text) join lease o on o.kind = 'task' and o.slot = s.person and o.ended_at is null;
+    from json_to_recordset(p_sent) as s (person text) cross join lateral (
+      select * from lease where kind = 'task' and slot = s.person and ended_at is null offset 0) o;
   -- dispatches whose time to answer is over, before a clock has ended them
   if v_ids is not null then
     return query select null::text, 'advanced', null::text, null::json, a from advance_tasks(v_ids) a;
   end if;
   if v_n > 0 then
-    return query select s.person, 'redo', o.token, o.given, i from json_to_recordset(p_sent) as s (person text)
-      join lease o on o.kind = 'task' and o.slot = s.person and o.ended_at is null
-      join item i on i.kind = 'task' and i.id = o.item_id;
+    return query select s.person, 'redo', o.token, o.given, i.i from json_to_recordset(p_sent) as s (person text)
+     cross join lateral (select * from lease where kind = 'task' and slot = s.person and ended_at is null offset 0) o
+     cross join lateral (select i from item i where i.kind = 'task' and i.id = o.item_id offset 0) i;
   end if;
   v_left := array(
     select (s.person, s.uid, s.token, array(select json_array_elements_text(s.exclude)), s.explain, null)::task_pull
       from json_to_recordset(p_sent) as s (person text, uid text, exclude json, token text, explain boolean)
-     where not exists (select from lease o where o.kind = 'task' and o.slot = s.person and o.ended_at is null));
+     where not exists (select from lease where kind = 'task' and slot = s.person and ended_at is null offset 0));
 
   while v_left <> '{}' loop
     -- before the choice, so that it saw all of what is older
@@ -47,8 +50,10 @@ begin
                       from unnest(v_left) p);
     return query select p.person, 'none', null::text, task_prospect(p.person, p.excluded, p.explain, v_now), null::item
       from unnest(v_left) p where p.pick is null;
-    v_ids := array(select i.id from item i where i.kind = 'task' and i.id in (select p.pick from unnest(v_left) p)
-                      and i.state = 'ready' and i.room > 0 order by i.id for update skip locked);
+    v_ids := array(select p.pick from unnest(v_left) p);
+    v_ids := array(select i.id from (select k collate "C" as k from unnest(v_ids) k group by 1 order by 1 offset 0) s cross join lateral (
+      select id, state, room from item where kind = 'task' and id = s.k offset 0 for update skip locked) i
+       where i.state = 'ready' and i.room > 0);
     return query select p.person, 'busy', null::text, null::json, null::item
       from unnest(v_left) p where p.pick is not null and p.pick <> all (v_ids);
     v_left := array(select p from unnest(v_left) p where p.pick = any (v_ids));
@@ -57,7 +62,7 @@ begin
     get diagnostics v_n = row_count;
     exit when v_n = cardinality(v_left);
     v_left := array(select p from unnest(v_left) p where not exists (
-      select from lease o where o.kind = 'task' and o.slot = p.person and o.ended_at is null));
+      select from lease where kind = 'task' and slot = p.person and ended_at is null offset 0));
   end loop;
 end $$;
 
@@ -67,6 +72,7 @@ create or replace function dispatch_tasks(p_pulls task_pull[], p_seen xid8)
 returns table (person text, log_id text, given json, item item) language plpgsql as $$
 #variable_conflict use_column
 declare
+  v_ids text[] := array(select pick from unnest(p_pulls));
   v_now timestamptz := clock_timestamp();
 begin
   return query
@@ -76,8 +82,9 @@ begin
            json_build_object('logId', p.token, 'person', p.person, 'uid', p.uid, 'params', i.body) as data
       from (select *, row_number() over (partition by pick order by no) as nth
               from unnest(p_pulls) with ordinality as s (person, uid, token, excluded, explain, pick, no)) p
-      join item i on i.kind = 'task' and i.id = p.pick and p.nth <= i.room
+     cross join lateral (select * from item where kind = 'task' and id = p.pick offset 0) i
       join task t on t.id = task_of(p.pick)
+     where p.nth <= i.room
   ), leased as (
     insert into lease (token, kind, item_id, queue, holder, slot, granted_at, expires_at, given, seen)
     select token, 'task', id, queue, uid, person, v_now, until, body, p_seen from pull
@@ -91,7 +98,7 @@ begin
     update item i
        set room = i.room - p.n, attempts = i.attempts + p.n, wake_at = least(i.wake_at, p.until), version = nextval('item_version'),
            event_seq = i.event_seq + p.n, last_event = 'dispatched', last_actor = p.uid, last_data = p.data, updated_at = v_now
-      from pull p where p.nth = p.n and i.kind = 'task' and i.id = p.id
+      from pull p where p.nth = p.n and i.kind = 'task' and i.id = any (v_ids) and i.id = p.id
     returning i)
   select p.person, p.token, p.body, at_line(h.i, p.event_seq + p.nth, p.uid) from pull p join handed h on (h.i).id = p.id;
 end $$;
@@ -203,21 +210,23 @@ declare
   v_lines item_line[];
   v_now timestamptz;
 begin
-  perform 1 from item i where i.kind = 'task' and i.id in (
-    select o.item_id from json_to_recordset(p_sent) as s (person text, token text)
-      join lease o on o.token = s.token and o.kind = 'task' and o.slot = s.person) order by i.id for update;
+  v_ids := array(select o.item_id from json_to_recordset(p_sent) as s (person text, token text)
+                  cross join lateral (select * from lease where token = s.token offset 0) o where o.kind = 'task' and o.slot = s.person);
+  perform i.id from (select k collate "C" as k from unnest(v_ids) k group by 1 order by 1 offset 0) s
+    cross join lateral (select id from item where kind = 'task' and id = s.k offset 0 for update) i;
   v_now := clock_timestamp();
   v_ids := array(select o.item_id from json_to_recordset(p_sent) as s (person text, token text)
-                   join lease o on o.token = s.token and o.kind = 'task' and o.slot = s.person
-                  where o.ended_at is null and o.expires_at <= v_now);
+                  cross join lateral (select * from lease where token = s.token offset 0) o
+                  where o.kind = 'task' and o.slot = s.person and o.ended_at is null and o.expires_at <= v_now);
   if v_ids <> '{}' then
     -- their time to answer is over, and no clock has ended them yet
     return query select null::text, 'advanced', null::timestamptz, null::text, a from advance_tasks(v_ids) a;
   end if;
+  v_tokens := array(select s.token from json_to_recordset(p_sent) as s (token text));
   with completed as (
     update lease o set ended_at = greatest(v_now, o.granted_at), why = 'settled', ended_by = o.holder, result_hash = decode(s.hash, 'hex')
       from json_to_recordset(p_sent) as s (person text, token text, result json, hash text)
-     where o.token = s.token and o.kind = 'task' and o.slot = s.person and o.ended_at is null
+     where o.token = any (v_tokens) and o.token = s.token and o.kind || '' = 'task' and o.slot = s.person and o.why is null
     returning o.token, o.item_id, o.holder, o.slot, o.given, s.result)
   select array_agg(c.token),
          array_agg((c.item_id, c.holder, json_build_object('logId', c.token, 'person', c.slot, 'uid', c.holder, 'params', c.given,
@@ -226,11 +235,11 @@ begin
   if v_tokens is not null then
     perform complete_lines(v_lines, v_now);
     return query
-      select c.token, 'completed', c.ended_at, null::text, at_line(i, i.event_seq - c.n + c.nth, c.holder) from (
+      select c.token, 'completed', c.ended_at, null::text, at_line(i.i, (i.i).event_seq - c.n + c.nth, c.holder) from (
           select o.token, o.item_id, o.ended_at, o.holder, count(*) over (partition by o.item_id) as n,
                  row_number() over (partition by o.item_id order by s.no) as nth
             from unnest(v_tokens) with ordinality as s (token, no) join lease o on o.token = s.token) c
-        join item i on i.kind = 'task' and i.id = c.item_id;
+       cross join lateral (select i from item i where i.kind = 'task' and i.id = c.item_id offset 0) i;
   end if;
   if cardinality(v_tokens) = json_array_length(p_sent) then return; end if;
   return query
@@ -239,7 +248,8 @@ begin
            case when not coalesce(l.mine, false) then (
              select u.token from lease u where u.kind = 'task' and u.slot = s.person and u.ended_at is null) end, null::item
       from json_to_recordset(p_sent) as s (person text, token text, hash text)
-      left join lease o on o.token = s.token and o.kind = 'task' and o.slot = s.person
+      left join lateral (
+        select x.* from (select * from lease where token = s.token offset 0) x where x.kind = 'task' and x.slot = s.person) o on true
       -- completed, and its client has been given nothing since
      cross join lateral (select o.why = 'settled' and not exists (
         select from event e where e.kind = 'task' and e.type = 'dispatched' and e.data ->> 'person' = s.person
@@ -250,7 +260,8 @@ end $$;
 -- Writes what completions change in their occurrences, whose dispatches have been ended.
 create or replace function complete_lines(p_lines item_line[], p_now timestamptz) returns void language plpgsql as $$
 declare
-  v_last item_line[] := array(select l from unnest(p_lines) l join item i on i.kind = 'task' and i.id = l.id where i.room = 0);
+  v_last item_line[] := array(
+    select l from unnest(p_lines) l cross join lateral (select room from item where kind = 'task' and id = l.id offset 0) i where i.room = 0);
   v_others item_line[] := p_lines;
 begin
   if cardinality(v_last) > 0 then
@@ -262,5 +273,6 @@ begin
   update item i
      set version = nextval('item_version'), event_seq = i.event_seq + l.n, last_event = 'completed', last_actor = l.actor,
          last_data = l.data, updated_at = p_now
-    from last_lines(v_others) l where i.kind = 'task' and i.id = l.id;
+    from last_lines(v_others) l
+   where i.kind = 'task' and i.id = any (array(select id from unnest(v_others))) and i.id = l.id;
 end $$;

@@ -11,7 +11,7 @@ begin
   select p_kind, l.id, i.event_seq + l.nth, p_type, l.actor, p_now, l.data from (
       select *, row_number() over (partition by id order by no) as nth, count(*) over (partition by id) as n
         from unnest(p_lines) with ordinality as s (id, actor, data, done, no)) l
-    join item i on i.kind = p_kind and i.id = l.id
+   cross join lateral (select event_seq from item where kind = p_kind and id = l.id offset 0) i
    where l.nth < l.n order by l.no;
 end $$;
 

@@ -190,7 +190,7 @@ begin
     from (select t.id, next_time(t, t.made_until) as at from task t where t.id = any (p_ids) and t.type = 'rotate') n;
   if v_going is not null then
     return query update item i set available_at = s.at, wake_at = s.at, updated_at = p_now from unnest(v_going, v_times) as s (id, at)
-     where i.kind = 'rotation' and i.id = s.id and i.ended_at is null returning i.*;
+     where i.kind = 'rotation' and i.id = any (v_going) and i.id = s.id and i.ended_at is null returning i.*;
   end if;
   if v_over is null then return; end if;
   return query

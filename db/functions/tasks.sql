@@ -23,7 +23,7 @@ begin
            case when s.room > 0 or c.live > 0 then null when c.done > 0 then 'settled'
                 when i.closing or t.state = 'deleted' then 'invalidated' else 'expired' end as final
       from last_lines(p_lines) l
-      join item i on i.kind = 'task' and i.id = l.id
+     cross join lateral (select * from item where kind = 'task' and id = l.id offset 0) i
       join task t on t.id = task_of(l.id)
      cross join lateral (
        select count(*) filter (where o.ended_at is null) as live, count(*) filter (where o.why = 'settled') as done,
@@ -47,7 +47,7 @@ begin
          stocked_by = case when n.final is null and n.room > 0 and (i.room = 0 or i.queue <> n.queue) then pg_current_xact_id()
                            else i.stocked_by end
     from counted n
-   where i.kind = 'task' and i.id = n.id;
+   where i.kind = 'task' and i.id = any (array(select id from unnest(p_lines))) and i.id = n.id;
   delete from taken_task g using item i
    where g.item_id in (select id from unnest(p_lines)) and i.kind = 'task' and i.id = g.item_id and i.ended_at is not null;
 end $$;

@@ -15,16 +15,17 @@ declare
   v_person text;
   v_now timestamptz;
 begin
-  perform from item i where i.kind = 'case' and i.id in (select s.id from jsonb_to_recordset(p_sent) as s (id text)) order by i.id for update;
+  perform i.id from (select s.id from jsonb_to_recordset(p_sent) as s (id text) order by s.id collate "C" offset 0) s
+    cross join lateral (select id from item where kind = 'case' and id = s.id offset 0 for update) i;
   v_now := clock_timestamp();
   for x in
-    select s.id, s.votes, s."settingsVersion" as settings, s.subject, i, f, c, l,
-           (s.token, null, s.id, i.queue, l.holder, null, s.option, s.comment, v_now, true, f.gold is not null)::vote as vote
+    select s.id, s.votes, s."settingsVersion" as settings, s.subject, i.i, f, c, l,
+           (s.token, null, s.id, f.court, l.holder, null, s.option, s.comment, v_now, true, f.gold is not null)::vote as vote
       from jsonb_to_recordset(p_sent) as s (id text, token text, option text, comment text, subject text, votes integer, "settingsVersion" bigint)
-      left join item i on i.kind = 'case' and i.id = s.id
+      left join lateral (select i from item i where i.kind = 'case' and i.id = s.id offset 0) i on true
       left join case_file f on f.id = s.id
       left join court c on c.name = f.court
-      left join lease l on l.token = s.token and l.kind = 'case' and l.item_id = s.id
+      left join lease l on l.token = s.token and l.kind || '' = 'case' and l.item_id = s.id
   loop
     select x.id, k.outcome, k.counted, k.person into id, outcome, counted, v_person
       from check_vote(x.i, x.f, x.c, x.l, x.vote, x.subject, x.votes, x.settings) k;
@@ -107,10 +108,10 @@ begin
        set tally = f.tally || jsonb_build_object(v.option, coalesce((f.tally ->> v.option)::integer, 0) + 1), votes = f.votes + 1,
            votes_left = (s.verdict ->> 'votesLeft')::integer, stage = (s.verdict ->> 'stage')::integer
       from unnest(p_votes) v join unnest(v_ids, v_verdicts) as s (id, verdict) on s.id = v.case_id where f.id = s.id;
-    if exists (select from unnest(v_ids, v_verdicts) as s (id, verdict) join item i on i.kind = 'case' and i.id = s.id
+    if exists (select from unnest(v_ids, v_verdicts) as s (id, verdict) join item i on i.kind = 'case' and i.id = s.id and i.id = any (v_ids)
                 where i.priority <> (s.verdict ->> 'priority')::bigint) then
       update item i set priority = (s.verdict ->> 'priority')::bigint from unnest(v_ids, v_verdicts) as s (id, verdict)
-       where i.kind = 'case' and i.id = s.id and i.priority <> (s.verdict ->> 'priority')::bigint;
+       where i.kind = 'case' and i.id = any (v_ids) and i.id = s.id and i.priority <> (s.verdict ->> 'priority')::bigint;
     end if;
     insert into tally (kind, queue, what, n) select 'case', court, 'votes', count(*) from unnest(p_votes) where not gold group by court;
   end if;
