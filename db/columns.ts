@@ -1,5 +1,5 @@
 import type { FeedEvent } from '../contract/feed.ts';
-import type { Callback, Change, Popped, ReviewTarget } from '../contract/items.ts';
+import type { Callback, Change, Item, Popped, ReviewTarget } from '../contract/items.ts';
 import type { PushTarget } from '../contract/jobs.ts';
 import type { Role } from '../contract/keys.ts';
 import type { DELIVERED_KINDS } from '../contract/kinds.ts';
@@ -75,6 +75,7 @@ export interface Columns {
   'delivery_counts.kind': Driven;
   'dispatch_log.type': 'dispatched' | 'completed' | 'returned';
   'dispatch_log.data': { logId: string; uid: string; params: NewTask['params']; result?: FeedEvent['data'] };
+  'finish_jobs.*': Change & Pick<Item, 'settled_token'>;
   'kick_topic.kicked_from': 'buried' | 'delayed';
   'leave_case.outcome': 'done' | 'repeated' | Rejection;
   'next_tasks.*': Pulled | Advanced;
