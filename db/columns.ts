@@ -1,5 +1,5 @@
 import type { FeedEvent } from '../contract/feed.ts';
-import type { Callback, Change, Popped, ReviewTarget } from '../contract/items.ts';
+import type { Callback, Change, Item, Popped, ReviewTarget } from '../contract/items.ts';
 import type { PushTarget } from '../contract/jobs.ts';
 import type { Role } from '../contract/keys.ts';
 import type { DELIVERED_KINDS } from '../contract/kinds.ts';
@@ -81,6 +81,7 @@ export interface Columns {
   'delivery_counts.kind': Driven;
   'dispatch_log.type': 'dispatched' | 'completed' | 'returned';
   'dispatch_log.data': { logId: string; uid: string; params: NewTask['params']; result?: FeedEvent['data'] };
+  'finish_jobs.*': Change & Pick<Item, 'settled_token'>;
   'follow_callbacks.*': { position: null } | { position: number; shard: number; review_id: string; received_at: Date };
   'follow_log.*': { position: null } | Line;
   'kick_topic.kicked_from': 'buried' | 'delayed';

@@ -70,6 +70,27 @@ begin
     returning i.*;
 end $$;
 
+-- Finishes jobs. With a token: only that reservation, while it is live. Without one: in any open state, ending whatever
+-- reservation is current (S3.1, S3.3). Planned once, as a pop is.
+-- p_actors  who finishes it, where it is not reserved
+create or replace function finish_jobs(p_ids text[], p_tokens text[], p_actors text[]) returns setof item
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  v_now timestamptz := clock_timestamp();
+begin
+  return query
+    update item i
+       set state = 'settled', result = 'null', settled_token = token_hash(s.token), buried_seq = null,
+           ended_at = v_now, ended_by = coalesce(i.holder, s.actor), wake_at = null,
+           lease_id = null, holder = null, granted_at = null, expires_at = null,
+           version = nextval('item_version'), event_seq = i.event_seq + 1,
+           last_event = 'finished', last_actor = coalesce(i.holder, s.actor), last_data = null, updated_at = v_now
+      from unnest(p_ids, p_tokens, p_actors) as s (id, token, actor)
+     where i.kind = 'job' and i.id = s.id and i.ended_at is null
+       and (s.token is null or (i.state = 'held' and i.lease_id = s.token and i.expires_at > clock_timestamp()))
+    returning i.*;
+end $$;
+
 -- Pops for a push target, never letting more than p_limit of a topic's jobs be with it at once.
 create or replace function pop_to_push(p_topic text, p_tokens text[], p_limit integer) returns setof item
 language plpgsql as $$

@@ -30,19 +30,8 @@ returning i.*;
 
 -- name: finish_jobs
 -- moves
--- With a token: only that reservation, while it is live. Without one: in any open state, ending whatever reservation is
--- current (S3.1, S3.3). :actors: who finishes it, where it is not reserved.
-update item i
-   set state = 'settled', result = 'null', settled_token = token_hash(s.token), buried_seq = null,
-       ended_at = t.now, ended_by = coalesce(i.holder, s.actor), wake_at = null,
-       lease_id = null, holder = null, granted_at = null, expires_at = null,
-       version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'finished', last_actor = coalesce(i.holder, s.actor), last_data = null, updated_at = t.now
-  from unnest(:ids::text[], :tokens::text[], :actors::text[]) as s (id, token, actor), (select clock_timestamp() as now) t
- where i.kind = 'job' and i.id = s.id and i.ended_at is null
-   and (s.token is null or (i.state = 'held' and i.lease_id = s.token and i.expires_at > (select clock_timestamp())))
-returning i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling, i.inviting, i.event_seq, i.last_event,
-          i.last_actor, i.updated_at, i.settled_token;
+select kind, id, queue, state, version, wake_at, holder, telling, inviting, event_seq, last_event, last_actor, updated_at, settled_token
+  from finish_jobs(:ids, :tokens, :actors);
 
 -- name: delete_jobs
 -- moves

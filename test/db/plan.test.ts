@@ -101,9 +101,9 @@ beforeAll(async () => {
   await load('d', 'later', DUE, { state: 'delayed', wake: `now() - n * interval '1 ms'` });
   await sql(`insert into queue (kind, name) values ('job', 'jobs'), ('job', 'no-jobs')`);
   const job = { kind: 'job', state: 'delayed' };
-  await load('jl', 'jobs', LATER, { ...job, wake: `now() + interval '1 day' + n * interval '1 s'` });
+  await load('jl', 'jobs', PART, { ...job, wake: `now() + interval '1 day' + n * interval '1 s'` });
   await load('jd', 'jobs', DUE / 3, { ...job, wake: `now() - n * interval '1 ms'` });
-  await load('jr', 'jobs', LATER, { kind: 'job' });
+  await load('jr', 'jobs', DUE, { kind: 'job' });
   await sql(`alter table item enable trigger user`);
   for (const pool of [db.pool, db.lists.pool])
     await pool.query(`load 'auto_explain'; set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on;
