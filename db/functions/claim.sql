@@ -59,11 +59,14 @@ end $$;
 create or replace function free_slots(
   q queue, p_held item[], p_persons text[], p_tokens text[], p_count integer, p_resume boolean, p_now timestamptz,
   out persons text[], out tokens text[], out slots bigint[]
-) language plpgsql set enable_seqscan = off as $$
+) language plpgsql as $$
+declare
+  v_lost text[];
 begin
-  update item i set slot = -i.seq
-   where i.kind = q.kind and i.id = any (array(select h.id from unnest(p_held) h where h.expires_at <= p_now))
-     and i.state = 'held' and i.expires_at <= p_now and i.slot > 0;
+  select array_agg(h.id) into v_lost from unnest(p_held) h where h.expires_at <= p_now;
+  if v_lost is not null then
+    update item i set slot = -i.seq where i.kind = q.kind and i.id = any (v_lost) and i.expires_at <= p_now and i.slot > 0;
+  end if;
   select array_agg(p.person order by p.no, f.slot), array_agg(p_tokens[(p.no - 1) * p_count + f.n] order by p.no, f.slot),
          array_agg(f.slot order by p.no, f.slot)
     into persons, tokens, slots
@@ -71,7 +74,7 @@ begin
    cross join lateral (
      select array_agg(h.slot) as taken, count(*) as n from unnest(p_held) h where h.holder = p.person and h.expires_at > p_now) live
    cross join lateral (
-     select s as slot, row_number() over (order by s) as n from generate_series(1, q.max_held) s
+     select s as slot, row_number() over (order by s) as n from generate_series(1, least(q.max_held, p_count + live.n)) s
       where live.taken is null or s <> all (live.taken) order by s
       limit greatest(least(p_count - case when p_resume then live.n else 0 end, q.max_held - live.n), 0)) f;
 end $$;
