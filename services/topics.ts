@@ -34,14 +34,14 @@ export function topicService(runtime: Runtime, queues: QueueService): TopicServi
   const { db } = runtime;
   const counts = async (topic?: string) => {
     const byTopic = new Map<string, TopicCounts>();
-    for (const { queue, what, n } of await db.run('topic_counts', { topic })) {
+    for (const { queue, what, n } of await db.lists.run('topic_counts', { topic })) {
       const of = byTopic.get(queue) ?? {};
       of[what] = n;
       byTopic.set(queue, of);
     }
     return byTopic;
   };
-  const urgent = async (topic?: string) => (await db.run('urgent_jobs', { topic }))[0]?.n ?? 0;
+  const urgent = async (topic?: string) => (await db.lists.run('urgent_jobs', { topic }))[0]?.n ?? 0;
   return {
     async put(topic, settings) {
       const [queue] = await db.run('put_topic', { topic, ...settings });
