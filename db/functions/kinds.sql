@@ -38,7 +38,7 @@ create or replace function ids_of(p_kind text, p_kinds text[], p_ids text[]) ret
   select array(select p.id from unnest(p_kinds, p_ids) as p (kind, id) where p.kind = p_kind)
 $$;
 
--- The lock under which it is decided what a person gets of a court, or of the executors that they are given tasks of.
+-- The lock under which it is decided what a person gets.
 create or replace function person_key(p_kind text, p_queue text, p_person text) returns bigint
   language sql immutable strict parallel safe
   return hashtextextended(p_kind || chr(31) || p_queue || chr(31) || p_person, 0);
