@@ -13,7 +13,7 @@ export function topicService(runtime: Runtime, queues: QueueService) {
   const { db } = runtime;
   const counts = async (topic?: string) => {
     const byTopic = new Map<string, TopicCounts>();
-    for (const { queue, what, n } of await db.run('topic_counts', { topic })) {
+    for (const { queue, what, n } of await db.lists.run('topic_counts', { topic })) {
       const of = byTopic.get(queue) ?? {};
       of[what] = n;
       byTopic.set(queue, of);
@@ -21,7 +21,7 @@ export function topicService(runtime: Runtime, queues: QueueService) {
     return byTopic;
   };
   /** Ready jobs with a priority below 1024, of one topic or of all. */
-  const urgent = async (topic?: string) => (await db.run('urgent_jobs', { topic }))[0]?.n ?? 0;
+  const urgent = async (topic?: string) => (await db.lists.run('urgent_jobs', { topic }))[0]?.n ?? 0;
   return {
     urgent,
     /** Replaces a topic's settings. */

@@ -1,7 +1,9 @@
 -- Hands items of one queue to one or more persons (S0.6, S0.8).
 --
--- No person is locked. Each hold has a slot of its person, 1 .. max_held, and a unique index keeps two claims of one person
--- from taking the same one: the later fails with 23505 and is repeated (db/pool.ts), and then finds what the first took.
+-- Each hold has a slot of its person, 1 .. max_held, and a unique index keeps two claims of one person from taking the same
+-- one: the later fails with 23505 and is repeated (db/pool.ts), and then finds what the first took. Where a person may hold
+-- more than one, claims that meet would fail again and again, so there the person is locked, before what they hold is read:
+-- one statement has one snapshot, and a lock taken inside it would not refresh what it reads.
 --
 -- p_persons  distinct; with more than one of them p_count is 1 and p_skills is empty
 -- p_tokens   p_count for each person: the tokens of new leases, made by the caller so that the
@@ -15,7 +17,7 @@ create or replace function claim_items(
 set plan_cache_mode = force_generic_plan as $$
 declare
   q queue;
-  v_now timestamptz := clock_timestamp();
+  v_now timestamptz;
   v_held item[];
   v_persons text[] := p_persons;
   v_tokens text[] := p_tokens;
@@ -23,12 +25,17 @@ declare
   v_ids text[];
   v_given integer;
 begin
+  select * into q from queue where kind = p_kind and name = p_queue;
+  if q.max_held > 1 then
+    perform pg_advisory_xact_lock(s.key) from (
+      select distinct person_key(p_kind, p_queue, person) as key from unnest(p_persons) as person order by 1) s;
+  end if;
+  v_now := clock_timestamp();
   select array_agg(i order by granted_at, seq) into v_held from item i
    where kind = p_kind and queue = p_queue and state = 'held' and holder = any (p_persons);
   if p_resume and v_held is not null then
     return query select * from unnest(v_held) where expires_at > v_now;
   end if;
-  select * into q from queue where kind = p_kind and name = p_queue;
   if q.paused or q.name is null then return; end if;
 
   -- one slot for each new item that a person may get
@@ -59,11 +66,14 @@ end $$;
 create or replace function free_slots(
   q queue, p_held item[], p_persons text[], p_tokens text[], p_count integer, p_resume boolean, p_now timestamptz,
   out persons text[], out tokens text[], out slots bigint[]
-) language plpgsql set enable_seqscan = off as $$
+) language plpgsql as $$
+declare
+  v_lost text[];
 begin
-  update item i set slot = -i.seq
-   where i.kind = q.kind and i.id = any (array(select h.id from unnest(p_held) h where h.expires_at <= p_now))
-     and i.state = 'held' and i.expires_at <= p_now and i.slot > 0;
+  select array_agg(h.id) into v_lost from unnest(p_held) h where h.expires_at <= p_now;
+  if v_lost is not null then
+    update item i set slot = -i.seq where i.kind = q.kind and i.id = any (v_lost) and i.expires_at <= p_now and i.slot > 0;
+  end if;
   select array_agg(p.person order by p.no, f.slot), array_agg(p_tokens[(p.no - 1) * p_count + f.n] order by p.no, f.slot),
          array_agg(f.slot order by p.no, f.slot)
     into persons, tokens, slots
@@ -71,7 +81,7 @@ begin
    cross join lateral (
      select array_agg(h.slot) as taken, count(*) as n from unnest(p_held) h where h.holder = p.person and h.expires_at > p_now) live
    cross join lateral (
-     select s as slot, row_number() over (order by s) as n from generate_series(1, q.max_held) s
+     select s as slot, row_number() over (order by s) as n from generate_series(1, least(q.max_held, p_count + live.n)) s
       where live.taken is null or s <> all (live.taken) order by s
       limit greatest(least(p_count - case when p_resume then live.n else 0 end, q.max_held - live.n), 0)) f;
 end $$;

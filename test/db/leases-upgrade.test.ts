@@ -73,6 +73,8 @@ async function claimed(
 
 test('S0.9 leases of an earlier release go over: live ones settle, late ones are told who, when and why', async () => {
   await earlierSchema();
+  // in one transaction, in which it is one moment
+  await old.query('begin');
   await old.query(`insert into queue (kind, name, max_held) values ('ticket', 'q', 3), ('job', 'q', 1)`);
   const lost = {
     token: 'lost-token',
@@ -85,6 +87,7 @@ test('S0.9 leases of an earlier release go over: live ones settle, late ones are
   await claimed('ticket', 'also', [{ token: 'also-token', holder: 'anna' }]);
   await claimed('job', 'done', [{ token: 'job-token', holder: 'dan', ends: ['finished', 'settled'] }]);
   await old.query(`insert into tally (kind, queue, what, n) values ('ticket', 'q', 'held', 3)`);
+  await old.query('commit');
   await migrate(stores.databaseUrl);
   const { api, sql } = await startTestSystem({}, { stores });
   expect(await sql(`select count(*)::int as n from lease`)).toEqual([{ n: 0 }]);

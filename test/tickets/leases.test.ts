@@ -91,6 +91,23 @@ test('S0.8 a decision that found no next ticket has the same answer when one is 
   expect((await ticket(api, 'no2')).state).toBe('waiting');
 });
 
+test('S0.8 decisions of one reviewer at once each have a next ticket, and never more than maxHeld', async () => {
+  await configure(api, 'many', { maxHeld: 8 });
+  await addMany(
+    api,
+    'many',
+    Array.from({ length: 40 }, (_, n) => ({ id: `many-${n}` })),
+  );
+  let held = (await claim(api, 'many', 'anna', { count: 8 })).tickets;
+  for (let round = 0; round < 3; round++) {
+    const answers = await Promise.all(held.map((t: Json) => decide(api, t, 'ok', { next: true })));
+    expect(answers.map((a) => a.status)).toEqual(Array(8).fill(200));
+    held = answers.map((a) => a.body.next);
+    expect(new Set(held.map((t: Json) => t.id)).size).toBe(8);
+  }
+  expect((await claim(api, 'many', 'anna', { count: 20 })).tickets).toHaveLength(8);
+});
+
 test("S0.6 a repeated decision never shows another reviewer's token", async () => {
   for (const id of ['t1', 't2']) await add(api, 'leak', { id });
   const held = await claimOne(api, 'leak', 'anna');
