@@ -9,6 +9,8 @@ create or replace function pop_jobs(
   p_topics text[], p_tokens text[], p_holders text[], p_max_bytes integer
 ) returns setof item language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
+  -- not a literal, by which a planner without statistics would take the index of all jobs
+  v_job text := 'job';
   v_now timestamptz := clock_timestamp();
   v_topics text[];
   v_due boolean;
@@ -21,12 +23,12 @@ begin
    where kind = 'job' and name = any (p_topics) and not paused and (paused_until is null or paused_until <= v_now);
   if v_topics is null then return; end if;
   v_due := exists (select 1 from unnest(v_topics) as t (queue) cross join lateral (
-    select 1 from item where kind = 'job' and queue = t.queue and state = 'delayed' and available_at <= v_now limit 1) d);
+    select 1 from item where kind = v_job and queue = t.queue and state = 'delayed' and available_at <= v_now limit 1) d);
   loop
     if cardinality(v_topics) = 1 and not v_due then
       with locked as materialized (
         select id, rank, seq from item
-         where kind = 'job' and queue = v_topics[1] and state = 'ready' and requires_key = ''
+         where kind = v_job and queue = v_topics[1] and state = 'ready' and requires_key = ''
            and (p_max_bytes is null or body_bytes <= p_max_bytes)
          order by rank, seq limit v_count for update skip locked)
       select array_agg(id order by rank, seq), 0 into v_ids, v_seen from locked;
@@ -35,17 +37,17 @@ begin
       with head as materialized (
         select h.* from unnest(v_topics) as t (queue) cross join lateral (
           (select i.id, i.rank, i.seq from item i
-            where i.kind = 'job' and i.queue = t.queue and i.state = 'ready' and i.requires_key = ''
+            where i.kind = v_job and i.queue = t.queue and i.state = 'ready' and i.requires_key = ''
               and (p_max_bytes is null or i.body_bytes <= p_max_bytes)
             order by i.rank, i.seq limit v_depth)
           union all
           (select i.id, i.rank, i.seq from item i
-            where v_due and i.kind = 'job' and i.queue = t.queue and i.state = 'delayed' and i.available_at <= v_now
+            where v_due and i.kind = v_job and i.queue = t.queue and i.state = 'delayed' and i.available_at <= v_now
               and (p_max_bytes is null or i.body_bytes <= p_max_bytes)
             order by i.available_at limit greatest(v_depth, 2000))) h
       ), locked as materialized (
         select i.id, i.rank, i.seq from item i
-         where i.kind = 'job' and i.id in (select id from head order by rank, seq limit v_depth)
+         where i.kind = v_job and i.id in (select id from head order by rank, seq limit v_depth)
            and (i.state = 'ready' or i.state = 'delayed' and i.available_at <= v_now)
          order by i.rank, i.seq limit v_count for update skip locked)
       select array_agg(id order by rank, seq), (select count(*) from head) into v_ids, v_seen from locked;
@@ -66,7 +68,7 @@ begin
            last_event = 'reserved', last_actor = s.holder,
            last_data = json_build_object('attempt', i.attempts + 1), updated_at = v_now
       from unnest(v_ids, p_tokens, p_holders) as s (id, token, holder)
-     where i.kind = 'job' and i.id = s.id
+     where i.kind = v_job and i.id = s.id
     returning i.*;
 end $$;
 
