@@ -53,13 +53,13 @@ export type Command =
 /** The argument of an item's workflow. */
 export interface ItemInput {
   id: string;
-  /** What started it. */
-  told?: Told;
+  /** What it had to know when it was started. */
+  startedWith?: StartedWith;
   /** Where it continues another run. */
   carried?: Carried;
 }
 
-interface Told {
+interface StartedWith {
   message: Message;
   /** When the message was read, by the database's clock. */
   readAt: string;

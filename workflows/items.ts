@@ -75,9 +75,9 @@ export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorS
   const run: Run = {
     kind,
     id: input.id,
-    snapshot: (input.carried ?? input.told?.message)?.snapshot,
-    graced: input.told?.graced ?? true,
-    events: (input.carried ?? input.told?.message)?.events ?? [],
+    snapshot: (input.carried ?? input.startedWith?.message)?.snapshot,
+    graced: input.startedWith?.graced ?? true,
+    events: (input.carried ?? input.startedWith?.message)?.events ?? [],
     commands: input.carried?.commands ?? [],
     commandsDone: 0,
     signals: 0,
@@ -98,8 +98,11 @@ export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorS
 }
 
 /** Whether the snapshot that started this run was read just before, by clocks that may differ by some seconds. */
-function isFresh({ told }: ItemInput): boolean {
-  return told !== undefined && Math.abs(workflowInfo().startTime.getTime() - Date.parse(told.readAt)) < FRESH_MS;
+function isFresh({ startedWith }: ItemInput): boolean {
+  return (
+    startedWith !== undefined &&
+    Math.abs(workflowInfo().startTime.getTime() - Date.parse(startedWith.readAt)) < FRESH_MS
+  );
 }
 
 /** What a follower of the log sends; everything else comes from operators. */

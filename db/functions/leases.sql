@@ -113,6 +113,9 @@ returns table (seq integer, holder text, ended_at timestamptz, why text) languag
     from event g
     left join event e on e.kind = g.kind and e.item_id = g.item_id and e.ends = g.seq
    where g.kind = p_kind and g.item_id = p_id and g.token = token_hash(p_token) and g.type <> 'refused'
+  union all
+  -- of cases and tasks
+  select null, l.holder, l.ended_at, l.why from lease l where l.token = p_token and l.kind = p_kind and l.item_id = p_id
 $$;
 
 -- Notes a former holder's late attempt, the first with each lease (S0.7). One that had settled the item is no news.

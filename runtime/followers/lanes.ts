@@ -35,7 +35,7 @@ const OPTIONAL_MS = 1_000;
 
 const hasNothingDue = (row: Change) => row.wake_at === null && !row.telling && !row.inviting;
 
-/** Whether it is over, and nobody is to be told. */
+/** Whether it is final, and no callback of it is pending. */
 export const isOver = (row: Change) => isFinal(row.state) && !row.telling;
 
 interface Queued {

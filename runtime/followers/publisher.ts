@@ -97,8 +97,8 @@ export class Publisher {
   /** @returns false where it was started before */
   async #start({ key, lane, row, now }: Entry, message: Message): Promise<boolean> {
     const { type, reopens, urgent } = workflowOf(row.kind);
-    const told = { graced: this.#pacemaker, readAt: now.toISOString(), message };
-    const input: ItemInput = { id: row.id, ...(!urgent && { told }) };
+    const startedWith = { graced: this.#pacemaker, readAt: now.toISOString(), message };
+    const input: ItemInput = { id: row.id, ...(!urgent && { startedWith }) };
     try {
       await this.#client.workflow.start<(input: ItemInput) => Promise<void>>(type, {
         workflowId: key,
