@@ -94,7 +94,7 @@ function addGauges({ follower, waiters }: Runtime, figures: FigureService, regis
   gauge('docket_waiting_callers', 'Long polls', () => waiters.size);
   gauge(
     'docket_unpublished_rows',
-    'Transitions that no workflow has received; estimated from 10,000 on',
+    'Lines of the log behind the slowest lane of publishing; estimated from 10,000 on',
     async () => (await figures.unpublished()).waiting,
   );
   gauge(

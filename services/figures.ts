@@ -3,7 +3,7 @@ import { type Db, only } from '../db/pool.ts';
 
 /** What an operator watches of the whole system, read when it is asked for. */
 export const figureService = ({ lists }: Db) => ({
-  /** Transitions that no workflow has received; estimated from 10,000 on. */
+  /** Lines of the log behind the slowest lane of publishing; estimated from 10,000 on. */
   unpublished: async () => only(await lists.run('publishing_lag')),
   /** Whether a worker publishes them. */
   isFollowed: async () => only(await lists.run('is_followed')).followed,

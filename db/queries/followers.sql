@@ -109,8 +109,8 @@ select exists (select from log_shard where owner is not null and seen_at > clock
 
 -- name: publishing_lag
 -- not null: waiting, oldest_seconds
--- Lines that some workflow has yet to receive, counted up to 10,000 and from there on by their numbers, and the age of the
--- oldest.
+-- Lines behind the slowest lane, of which the first has not been published: counted up to 10,000 and from there on by
+-- their numbers, and the age of the oldest.
 with cursor as (
   select min(reviews) as reviews, min(least(outcomes, rest, idle)) as log from log_shard
 ), behind as (

@@ -1,7 +1,7 @@
 import type { RunningProcess } from '../../cli/process.ts';
 import { eventually } from './client.ts';
 
-/** How many transitions workflows have yet to receive. */
+/** How many lines of the log are behind the slowest lane: 0 when workflows have received all of them. */
 export const unpublished = async ({ services }: RunningProcess) => (await services.figures.unpublished()).waiting;
 
 /** Until every workflow has received what happened. */
