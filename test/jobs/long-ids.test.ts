@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { Connection } from '@temporalio/client';
 import { afterAll, expect, inject, test } from 'vitest';
 import { freePort } from '../../cli/servers/ports.ts';
 import { type Client, eventually, type Json } from '../support/client.ts';
@@ -24,7 +25,17 @@ async function foreignTemporal(): Promise<string> {
   const names = ['--search-attribute', 'docketQueue=Keyword', '--log-level', 'error'];
   const args = ['server', 'start-dev', '--headless', '--port', String(port), ...names, ...limit];
   servers.push(spawn(inject('temporalCli'), args, { stdio: 'ignore' }));
-  return `127.0.0.1:${port}`;
+  const address = `127.0.0.1:${port}`;
+  const connect = () => Connection.connect({ address, connectTimeout: '1s' });
+  await eventually(
+    () =>
+      connect().then(
+        (c) => c.close().then(() => true),
+        () => false,
+      ),
+    60_000,
+  );
+  return address;
 }
 
 test('S3.2 an id that Temporal cannot take is refused when it is added, by the setting that says so', async () => {
