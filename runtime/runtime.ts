@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { type Db, openDb } from '../db/pool.ts';
 import { publishing } from './commits.ts';
 import { Feed } from './feed.ts';
-import { Follower } from './followers/follower.ts';
+import { Follower, type FollowerOptions } from './followers/follower.ts';
 import { Load } from './load.ts';
 import type { Log } from './log.ts';
 import { Maintenance } from './maintenance.ts';
@@ -12,21 +12,12 @@ import { Pacemaker } from './pacemaker.ts';
 import { Schemas } from './schemas/schemas.ts';
 import { POLL_STEPS, Waiters } from './waiting.ts';
 
-export interface RuntimeOptions {
+export interface RuntimeOptions extends Omit<FollowerOptions, 'db' | 'busy'> {
   databaseUrl: string;
   client: Client;
-  /** Unique per process. */
-  node: string;
   /** Where other processes and clients reach this one; null for a worker. */
   url: string | null;
   role: 'api' | 'worker' | 'all';
-  log: Log;
-  pacemaker: boolean;
-  publishConcurrency: number;
-  publishIdlePerSecond: number;
-  publishBusyPerSecond: number;
-  waitingWorkflows: number;
-  skipEndedSeconds: number;
   /** How long what is over of tasks is kept. */
   retentionDays: number;
   poolSize: number;

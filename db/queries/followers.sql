@@ -11,10 +11,10 @@ with late as materialized (
 ), line as materialized (
   select * from event where id > :after::bigint order by id limit :limit
 )
-select m.oldest, m.now, m.epoch, e.id as position, e.seq, e.type, e.actor, e.at, e.version as line_version,
-       hashtext(e.kind || '/' || e.item_id) & 3 as shard, i.*
+select m.oldest, m.now, m.epoch, e.id as position, e.seq, e.type, e.actor, e.at,
+       shard_of(e.kind, e.item_id) as shard, i.*
   from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest, clock_timestamp() as now,
-               coalesce((select epoch from reconciliation), 0) as epoch) m
+               current_epoch() as epoch) m
   left join (select * from late union all select * from line) e on true
   left join lateral (
     select i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling, i.event_seq, i.last_event, i.last_actor,
@@ -36,9 +36,9 @@ with late as materialized (
 ), line as materialized (
   select arrival, review_id, received_at from review_callback where arrival > :after::bigint order by arrival limit :limit
 )
-select m.oldest, m.now, m.epoch, c.arrival as position, c.review_id, c.received_at, hashtext('review/' || c.review_id) & 3 as shard
+select m.oldest, m.now, m.epoch, c.arrival as position, c.review_id, c.received_at, shard_of('review', c.review_id) as shard
   from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest, clock_timestamp() as now,
-               coalesce((select epoch from reconciliation), 0) as epoch) m
+               current_epoch() as epoch) m
   left join (select * from late union all select * from line) c on true
  order by c.arrival;
 
@@ -77,13 +77,13 @@ select count(*)::integer as n from node where follows and seen_at > clock_timest
 -- name: take_unpublished
 -- not null: marked, now, epoch, shard
 -- What is to be published though no line says so, of the parts :shards, the longest marked first. Times in microseconds.
-select m.marked, m.shard, clock_timestamp() as now, coalesce((select epoch from reconciliation), 0) as epoch,
+select m.marked, m.shard, clock_timestamp() as now, current_epoch() as epoch,
        m.kind as marked_kind, m.item_id, d.*
   from (select u.kind, u.item_id, (extract(epoch from u.at) * 1000000)::bigint as marked,
-               hashtext(u.kind || '/' || u.item_id) & 3 as shard
+               shard_of(u.kind, u.item_id) as shard
           from unpublished u
          where u.at > timestamptz 'epoch' + :after::bigint * interval '1 microsecond' and u.at <= (select clock_timestamp())
-           and hashtext(u.kind || '/' || u.item_id) & 3 = any (:shards::integer[])
+           and shard_of(u.kind, u.item_id) = any (:shards::integer[])
          order by u.at limit :limit) m
   left join lateral (select * from driven d where d.kind = m.kind and d.id = m.item_id limit 1) d on true
  order by m.marked;

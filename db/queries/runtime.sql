@@ -86,7 +86,7 @@ insert into operator_command (key, kind, item_id) values (:key, :kind, :id) on c
 
 -- name: read_item
 -- not null: now, epoch
-select i.*, clock_timestamp() as now, coalesce((select epoch from reconciliation), 0) as epoch from item i where kind = :kind and id = :id;
+select i.*, clock_timestamp() as now, current_epoch() as epoch from item i where kind = :kind and id = :id;
 
 -- name: notify
 -- Outside of any transaction of ours: inside one, NOTIFY takes a lock of the whole server at commit.

@@ -11,6 +11,7 @@ import { type Cursors, Shards } from './shards.ts';
 
 export interface FollowerOptions {
   db: Db;
+  /** Unique per process. */
   node: string;
   log: Log;
   /** Whether a pacemaker does the prompt work somewhere. */
