@@ -31,7 +31,8 @@ export const scenarios: Record<string, Scenario> = {
       'the process of the load, without HTTP, events or workflows. Each pg-boss fetch sorts all that is queued, so two ' +
       'comparisons stand here with the same target: as many waiting on both sides, and pg-boss at its best, with short queues one after the ' +
       'other. The second is the harder one: there a pair costs pg-boss two short statements, and Docket two HTTP calls and two statements with a ' +
-      'line of the log each, while Temporal and the worker use the same cores.',
+      'line of the log each, while Temporal and the worker use the same cores. While pg-boss has its turn the worker is stopped, and what it had not published is ' +
+      'dropped, else publishing it would go on beside the rival.',
     run: claims,
   },
   depth: {
