@@ -97,6 +97,11 @@ export class Follower {
     this.#alarm.wakeIn(urgent ? 0 : SOON_MS);
   }
 
+  /** A workflow of that id has done in this process's worker what it was sent. */
+  ran(workflow: string): void {
+    this.#sender?.ran(workflow);
+  }
+
   /** @param client over the connection of this process's worker */
   start(client: Client): void {
     const { log, pacemaker, busy, ...o } = this.#o;

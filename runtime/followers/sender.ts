@@ -113,6 +113,11 @@ export class Sender {
     return this.#lanes.add(workflowId(publication.row), lane, publication);
   }
 
+  /** A workflow has done in this process what it was sent. */
+  ran(workflow: string): void {
+    for (const window of new Set(this.#windows.values())) window.ran(workflow);
+  }
+
   /** Sends no more, and waits for what is under way. */
   async stop(): Promise<void> {
     this.#stopped = true;
