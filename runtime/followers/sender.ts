@@ -154,7 +154,7 @@ export class Sender {
     if (lane === 'reviews' || lane === 'outcomes') this.#urgentAt = performance.now();
     let taken = false;
     this.#sending.set(key, entry);
-    window.send();
+    window.send(key);
     try {
       taken = await this.#publisher.publish(entry, this.#isStarted(entry));
       this.#probeMs = 0;

@@ -16,7 +16,8 @@ export class Window {
   readonly #hasRun: (key: string) => Promise<boolean>;
   readonly #onOpen: () => void;
   readonly #unprocessed: string[] = [];
-  #sending = 0;
+  /** Being sent, and whether its workflow has run meanwhile: that is often known before the answer. */
+  readonly #sending = new Map<string, boolean>();
   #watching = false;
   #stopped = false;
 
@@ -31,23 +32,25 @@ export class Window {
 
   /** Messages that are being sent, or whose workflow task has not run as far as known. */
   get size(): number {
-    return this.#sending + this.#unprocessed.length;
+    return this.#sending.size + this.#unprocessed.length;
   }
 
-  send(): void {
-    this.#sending++;
+  send(key: string): void {
+    this.#sending.set(key, false);
   }
 
   /** @param taken Temporal has it, and a workflow will work on it */
   sent(key: string, taken: boolean): void {
-    this.#sending--;
-    if (!taken || this.#stopped) return;
+    const hasRun = this.#sending.get(key);
+    this.#sending.delete(key);
+    if (!taken || hasRun || this.#stopped) return;
     this.#unprocessed.push(key);
     if (!this.#watching) void this.#watch();
   }
 
   /** The workflow of that id has done what it was sent. */
   ran(key: string): void {
+    if (this.#sending.has(key)) this.#sending.set(key, true);
     const at = this.#unprocessed.indexOf(key);
     if (at < 0) return;
     this.#unprocessed.splice(0, at + 1);
