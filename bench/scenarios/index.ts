@@ -7,6 +7,7 @@ import { delayed } from './delayed.ts';
 import { depth } from './depth.ts';
 import { endToEnd } from './end-to-end.ts';
 import { footprint } from './footprint.ts';
+import { heldOpen } from './held-open.ts';
 import { idle } from './idle.ts';
 import { jobs } from './jobs.ts';
 import { lateness } from './lateness.ts';
@@ -141,5 +142,12 @@ export const scenarios: Record<string, Scenario> = {
       'CPU time of the API’s process, all its threads and the kernel’s part, for one call of claim → decide without a pause; telling workflows and the pacemaker are in it where that process does them. ' +
       'Beside it a process with the same HTTP server and Hono, which reads the same bodies, answers with the JSON of a real claim and decision, and does nothing else.',
     run: apiCpu,
+  },
+  heldOpen: {
+    title: '15 · Beside a transaction that stays open',
+    note:
+      'As part 9, while another session of the same database keeps a transaction open that has read something: what dies meanwhile stays in the tables and ' +
+      'indexes, and a queue that looks for its next row among the dead gets slower with every job. The first and the last part of the same run are compared, and the last with that of the rivals.',
+    run: heldOpen,
   },
 };
