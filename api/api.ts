@@ -1,6 +1,7 @@
 import type { Runtime } from '../runtime/runtime.ts';
 import type { ServiceConfig, Services } from '../services/services.ts';
 import type { Authenticator } from './auth.ts';
+import type { Console } from './console.ts';
 import type { Metrics } from './metrics.ts';
 
 interface ApiConfig extends ServiceConfig {
@@ -19,6 +20,7 @@ export interface Api {
   config: ApiConfig;
   auth: Authenticator;
   metrics: Metrics;
+  console: Console;
   /** What has answered at least once since this process began. */
   reached: { postgres: boolean; temporal: boolean };
 }

@@ -1,0 +1,61 @@
+import { duration, number } from '../../components/format.ts';
+import type { Texts } from '../../texts/en.ts';
+import type { CourtEntry, QueueEntry, TopicEntry } from './lists.ts';
+import type { SystemState } from './system.ts';
+
+export interface Alert {
+  tone: 'bad' | 'warn';
+  text: string;
+}
+
+interface Seen {
+  system: SystemState | undefined;
+  queues: QueueEntry[];
+  topics: TopicEntry[];
+  courts: CourtEntry[];
+}
+
+/** Where settings name no target: after that, somebody should look. */
+const OLD_SECONDS = 3_600;
+const PENDING_SECONDS = 300;
+
+/** What somebody should look at, what is worst first. */
+export function alertsOf({ system, queues, topics, courts }: Seen, t: Texts['home']['alerts']): Alert[] {
+  const found = [
+    ...(system ? systemAlerts(system, t) : []),
+    ...queues.flatMap((entry) => queueAlerts(entry, t)),
+    ...topics.flatMap(({ item, stats }) =>
+      stats && stats.buried > 0 ? [warn(t.buried(item.name, number(stats.buried)))] : [],
+    ),
+    ...courts.flatMap(({ item, stats }) =>
+      stats && stats.hung > 0 ? [warn(t.hung(item.name, number(stats.hung)))] : [],
+    ),
+  ];
+  return found.sort((a, b) => (a.tone === b.tone ? 0 : a.tone === 'bad' ? -1 : 1));
+}
+
+const bad = (text: string): Alert => ({ tone: 'bad', text });
+const warn = (text: string): Alert => ({ tone: 'warn', text });
+
+function systemAlerts(s: SystemState, t: Texts['home']['alerts']): Alert[] {
+  const found: Alert[] = [];
+  if (s.postgres !== 'ok') found.push(bad(t.postgres));
+  else if (s.schema !== 'ok') found.push(bad(t.schema));
+  if (s.temporal !== 'ok') found.push(bad(t.temporal));
+  else if (s.status === 'degraded') found.push(bad(t.worker));
+  if (s.parked) found.push(bad(t.parked(number(s.parked))));
+  if (s.failed) found.push(bad(t.failed(number(s.failed))));
+  if (s.oldestPending && s.oldestPending > PENDING_SECONDS) found.push(warn(t.pending(duration(s.oldestPending))));
+  return found;
+}
+
+function queueAlerts({ item, stats }: QueueEntry, t: Texts['home']['alerts']): Alert[] {
+  if (!stats) return [];
+  const found: Alert[] = [];
+  const { oldestWaitingSeconds: oldest, waiting, dead } = stats;
+  const targets = [...(item.escalations ?? []).map((e) => e.afterSeconds), item.deadlineSeconds ?? OLD_SECONDS];
+  if (oldest !== null && oldest > Math.min(...targets)) found.push(warn(t.oldest(item.name, duration(oldest))));
+  if (item.paused && waiting > 0) found.push(warn(t.paused(item.name, number(waiting))));
+  if (dead > 0) found.push(warn(t.dead(item.name, number(dead))));
+  return found;
+}

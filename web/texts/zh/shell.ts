@@ -1,0 +1,33 @@
+import type { Texts } from '../en.ts';
+
+export const shell: Texts['shell'] = {
+  skip: '跳到内容',
+  menu: '菜单',
+  navigation: '主导航',
+  groups: { watch: '监控', work: '工作', manage: '管理' },
+  apiDocs: 'API 文档',
+  language: '语言',
+  theme: '颜色',
+  themes: { system: '跟随系统', light: '浅色', dark: '深色' },
+  help: '键盘帮助',
+  signOut: '退出登录',
+  signIn: '登录',
+  openMode: '开放服务器',
+  openModeHint: '此服务器只响应本机请求，不需要密钥。',
+  connection: {
+    connecting: '正在连接…',
+    live: '实时',
+    polling: '每几秒刷新',
+    lost: '连接中断，正在重试…',
+    paused: '已暂停',
+  },
+  notFound: '没有这个页面',
+  notFoundHint: '地址可能有误，或页面已移动。',
+  toStart: '回到首页',
+  forbidden: '您的角色不能查看此页面',
+  forbiddenHint: (role) => `您当前的角色是 ${role}。请使用其他密钥登录后查看。`,
+  nothingForRole: '这里还没有适合您角色的内容',
+  crashed: '此页面出错了',
+  crashedHint: '这是控制台的错误，与您的操作无关。已输入的内容可能会丢失。',
+  reload: '重新加载',
+};
