@@ -4,11 +4,11 @@ import { session } from './session.ts';
 
 export type LiveEvent = Schemas['FeedEvent'];
 
-/** `polling`: this session may not read the feed, so pages ask again now and then. */
-export type Connection = 'connecting' | 'live' | 'polling' | 'lost' | 'paused';
+/** `idle`: the page shows nothing that changes by itself. `polling`: this session may not read the feed, so pages ask again now and then. */
+export type Connection = 'idle' | 'connecting' | 'live' | 'polling' | 'lost' | 'paused';
 
 /** For the header: whether the page shows what is happening. */
-export const connection = signal<Connection>('connecting');
+export const connection = signal<Connection>('idle');
 
 /** null: events may have been missed, so look at everything again. */
 type Listener = (events: LiveEvent[] | null) => void;
@@ -52,7 +52,7 @@ function followWhileNeeded(): void {
   if (!wanted) {
     following?.abort();
     following = undefined;
-    connection.value = document.hidden ? 'paused' : mayRead ? 'connecting' : 'polling';
+    connection.value = listeners.size === 0 ? 'idle' : document.hidden ? 'paused' : 'polling';
   } else if (!following) {
     following = new AbortController();
     void follow(following.signal);

@@ -47,6 +47,7 @@ function Menu() {
 
 function ConnectionState() {
   const state = connection.value;
+  if (state === 'idle') return null;
   return (
     <output class={`connection ${state}`} aria-live="polite">
       <span class="dot" aria-hidden="true" />
@@ -59,21 +60,31 @@ function Preferences() {
   const t = texts.value.shell;
   return (
     <>
-      <select
-        class="quiet"
-        aria-label={t.theme}
-        value={theme.value}
-        onChange={(event) => applyTheme(event.currentTarget.value as Theme)}
-      >
+      <button type="button" class="quiet" popovertarget="preferences" aria-label={t.preferences} title={t.preferences}>
+        <span aria-hidden="true">⚙</span>
+      </button>
+      <div id="preferences" class="preferences" popover="auto">
+        <Choices />
+      </div>
+    </>
+  );
+}
+
+function Choices() {
+  const t = texts.value.shell;
+  return (
+    <>
+      <label for="theme">{t.theme}</label>
+      <select id="theme" value={theme.value} onChange={(event) => applyTheme(event.currentTarget.value as Theme)}>
         {THEMES.map((name) => (
           <option key={name} value={name}>
             {t.themes[name]}
           </option>
         ))}
       </select>
+      <label for="language">{t.language}</label>
       <select
-        class="quiet"
-        aria-label={t.language}
+        id="language"
         value={language.value}
         onChange={(event) => void setLanguage(event.currentTarget.value as Language, { remember: true })}
       >

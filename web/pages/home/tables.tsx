@@ -120,7 +120,7 @@ export function Groups({ list }: { list: Listed<Entry<GroupEntry, null>> }) {
   const columns: Column<Entry<GroupEntry, null>>[] = [
     { id: 'name', title: texts.value.common.name, cell: ({ item }) => item.id },
     { id: 'members', title: c.members, numeric: true, cell: ({ item }) => number(item.size) },
-    { id: 'created', title: c.created, numeric: true, cell: ({ item }) => moment(item.createdAt) },
+    { id: 'created', title: c.created, numeric: true, minor: true, cell: ({ item }) => moment(item.createdAt) },
   ];
   return <Figures title={t.groups} list={list} columns={columns} rowKey={({ item }) => item.id} empty={t.noGroups} />;
 }

@@ -5,6 +5,7 @@ export const shell = {
   navigation: 'Main',
   groups: { watch: 'Watch', work: 'Work', manage: 'Manage' },
   apiDocs: 'API documentation',
+  preferences: 'Language and colours',
   language: 'Language',
   theme: 'Colours',
   themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
@@ -14,6 +15,7 @@ export const shell = {
   openMode: 'Open server',
   openModeHint: 'This server answers to this machine only and asks for no key.',
   connection: {
+    idle: '',
     connecting: 'Connecting …',
     live: 'Live',
     polling: 'Every few seconds',

@@ -6,6 +6,7 @@ export const shell: Texts['shell'] = {
   navigation: '主导航',
   groups: { watch: '监控', work: '工作', manage: '管理' },
   apiDocs: 'API 文档',
+  preferences: '语言与颜色',
   language: '语言',
   theme: '颜色',
   themes: { system: '跟随系统', light: '浅色', dark: '深色' },
@@ -15,6 +16,7 @@ export const shell: Texts['shell'] = {
   openMode: '开放服务器',
   openModeHint: '此服务器只响应本机请求，不需要密钥。',
   connection: {
+    idle: '',
     connecting: '正在连接…',
     live: '实时',
     polling: '每几秒刷新',
