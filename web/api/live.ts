@@ -1,18 +1,14 @@
-import { effect, signal } from '@preact/signals';
+import { effect } from '@preact/signals';
 import type { Schemas } from './client.ts';
+import { report } from './connection.ts';
 import { session } from './session.ts';
 
 export type LiveEvent = Schemas['FeedEvent'];
 
-/** `idle`: the page shows nothing that changes by itself. `polling`: this session may not read the feed, so pages ask again now and then. */
-export type Connection = 'idle' | 'connecting' | 'live' | 'polling' | 'lost' | 'paused';
-
-/** For the header: whether the page shows what is happening. */
-export const connection = signal<Connection>('idle');
-
 /** null: events may have been missed, so look at everything again. */
 type Listener = (events: LiveEvent[] | null) => void;
 
+const FEED = 'feed';
 /** Behind every position, so that an answer is empty and names the newest in its header. */
 const END = Number.MAX_SAFE_INTEGER;
 /** The server shows that it lives every 10 s. */
@@ -52,7 +48,7 @@ function followWhileNeeded(): void {
   if (!wanted) {
     following?.abort();
     following = undefined;
-    connection.value = listeners.size === 0 ? 'idle' : document.hidden ? 'paused' : 'polling';
+    report(FEED, listeners.size === 0 ? undefined : document.hidden ? 'paused' : 'polling');
   } else if (!following) {
     following = new AbortController();
     void follow(following.signal);
@@ -65,11 +61,11 @@ const tell = (events: LiveEvent[] | null) => {
 
 async function follow(ended: AbortSignal): Promise<void> {
   for (let failures = 0; !ended.aborted; failures++) {
-    if (failures === 0) connection.value = 'connecting';
+    if (failures === 0) report(FEED, 'connecting');
     const opened = await read(ended).catch(() => false);
     if (ended.aborted) return;
     if (opened) failures = 0;
-    connection.value = 'lost';
+    report(FEED, 'lost');
     const ms = RETRY_MS[Math.min(failures, RETRY_MS.length - 1)];
     await new Promise((resolve) => setTimeout(resolve, ms));
   }
@@ -84,7 +80,7 @@ async function read(ended: AbortSignal): Promise<boolean> {
   if (!newest.ok || after === null) return false;
   const response = await fetch(`/v1/feed?follow=true&after=${after}`, { signal });
   if (!response.ok || !response.body) return false;
-  connection.value = 'live';
+  report(FEED, 'live');
   tell(null);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const heard = () => {

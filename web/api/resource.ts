@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { connection, type LiveEvent, onEvents } from './live.ts';
+import { connection } from './connection.ts';
+import { type LiveEvent, onEvents } from './live.ts';
 import { type Problem, problemOf } from './problem.ts';
 
 export interface Resource<T> {
@@ -17,6 +18,8 @@ interface Options {
   on?: (event: LiveEvent) => boolean;
   /** Asks again so often, for what no event tells; not while the tab is hidden. */
   everyMs?: number;
+  /** When `inputs` change, the old answer stays until the new one is there: it is more of the same. */
+  keep?: boolean;
 }
 
 /** Between two calls for the same, however much happens. */
@@ -31,7 +34,7 @@ const POLL_MS = 5_000;
 export function useResource<T>(
   load: (signal: AbortSignal) => Promise<T>,
   inputs: readonly unknown[],
-  { on, everyMs }: Options = {},
+  { on, everyMs, keep = false }: Options = {},
 ): Resource<T> {
   const [state, setState] = useState<Omit<Resource<T>, 'refresh'>>({ data: undefined, error: null, loading: true });
   const current = useRef({ load, on });
@@ -39,7 +42,7 @@ export function useResource<T>(
   const refresh = useRef(() => {});
   useEffect(() => {
     const ended = new AbortController();
-    setState({ data: undefined, error: null, loading: true });
+    setState((was) => ({ data: keep ? was.data : undefined, error: null, loading: true }));
     const ask = coalesce(GAP_MS, async () => {
       try {
         const data = await current.current.load(ended.signal);

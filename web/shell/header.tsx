@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { connection } from '../api/live.ts';
+import { connection } from '../api/connection.ts';
 import { session, signOut } from '../api/session.ts';
 import { saidOf } from '../components/feedback.tsx';
 import { toast } from '../components/toasts.tsx';

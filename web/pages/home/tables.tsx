@@ -1,11 +1,13 @@
 import type { ComponentChildren } from 'preact';
+import type { Listed } from '../../api/pages.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Empty, Loaded } from '../../components/feedback.tsx';
 import { duration, moment, number } from '../../components/format.ts';
+import { More } from '../../components/more.tsx';
 import { Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
-import type { CourtEntry, Entry, GroupEntry, Listed, QueueEntry, TopicEntry } from './lists.ts';
+import type { CourtEntry, Entry, GroupEntry, QueueEntry, TopicEntry } from './lists.ts';
 
 interface Props<Row> {
   title: string;
@@ -16,14 +18,6 @@ interface Props<Row> {
 }
 
 function Figures<Row>({ title, list, columns, rowKey, empty }: Props<Row>) {
-  const t = texts.value;
-  const footer = list.more && (
-    <div class="table-more">
-      <button type="button" onClick={list.more} aria-label={`${t.common.showMore}: ${title}`}>
-        {t.common.showMore}
-      </button>
-    </div>
-  );
   return (
     <Section title={title}>
       <Loaded of={list}>
@@ -31,7 +25,13 @@ function Figures<Row>({ title, list, columns, rowKey, empty }: Props<Row>) {
           rows.length === 0 ? (
             <Empty>{empty}</Empty>
           ) : (
-            <Table caption={title} columns={columns} rows={rows} rowKey={rowKey} footer={footer} />
+            <Table
+              caption={title}
+              columns={columns}
+              rows={rows}
+              rowKey={rowKey}
+              footer={<More more={list.more} of={title} />}
+            />
           )
         }
       </Loaded>
