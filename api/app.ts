@@ -20,7 +20,7 @@ export async function createApp(api: Api): Promise<Hono<{ Bindings: ApiBindings 
   const add = (method: string, route: Route) => app.on(method, route.path, framed(route));
   for (const e of endpoints) {
     const { problemAnswer } = e;
-    add(e.method.toUpperCase(), { path: pathOf(e), work: (c) => perform(api, e, c), problemAnswer });
+    add(e.method.toUpperCase(), { path: pathOf(e), work: (c, headers) => perform(api, e, c, headers), problemAnswer });
   }
   const others = { '/': shown, ...pages(), '/openapi.json': (c: ApiContext) => c.json(openApi(endpoints)) };
   for (const [path, page] of Object.entries(others)) add('GET', { path, work: page });

@@ -12,6 +12,7 @@ import { type Beanstalkd, listenBeanstalkd } from '../api/beanstalkd/server.ts';
 import { Console } from '../api/console.ts';
 import type { ApiBindings } from '../api/endpoint.ts';
 import { createMetrics } from '../api/metrics.ts';
+import { Attempts } from '../api/sessions/attempts.ts';
 import { openStreams } from '../api/streams/sse.ts';
 import { reachStores } from '../api/system/health.ts';
 import type { Config } from '../runtime/config.ts';
@@ -168,7 +169,8 @@ function openApi(runtime: Runtime, services: Services, config: Config, stores: S
   return {
     ...{ runtime, services },
     config: { ...config, temporalUiUrl: stores.temporalUiUrl, temporalNamespace },
-    auth: new Authenticator(services.keys, config.open),
+    auth: new Authenticator(services.keys, services.sessions, config),
+    attempts: new Attempts(),
     metrics: createMetrics(runtime, services),
     console: new Console(config.imageHosts),
     reached: { postgres: false, temporal: false },
