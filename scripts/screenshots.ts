@@ -13,17 +13,22 @@ const QUIET_MS = 1_500;
 /** Of pages with parameters: the path to photograph, by what the server has. */
 const examples: Partial<Record<RouteName, () => Promise<string>>> = {};
 
+/** What stands at every address while nobody is signed in; an open server has to be made to say so. */
+const SIGNED_OUT = 'signIn';
+
 const [only] = process.argv.slice(2);
-const wanted = (Object.keys(routes) as RouteName[]).filter((name) => only === undefined || name === only);
+const names = [...(Object.keys(routes) as RouteName[]), SIGNED_OUT] as const;
+const wanted = names.filter((name) => only === undefined || name === only);
 
 await call('GET', '/livez');
 mkdirSync(FOLDER, { recursive: true });
 const browser = await launch();
 for (const name of wanted) {
-  const path = (await examples[name]?.()) ?? routes[name].path;
+  const path = name === SIGNED_OUT ? '/' : ((await examples[name]?.()) ?? routes[name].path);
   for (const theme of ['light', 'dark'] as const)
     for (const [width, viewport] of Object.entries(SIZES)) {
       const page = await newPage(browser, base, { theme, language: 'en', viewport });
+      if (name === SIGNED_OUT) await page.route('**/v1/session', (route) => route.fulfill({ status: 401 }));
       await page.goto(base + path);
       // live pages have a connection open, so the network never gets quiet
       await page.getByRole('heading', { level: 1 }).waitFor();

@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { problemOf } from './api/problem.ts';
-import { loadSession } from './api/session.ts';
+import { loadSession } from './api/signing.ts';
 import { ProblemNote } from './components/feedback.tsx';
 import { App } from './shell/app.tsx';
 import { applyTheme, theme } from './shell/theme.ts';

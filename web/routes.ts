@@ -1,6 +1,6 @@
 import type { components } from '../clients/typescript/src/openapi.ts';
 
-export type Role = components['schemas']['Role'];
+type Role = components['schemas']['Role'];
 
 export interface PageRoute {
   /** With `:name` for parameters. The server answers these paths with the console, all others with the API. */
@@ -17,7 +17,6 @@ export interface PageRoute {
  */
 export const routes = {
   home: { path: '/', nav: 'watch', roles: ['producer', 'agent'] },
-  signIn: { path: '/sign-in', roles: 'everybody' },
 } as const satisfies Record<string, PageRoute>;
 
 export type RouteName = keyof typeof routes;

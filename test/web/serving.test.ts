@@ -101,7 +101,7 @@ test('a first start builds the console beside the API, which works meanwhile', a
   expectProblem(await first.api.get('/nothing'), '/nothing', { status: 404, code: 'not_found' });
   const built = await eventually(async () => {
     const reply = await first.api.get('/');
-    return reply.status === 200 && reply;
+    return reply.status === 200 ? reply : null;
   }, 60_000);
   expect(built.body).toBe((await api.get('/')).body);
 });

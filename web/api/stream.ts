@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { report } from './connection.ts';
-import { loadSession } from './session.ts';
+import { loadSession } from './signing.ts';
 
 /** What `GET /v1/stream` sends. */
 export interface StreamEvent {

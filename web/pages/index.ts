@@ -5,5 +5,4 @@ import type { RouteName } from '../routes.ts';
 /** The component of each page. A page is loaded when somebody first goes there. */
 export const pages: Record<RouteName, FunctionComponent> = {
   home: lazy(() => import('./home/home.tsx').then((m) => m.Home)),
-  signIn: lazy(() => import('./sign-in/sign-in.tsx').then((m) => m.SignIn)),
 };

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { connection } from '../api/connection.ts';
-import { session, signOut } from '../api/session.ts';
+import { session } from '../api/session.ts';
+import { signOut } from '../api/signing.ts';
 import { saidOf } from '../components/feedback.tsx';
 import { toast } from '../components/toasts.tsx';
 import { LANGUAGES, type Language, language, setLanguage, texts } from '../texts/texts.ts';

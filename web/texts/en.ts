@@ -6,7 +6,7 @@ import { signIn } from './en/sign-in.ts';
 /** Every text of the console in English; other languages have exactly these. One file a page in texts/en/. */
 export const en = {
   /** Titles of the pages, by the names in web/routes.ts. */
-  pages: { home: 'Overview', signIn: 'Sign in' },
+  pages: { home: 'Overview' },
   common,
   home,
   shell,

@@ -5,7 +5,7 @@ import { shell } from './zh/shell.ts';
 import { signIn } from './zh/sign-in.ts';
 
 export const zh: Texts = {
-  pages: { home: '概览', signIn: '登录' },
+  pages: { home: '概览' },
   common,
   home,
   shell,

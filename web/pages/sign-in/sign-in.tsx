@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { type Problem, problemOf } from '../../api/problem.ts';
-import { session, signIn } from '../../api/session.ts';
+import { signIn } from '../../api/signing.ts';
 import { ProblemNote } from '../../components/feedback.tsx';
 import { Field } from '../../components/field.tsx';
 import { Page } from '../../components/page.tsx';
@@ -19,8 +19,6 @@ export function SignIn() {
     setProblem(null);
     try {
       await signIn(key.trim());
-      setKey('');
-      if (location.pathname === '/sign-in') location.assign('/');
     } catch (error) {
       setProblem(problemOf(error));
     } finally {
@@ -30,8 +28,8 @@ export function SignIn() {
   const isWrong = problem?.code === 'unauthenticated' || problem?.code === 'invalid_request';
   return (
     <div class="sign-in panel">
-      <Page title={texts.value.pages.signIn}>
-        <p>{session.value?.open ? texts.value.shell.openModeHint : t.lead}</p>
+      <Page title={t.title}>
+        <p>{t.lead}</p>
         <form onSubmit={submit}>
           <Field label={t.key} hint={t.hint} error={isWrong ? t.wrong : undefined}>
             {(field) => (

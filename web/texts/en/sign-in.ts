@@ -1,5 +1,6 @@
 /** The sign-in page. */
 export const signIn = {
+  title: 'Sign in',
   lead: 'This server asks for a key. It is exchanged once for a session of this browser.',
   key: 'Key',
   hint: 'It begins with docket_',
