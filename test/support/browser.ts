@@ -42,6 +42,8 @@ interface OpenOptions extends BrowserContextOptions {
   /** Of the console: `light` and `dark` as its switch says, not the system. */
   theme?: 'light' | 'dark';
   language?: 'en' | 'zh';
+  /** Signs in with it first. */
+  key?: string;
 }
 
 export interface TestBrowser {
@@ -50,6 +52,8 @@ export interface TestBrowser {
    * violation of the policy, an exception or a request to another host fails the test.
    */
   open(url: string, options?: OpenOptions): Promise<Page>;
+  /** The same before it has gone to the address. */
+  prepare(url: string, options?: OpenOptions): Promise<Page>;
 }
 
 /** A browser for the tests of a file. */
@@ -64,15 +68,24 @@ export function useBrowser(): TestBrowser {
     expect(faults.splice(0), 'what went wrong in the browser').toEqual([]);
   });
   afterAll(() => browser?.close());
-  return {
-    async open(url, options = {}) {
-      if (!browser) throw new Error('there is no browser');
-      const page = await newPage(browser, url, options);
-      watch(page, new URL(url).host, faults);
-      await page.goto(url);
-      return page;
-    },
+  const prepare = async (url: string, { key, ...options }: OpenOptions = {}) => {
+    if (!browser) throw new Error('there is no browser');
+    const page = await newPage(browser, url, options);
+    watch(page, new URL(url).host, faults);
+    if (key) await signInWith(page, url, key);
+    return page;
   };
+  const open = async (url: string, options?: OpenOptions) => {
+    const page = await prepare(url, options);
+    await page.goto(url);
+    return page;
+  };
+  return { open, prepare };
+}
+
+async function signInWith(page: Page, url: string, key: string): Promise<void> {
+  const answer = await page.context().request.post(new URL('/v1/session', url).href, { data: { key } });
+  expect(answer.status(), await answer.text()).toBe(201);
 }
 
 /** A page that has not gone anywhere yet. */

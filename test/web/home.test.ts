@@ -1,28 +1,84 @@
 import { expect, test } from 'vitest';
 import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
-import { claimOne } from '../support/client.ts';
+import { claimOne, eventually } from '../support/client.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const system = await startTestSystem();
 const { api } = system;
+const addTicket = (queue: string, id: string, more: object = {}) =>
+  api.post(`/v1/queues/${queue}/tickets`, { id, body: { text: id }, ...more });
+await addTicket('always', 'always-1');
 
 describeInBrowser('the overview', () => {
   const browser = useBrowser();
 
   test('S4.9 counts change within a second of a claim that is made elsewhere', async () => {
-    for (let n = 0; n < 3; n++) await api.post('/v1/queues/live/tickets', { id: `live-${n}`, body: { n } });
+    for (let n = 0; n < 3; n++) await addTicket('live', `live-${n}`);
     const page = await browser.open(api.url);
     const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'live' }) });
-    await row.getByRole('cell').nth(0).getByText('3', { exact: true }).waitFor();
+    const [waiting, held] = [row.getByRole('cell').nth(0), row.getByRole('cell').nth(1)];
+    await waiting.getByText('3', { exact: true }).waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     await claimOne(api, 'live', 'anna');
-    await row.getByRole('cell').nth(0).getByText('2', { exact: true }).waitFor({ timeout: 1_000 });
-    expect(await row.getByRole('cell').nth(1).textContent()).toBe('1');
+    await waiting.getByText('2', { exact: true }).waitFor({ timeout: 1_000 });
+    expect(await held.textContent()).toBe('1');
+  });
+
+  test('S4.9 queues, topics, courts and groups are all there, with their figures', async () => {
+    await api.post('/v1/jobs', { command: 'add', id: 'job-1', topic: 'mails', body: {} });
+    await api.put('/v1/courts/appeals', { options: ['keep', 'remove'], votesToWin: 2 });
+    await api.post('/v1/courts/appeals/cases', { id: 'case-1', body: {} });
+    await api.put('/v1/groups/raters', { members: ['u1', 'u2', 'u3'] });
+    const page = await browser.open(api.url);
+    const cells = async (name: string) => {
+      const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
+      await row.waitFor();
+      return row.getByRole('cell').allTextContents();
+    };
+    expect((await cells('mails')).slice(0, 2)).toEqual(['1', '0']);
+    expect((await cells('appeals')).slice(0, 2)).toEqual(['1', '0']);
+    expect((await cells('raters'))[0]).toBe('3');
+  });
+
+  test('what needs somebody stands on top: an outcome that a receiver refuses for good, a paused queue', async () => {
+    const receiver = await startReceiver(() => 410);
+    await addTicket('refused', 'refused-1', { callback: receiver.callback });
+    await api.post('/v1/tickets/refused-1/resolve', { decision: 'keep', reason: 'seen' });
+    await eventually(async () => (await api.get('/v1/deliveries?state=failed')).body.items.length === 1);
+    await addTicket('stopped', 'stopped-1');
+    await api.post('/v1/queues/stopped/pause');
+    const page = await browser.open(api.url);
+    const attention = page.getByRole('region', { name: 'Needs attention' });
+    await attention.getByText('1 delivery has failed for good').waitFor();
+    await attention.getByText('stopped is paused while 1 item waits').waitFor();
+    await api.post('/v1/queues/stopped/resume');
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await attention.getByText('stopped is paused').waitFor({ state: 'detached' });
+  });
+
+  test('while Temporal is away, this stands on top', async () => {
+    const lonely = await startTestSystem({}, { role: 'api' });
+    const page = await browser.open(lonely.api.url);
+    await page.getByText('No worker publishes').waitFor();
   });
 
   test.each(['light', 'dark'] as const)('axe finds nothing serious, %s', async (theme) => {
     const page = await browser.open(api.url, { theme });
-    await page.getByRole('heading', { name: 'Review queues' }).waitFor();
+    await page.getByRole('rowheader', { name: 'always' }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Keyboard help' }).click();
+    await page.getByRole('dialog').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  test('at 390 px nothing is wider than the screen, and the menu leads everywhere', async () => {
+    const page = await browser.open(api.url, { viewport: { width: 390, height: 844 } });
+    await page.getByRole('rowheader', { name: 'always' }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await page.locator('summary').click();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('navigation').waitFor({ state: 'detached' });
     expect(await seriousFindings(page)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useId } from 'preact/hooks';
 
 interface Props {
   title: string;
@@ -24,12 +24,13 @@ export function Page({ title, actions, children }: Props) {
   );
 }
 
-/** A titled part of a page. */
+/** A titled part of a page, which screen readers know as a region of that name. */
 export function Section({ title, actions, children }: Props) {
+  const id = useId();
   return (
-    <section class="panel">
+    <section class="panel" aria-labelledby={id}>
       <header class="panel-head">
-        <h2>{title}</h2>
+        <h2 id={id}>{title}</h2>
         {actions && <div class="actions">{actions}</div>}
       </header>
       {children}

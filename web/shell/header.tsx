@@ -1,5 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
-import { useLocation } from 'preact-iso';
+import { useState } from 'preact/hooks';
 import { connection } from '../api/connection.ts';
 import { session } from '../api/session.ts';
 import { signOut } from '../api/signing.ts';
@@ -33,15 +32,13 @@ export function Header() {
   );
 }
 
-/** Closed again when a page is chosen. */
+/** Closed again when a page is chosen, also the one that is shown. */
 function Menu() {
   const [open, setOpen] = useState(false);
-  const { url } = useLocation();
-  useEffect(() => setOpen(false), [url]);
   return (
     <details class="menu" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary aria-label={texts.value.shell.menu}>☰</summary>
-      {open && <Navigation />}
+      {open && <Navigation onChoose={() => setOpen(false)} />}
     </details>
   );
 }

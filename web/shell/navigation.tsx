@@ -13,7 +13,7 @@ export function seenPages(): (PageRoute & { name: RouteName })[] {
   return all.map(([name, route]) => ({ name, ...route })).filter((route) => route.nav && maySee(who, route));
 }
 
-export function Navigation() {
+export function Navigation({ onChoose }: { onChoose?: () => void }) {
   const { path } = useLocation();
   const t = texts.value;
   const seen = seenPages();
@@ -28,7 +28,7 @@ export function Navigation() {
             <ul>
               {links.map(({ name, path: to }) => (
                 <li key={name}>
-                  <a href={to} aria-current={isWithin(path, to) ? 'page' : undefined}>
+                  <a href={to} aria-current={isWithin(path, to) ? 'page' : undefined} onClick={onChoose}>
                     {t.pages[name]}
                   </a>
                 </li>

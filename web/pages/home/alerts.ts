@@ -1,4 +1,4 @@
-import { duration, number } from '../../components/format.ts';
+import { duration } from '../../components/format.ts';
 import type { Texts } from '../../texts/en.ts';
 import type { CourtEntry, QueueEntry, TopicEntry } from './lists.ts';
 import type { SystemState } from './system.ts';
@@ -25,11 +25,9 @@ export function alertsOf({ system, queues, topics, courts }: Seen, t: Texts['hom
     ...(system ? systemAlerts(system, t) : []),
     ...queues.flatMap((entry) => queueAlerts(entry, t)),
     ...topics.flatMap(({ item, stats }) =>
-      stats && stats.buried > 0 ? [warn(t.buried(item.name, number(stats.buried)))] : [],
+      stats && stats.buried > 0 ? [warn(t.buried(item.name, stats.buried))] : [],
     ),
-    ...courts.flatMap(({ item, stats }) =>
-      stats && stats.hung > 0 ? [warn(t.hung(item.name, number(stats.hung)))] : [],
-    ),
+    ...courts.flatMap(({ item, stats }) => (stats && stats.hung > 0 ? [warn(t.hung(item.name, stats.hung))] : [])),
   ];
   return found.sort((a, b) => (a.tone === b.tone ? 0 : a.tone === 'bad' ? -1 : 1));
 }
@@ -43,8 +41,8 @@ function systemAlerts(s: SystemState, t: Texts['home']['alerts']): Alert[] {
   else if (s.schema !== 'ok') found.push(bad(t.schema));
   if (s.temporal !== 'ok') found.push(bad(t.temporal));
   else if (s.status === 'degraded') found.push(bad(t.worker));
-  if (s.parked) found.push(bad(t.parked(number(s.parked))));
-  if (s.failed) found.push(bad(t.failed(number(s.failed))));
+  if (s.parked) found.push(bad(t.parked(s.parked)));
+  if (s.failed) found.push(bad(t.failed(s.failed)));
   if (s.oldestPending && s.oldestPending > PENDING_SECONDS) found.push(warn(t.pending(duration(s.oldestPending))));
   return found;
 }
@@ -55,7 +53,7 @@ function queueAlerts({ item, stats }: QueueEntry, t: Texts['home']['alerts']): A
   const { oldestWaitingSeconds: oldest, waiting, dead } = stats;
   const targets = [...(item.escalations ?? []).map((e) => e.afterSeconds), item.deadlineSeconds ?? OLD_SECONDS];
   if (oldest !== null && oldest > Math.min(...targets)) found.push(warn(t.oldest(item.name, duration(oldest))));
-  if (item.paused && waiting > 0) found.push(warn(t.paused(item.name, number(waiting))));
-  if (dead > 0) found.push(warn(t.dead(item.name, number(dead))));
+  if (item.paused && waiting > 0) found.push(warn(t.paused(item.name, waiting)));
+  if (dead > 0) found.push(warn(t.dead(item.name, dead)));
   return found;
 }

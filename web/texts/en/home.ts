@@ -1,3 +1,5 @@
+const count = (n: number, one: string, many: string) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+
 /** The overview. */
 export const home = {
   attention: 'Needs attention',
@@ -59,13 +61,15 @@ export const home = {
     schema: 'The schema of the database is of another version than this server.',
     temporal: 'Temporal cannot be reached: claims and decisions go on, callbacks wait.',
     worker: 'No worker publishes: callbacks and timers of workflows wait.',
-    failed: (n: string) => `${n} deliveries have failed for good: their receivers did not get the outcome.`,
-    parked: (n: string) => `${n} items are parked: their next step fails, again and again.`,
+    failed: (n: number) =>
+      `${count(n, 'delivery has', 'deliveries have')} failed for good: the receiver did not get the outcome.`,
+    parked: (n: number) => `${count(n, 'item is', 'items are')} parked: the next step fails again and again.`,
     pending: (age: string) => `The oldest delivery has been pending for ${age}.`,
     oldest: (queue: string, age: string) => `${queue}: the oldest item has been waiting for ${age}.`,
-    dead: (queue: string, n: string) => `${queue}: ${n} tickets are dead: they were given back too often.`,
-    buried: (topic: string, n: string) => `${topic}: ${n} jobs are buried.`,
-    hung: (court: string, n: string) => `${court}: ${n} cases are hung.`,
-    paused: (queue: string, n: string) => `${queue} is paused while ${n} items wait.`,
+    dead: (queue: string, n: number) =>
+      `${queue}: ${count(n, 'ticket is', 'tickets are')} dead after the last allowed lease ended without a decision.`,
+    buried: (topic: string, n: number) => `${topic}: ${count(n, 'job is', 'jobs are')} buried.`,
+    hung: (court: string, n: number) => `${court}: ${count(n, 'case is', 'cases are')} hung.`,
+    paused: (queue: string, n: number) => `${queue} is paused while ${count(n, 'item waits', 'items wait')}.`,
   },
 };
