@@ -397,13 +397,14 @@ export interface Statements {
   ensure_queue: { params: { kind: string; name: string }; row: never };
   get_queue: { params: { kind: string; name: string }; row: QueueRow };
   list_queues: { params: { kind: string; before?: number | null; limit: number }; row: QueueRow };
+  oldest_queues: { params: { kind: string; limit: number }; row: QueueRow };
   delete_queue: { params: { kind: string; name: string }; row: { outcome: Columns['delete_queue.outcome'] } };
   put_queue: { params: { kind: string; name: string; leaseSeconds: number; levelSeconds?: number | null; escalations: unknown; reclaimedFirst: boolean; maxHeld: number; maxAttempts?: number | null; deadlineSeconds?: number | null; callback?: unknown; form?: unknown; rules: unknown }; row: QueueRow };
   pause_queue: { params: { paused: boolean; kind: string; name: string }; row: QueueRow };
   take_refresh: { params: {}; row: { kind: Columns['queue.kind']; name: string } };
   refresh_items: { params: { kind: string; name: string; afterCreatedAt: Date | string; afterSeq: number; limit: number }; row: { created_at: string; seq: number; due: string[]; ruled: string[] }; moves: 'unseen' };
   refresh_done: { params: { kind: string; name: string; settingsVersion: number }; row: { name: string } };
-  queue_stats: { params: { kind: string; name: string }; row: { counts: Columns['queue_stats.counts']; oldest_waiting_seconds: number | null; claims_per_minute: number } };
+  queue_stats: { params: { kind: string; names: (string | null)[] }; row: { name: string; counts: Columns['queue_stats.counts']; oldest_waiting_seconds: number | null; claims_per_minute: number } };
   claim_reasons: { params: { kind: string; queue: string; person: string; skills: (string | null)[] }; row: { delayed: number; held: number; excluded: number; skills: number; skipped: number; paused: number; max_held: number; retry_after: number | null } };
   claim: { params: { kind: string; queue: string; persons: (string | null)[]; tokens: (string | null)[]; count: number; skills: (string | null)[]; resume: boolean }; row: ItemRow; moves: true };
   claim_next: { params: { kind: string; id: string; follows: string; token: string; skills: (string | null)[] }; row: ItemRow; moves: true };

@@ -3,7 +3,7 @@ import type { LiveEvent } from './live.ts';
 import { type Resource, useResource } from './resource.ts';
 
 /** A page of a list of the API. */
-interface KeysetPage<Item> {
+export interface KeysetPage<Item> {
   items: Item[];
   nextCursor: string | null;
 }

@@ -298,7 +298,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All ticket queues, newest first
+         * All ticket queues, newest first or those that wait the longest; with figures if asked for
          * @description Roles: producer, reviewer, agent, admin.
          */
         get: {
@@ -306,6 +306,10 @@ export interface paths {
                 query?: {
                     limit?: number;
                     cursor?: string;
+                    /** @description oldest-waiting: those whose items have been waiting the longest; one page, without a cursor */
+                    order?: "newest" | "oldest-waiting";
+                    /** @description With the figures of each */
+                    stats?: boolean;
                 };
                 header?: never;
                 path?: never;
@@ -320,7 +324,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            items: components["schemas"]["Queue"][];
+                            items: components["schemas"]["ListedQueue"][];
                             nextCursor: string | null;
                         };
                     };
@@ -3503,7 +3507,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All topics, newest first
+         * All topics, newest first or those that wait the longest; with figures if asked for
          * @description Roles: producer, consumer, admin.
          */
         get: {
@@ -3511,6 +3515,10 @@ export interface paths {
                 query?: {
                     limit?: number;
                     cursor?: string;
+                    /** @description oldest-waiting: those whose items have been waiting the longest; one page, without a cursor */
+                    order?: "newest" | "oldest-waiting";
+                    /** @description With the figures of each */
+                    stats?: boolean;
                 };
                 header?: never;
                 path?: never;
@@ -3525,7 +3533,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            items: components["schemas"]["Topic"][];
+                            items: components["schemas"]["ListedTopic"][];
                             nextCursor: string | null;
                         };
                     };
@@ -11296,6 +11304,10 @@ export interface components {
                 requires?: string[];
             }[];
         };
+        ListedQueue: components["schemas"]["Queue"] & {
+            stats?: components["schemas"]["QueueStats"];
+        };
+        /** @description Where they were asked for */
         QueueStats: {
             delayed: number;
             waiting: number;
@@ -11691,6 +11703,10 @@ export interface components {
             /** @default 10 */
             concurrency?: number;
         };
+        ListedTopic: components["schemas"]["Topic"] & {
+            stats?: components["schemas"]["TopicStats"];
+        };
+        /** @description Where they were asked for */
         TopicStats: {
             delayed: number;
             ready: number;

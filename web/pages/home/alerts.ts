@@ -23,7 +23,7 @@ const PENDING_SECONDS = 300;
 export function alertsOf({ system, queues, topics, courts }: Seen, t: Texts['home']['alerts']): Alert[] {
   const found = [
     ...(system ? systemAlerts(system, t) : []),
-    ...queues.flatMap((entry) => queueAlerts(entry, t)),
+    ...onePerName(queues).flatMap((entry) => queueAlerts(entry, t)),
     ...topics.flatMap(({ item, stats }) =>
       stats && stats.buried > 0 ? [warn(t.buried(item.name, stats.buried))] : [],
     ),
@@ -31,6 +31,8 @@ export function alertsOf({ system, queues, topics, courts }: Seen, t: Texts['hom
   ];
   return found.sort((a, b) => (a.tone === b.tone ? 0 : a.tone === 'bad' ? -1 : 1));
 }
+
+const onePerName = (all: QueueEntry[]) => [...new Map(all.map((entry) => [entry.item.name, entry])).values()];
 
 const bad = (text: string): Alert => ({ tone: 'bad', text });
 const warn = (text: string): Alert => ({ tone: 'warn', text });

@@ -6,7 +6,7 @@ import { Page, Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { alertsOf } from './alerts.ts';
 import './home.css';
-import { useCourts, useGroups, useQueues, useTopics } from './lists.ts';
+import { useCourts, useGroups, useOldest, useQueues, useTopics } from './lists.ts';
 import { loadSystem, type SystemState } from './system.ts';
 import { Courts, Groups, Queues, Topics } from './tables.tsx';
 
@@ -16,14 +16,14 @@ const SYSTEM_MS = 5_000;
 export function Home() {
   const t = texts.value;
   const system = useResource(loadSystem, [], { everyMs: SYSTEM_MS });
-  const [queues, topics, courts, groups] = [useQueues(), useTopics(), useCourts(), useGroups()];
+  const [queues, topics, courts, groups, oldest] = [useQueues(), useTopics(), useCourts(), useGroups(), useOldest()];
   const refresh = () => {
-    for (const part of [system, queues, topics, courts, groups]) part.refresh();
+    for (const part of [system, queues, topics, courts, groups, oldest]) part.refresh();
   };
   useShortcuts([{ key: 'r', does: t.common.refresh, run: refresh }]);
   const seen = {
     system: system.data,
-    queues: queues.data ?? [],
+    queues: [...(oldest.data ?? []), ...(queues.data ?? [])],
     topics: topics.data ?? [],
     courts: courts.data ?? [],
   };

@@ -115,12 +115,12 @@ export function Courts({ list }: { list: Listed<CourtEntry> }) {
   return <Figures title={t.courts} list={list} columns={columns} rowKey={({ item }) => item.name} empty={t.noCourts} />;
 }
 
-export function Groups({ list }: { list: Listed<Entry<GroupEntry, null>> }) {
+export function Groups({ list }: { list: Listed<GroupEntry> }) {
   const { columns: c, ...t } = texts.value.home;
-  const columns: Column<Entry<GroupEntry, null>>[] = [
-    { id: 'name', title: texts.value.common.name, cell: ({ item }) => item.id },
-    { id: 'members', title: c.members, numeric: true, cell: ({ item }) => number(item.size) },
-    { id: 'created', title: c.created, numeric: true, minor: true, cell: ({ item }) => moment(item.createdAt) },
+  const columns: Column<GroupEntry>[] = [
+    { id: 'name', title: texts.value.common.name, cell: (group) => group.id },
+    { id: 'members', title: c.members, numeric: true, cell: (group) => number(group.size) },
+    { id: 'created', title: c.created, numeric: true, minor: true, cell: (group) => moment(group.createdAt) },
   ];
-  return <Figures title={t.groups} list={list} columns={columns} rowKey={({ item }) => item.id} empty={t.noGroups} />;
+  return <Figures title={t.groups} list={list} columns={columns} rowKey={(group) => group.id} empty={t.noGroups} />;
 }
