@@ -18,6 +18,8 @@ interface Options {
   on?: (event: LiveEvent) => boolean;
   /** Asks again so often, for what no event tells; not while the tab is hidden. */
   everyMs?: number;
+  /** At least so long between two calls, for what is dear to answer. */
+  gapMs?: number;
   /** When `inputs` change, the old answer stays until the new one is there: it is more of the same. */
   keep?: boolean;
 }
@@ -34,7 +36,7 @@ const POLL_MS = 5_000;
 export function useResource<T>(
   load: (signal: AbortSignal) => Promise<T>,
   inputs: readonly unknown[],
-  { on, everyMs, keep = false }: Options = {},
+  { on, everyMs, gapMs = GAP_MS, keep = false }: Options = {},
 ): Resource<T> {
   const [state, setState] = useState<Omit<Resource<T>, 'refresh'>>({ data: undefined, error: null, loading: true });
   const current = useRef({ load, on });
@@ -43,7 +45,7 @@ export function useResource<T>(
   useEffect(() => {
     const ended = new AbortController();
     setState((was) => ({ data: keep ? was.data : undefined, error: null, loading: true }));
-    const ask = coalesce(GAP_MS, async () => {
+    const ask = coalesce(gapMs, async () => {
       try {
         const data = await current.current.load(ended.signal);
         if (!ended.signal.aborted) setState({ data, error: null, loading: false });

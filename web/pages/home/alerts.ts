@@ -1,7 +1,7 @@
 import { duration } from '../../components/format.ts';
 import type { Texts } from '../../texts/en.ts';
 import type { CourtEntry, QueueEntry, TopicEntry } from './lists.ts';
-import type { SystemState } from './system.ts';
+import type { Figures, Readiness } from './system.ts';
 
 export interface Alert {
   tone: 'bad' | 'warn';
@@ -9,7 +9,8 @@ export interface Alert {
 }
 
 interface Seen {
-  system: SystemState | undefined;
+  readiness: Readiness | undefined;
+  figures: Figures | undefined;
   queues: QueueEntry[];
   topics: TopicEntry[];
   courts: CourtEntry[];
@@ -20,9 +21,10 @@ const OLD_SECONDS = 3_600;
 const PENDING_SECONDS = 300;
 
 /** What somebody should look at, what is worst first. */
-export function alertsOf({ system, queues, topics, courts }: Seen, t: Texts['home']['alerts']): Alert[] {
+export function alertsOf({ readiness, figures, queues, topics, courts }: Seen, t: Texts['home']['alerts']): Alert[] {
   const found = [
-    ...(system ? systemAlerts(system, t) : []),
+    ...(readiness ? readinessAlerts(readiness, t) : []),
+    ...(figures ? figureAlerts(figures, t) : []),
     ...onePerName(queues).flatMap((entry) => queueAlerts(entry, t)),
     ...topics.flatMap(({ item, stats }) =>
       stats && stats.buried > 0 ? [warn(t.buried(item.name, stats.buried))] : [],
@@ -37,12 +39,17 @@ const onePerName = (all: QueueEntry[]) => [...new Map(all.map((entry) => [entry.
 const bad = (text: string): Alert => ({ tone: 'bad', text });
 const warn = (text: string): Alert => ({ tone: 'warn', text });
 
-function systemAlerts(s: SystemState, t: Texts['home']['alerts']): Alert[] {
+function readinessAlerts(s: Readiness, t: Texts['home']['alerts']): Alert[] {
   const found: Alert[] = [];
   if (s.postgres !== 'ok') found.push(bad(t.postgres));
   else if (s.schema !== 'ok') found.push(bad(t.schema));
   if (s.temporal !== 'ok') found.push(bad(t.temporal));
   else if (s.status === 'degraded') found.push(bad(t.worker));
+  return found;
+}
+
+function figureAlerts(s: Figures, t: Texts['home']['alerts']): Alert[] {
+  const found: Alert[] = [];
   if (s.parked) found.push(bad(t.parked(s.parked)));
   if (s.failed) found.push(bad(t.failed(s.failed)));
   if (s.oldestPending && s.oldestPending > PENDING_SECONDS) found.push(warn(t.pending(duration(s.oldestPending))));

@@ -1,14 +1,19 @@
 import { api, data } from '../../api/client.ts';
+import { CallError, unreachable } from '../../api/problem.ts';
 
-/** What the stores, the workers and the deliveries are doing; null where nobody says. */
-export interface SystemState {
+/** Whether the stores and the workers are there. */
+export interface Readiness {
   postgres: string;
   schema: string;
   temporal: string;
   /** `degraded`: Temporal is away, or no worker publishes. */
   status: 'ok' | 'degraded' | 'unavailable';
+}
+
+/** What the processes, deliveries and workflows of the whole system are doing; null where nobody says. */
+export interface Figures {
   nodes: number | null;
-  /** Seconds that 99 of 100 claims of this process took at most, long polls not counted in full minutes. */
+  /** Seconds that 99 of 100 claims of this process took at most; long polls are among them. */
   handover: number | null;
   parked: number | null;
   pending: number | null;
@@ -17,13 +22,17 @@ export interface SystemState {
   behind: number | null;
 }
 
-type Readiness = Pick<SystemState, 'postgres' | 'schema' | 'temporal' | 'status'>;
+/** Also its 503 is an answer. */
+export async function loadReadiness(signal: AbortSignal): Promise<Readiness> {
+  const response = await fetch('/readyz', { signal }).catch((cause: unknown) => {
+    throw new CallError(unreachable(cause));
+  });
+  return (await response.json()) as Readiness;
+}
 
-/** Three calls, whatever the system holds. */
-export async function loadSystem(signal: AbortSignal): Promise<SystemState> {
-  const [readiness, nodes, metrics] = await Promise.all([
-    fetch('/readyz', { signal }).then((response) => response.json() as Promise<Readiness>),
-    data(api.GET('/v1/nodes', { signal })).catch(() => null),
+export async function loadFigures(signal: AbortSignal): Promise<Figures> {
+  const [nodes, metrics] = await Promise.all([
+    data(api.GET('/v1/nodes', { signal })),
     fetch('/metrics', { signal })
       .then(async (response) => (response.ok ? readMetrics(await response.text()) : []))
       // a proxy may keep /metrics to itself
@@ -31,12 +40,10 @@ export async function loadSystem(signal: AbortSignal): Promise<SystemState> {
   ]);
   const sum = (name: string, labels: Record<string, string> = {}) => {
     const fits = (s: Sample) => s.name === name && Object.entries(labels).every(([l, v]) => s.labels[l] === v);
-    const found = metrics.filter(fits);
-    return metrics.length === 0 ? null : found.reduce((total, s) => total + s.value, 0);
+    return metrics.length === 0 ? null : metrics.filter(fits).reduce((total, s) => total + s.value, 0);
   };
   return {
-    ...readiness,
-    nodes: nodes?.items.length ?? null,
+    nodes: nodes.items.length,
     handover: quantile(metrics, 0.99),
     parked: sum('docket_parked_items'),
     pending: sum('docket_deliveries', { state: 'pending' }),
