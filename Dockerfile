@@ -19,6 +19,7 @@ COPY services services
 COPY db db
 COPY domain domain
 COPY contract contract
+COPY web web
 RUN npm run build
 
 FROM node:24.9.0-bookworm-slim

@@ -1,7 +1,9 @@
 import type { Runtime } from '../runtime/runtime.ts';
 import type { ServiceConfig, Services } from '../services/services.ts';
 import type { Authenticator } from './auth.ts';
+import type { Console } from './console.ts';
 import type { Metrics } from './metrics.ts';
+import type { Attempts } from './sessions/attempts.ts';
 
 interface ApiConfig extends ServiceConfig {
   /** Where the Temporal UI is, for links; null: unknown. */
@@ -10,6 +12,8 @@ interface ApiConfig extends ServiceConfig {
   maxCalls: number;
   /** Open mode listens on loopback and answers only to loopback names. */
   open: boolean;
+  /** Where others reach it; undefined: where it listens. */
+  publicUrl: string | undefined;
 }
 
 /** What endpoints work with. */
@@ -18,7 +22,10 @@ export interface Api {
   runtime: Runtime;
   config: ApiConfig;
   auth: Authenticator;
+  /** To sign in. */
+  attempts: Attempts;
   metrics: Metrics;
+  console: Console;
   /** What has answered at least once since this process began. */
   reached: { postgres: boolean; temporal: boolean };
 }

@@ -8,16 +8,21 @@ import { framing, type Route } from './frame.ts';
 import { openApi } from './openapi.ts';
 import { PathRouter } from './router.ts';
 
-/** The HTTP API: endpoints, the documentation's pages, and what is neither. */
+/** The HTTP API: endpoints, the documentation's pages, the console, and what is none of them. */
 export async function createApp(api: Api): Promise<Hono<{ Bindings: ApiBindings }>> {
   const framed = await framing(api);
   const app = new Hono<{ Bindings: ApiBindings }>({ router: new PathRouter() });
+  const shown = (c: ApiContext) => {
+    const answer = api.console.answer(c);
+    if (!answer) throw new Problem('not_found', `there is no ${c.req.path}`);
+    return answer;
+  };
   const add = (method: string, route: Route) => app.on(method, route.path, framed(route));
   for (const e of endpoints) {
     const { problemAnswer } = e;
-    add(e.method.toUpperCase(), { path: pathOf(e), work: (c) => perform(api, e, c), problemAnswer });
+    add(e.method.toUpperCase(), { path: pathOf(e), work: (c, headers) => perform(api, e, c, headers), problemAnswer });
   }
-  const others = { ...pages(), '/openapi.json': (c: ApiContext) => c.json(openApi(endpoints)) };
+  const others = { '/': shown, ...pages(), '/openapi.json': (c: ApiContext) => c.json(openApi(endpoints)) };
   for (const [path, page] of Object.entries(others)) add('GET', { path, work: page });
   for (const [path, methods] of methodsOf(endpoints, Object.keys(others)))
     add('ALL', {
@@ -27,12 +32,7 @@ export async function createApp(api: Api): Promise<Hono<{ Bindings: ApiBindings 
         throw new Problem('method_not_allowed', `${c.req.path} knows ${headers.allow}`);
       },
     });
-  const unknown = framed({
-    path: '/*',
-    work(c) {
-      throw new Problem('not_found', `there is no ${c.req.path}`);
-    },
-  });
+  const unknown = framed({ path: '/*', work: shown });
   app.notFound(unknown);
   return app;
 }

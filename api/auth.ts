@@ -2,11 +2,15 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Role } from '../contract/keys.ts';
 import { digest, type KeyService } from '../services/keys.ts';
 import { invalid, Problem } from '../services/problems.ts';
+import type { SessionService } from '../services/sessions.ts';
+import { isOwnPage, type Sent } from './origins.ts';
 
 /** Who calls. */
 export interface Caller {
   /** The key's id; `open` where no key is asked for. */
   id: string;
+  /** The key's name. */
+  name: string | null;
   /** How events name this caller: a reviewer's subject, else the key's name. */
   actor: string;
   role: Role;
@@ -15,33 +19,77 @@ export interface Caller {
   queues: string[] | null;
   /** The stream ticket that stands for the key, hashed. */
   ticket?: Buffer;
+  /** The session that stands for the key, its token hashed. */
+  session?: { hash: Buffer; expiresAt: Date };
 }
 
-const OPEN: Caller = { id: 'open', actor: 'anonymous', role: 'admin', subject: null, queues: null };
+/** Where no key is asked for. */
+export const OPEN: Caller = { id: 'open', name: null, actor: 'anonymous', role: 'admin', subject: null, queues: null };
+
+export const SESSION_COOKIE = 'docket_session';
+const TOKEN = new RegExp(`(?:^|;)\\s*${SESSION_COOKIE}=([A-Za-z0-9_-]{43})\\s*(?:;|$)`);
+
+interface Options {
+  /** Nobody needs a key (loopback only). */
+  open: boolean;
+  publicUrl: string | undefined;
+}
 
 /**
- * Finds out who calls. In open mode (loopback only) a missing key is an administrator, a given one
- * counts.
+ * Finds out who calls. In open mode a missing key is an administrator, a given one counts; a cookie does not: it may be of
+ * another server on this machine.
  */
 export class Authenticator {
   readonly #keys: KeyService;
-  readonly #open: boolean;
+  readonly #sessions: SessionService;
+  readonly #options: Options;
 
-  constructor(keys: KeyService, open: boolean) {
+  constructor(keys: KeyService, sessions: SessionService, options: Options) {
     this.#keys = keys;
-    this.#open = open;
+    this.#sessions = sessions;
+    this.#options = options;
+  }
+
+  /**
+   * By the header Authorization, else by the cookie of a session.
+   * @throws Problem `unauthenticated`; `forbidden` where a page of another site uses the cookie
+   */
+  async caller(header: string | undefined, sent: Sent): Promise<Caller> {
+    if (header !== undefined) return this.keyCaller(/^Bearer +(\S+)$/i.exec(header)?.[1]);
+    if (this.#options.open) return OPEN;
+    const token = TOKEN.exec(sent.headers.cookie ?? '')?.[1];
+    return token === undefined ? this.keyCaller(undefined) : this.#sessionCaller(digest(token), sent);
   }
 
   /** @throws Problem `unauthenticated` */
-  async caller(header: string | undefined): Promise<Caller> {
-    if (header === undefined && this.#open) return OPEN;
-    const key = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1];
+  async keyCaller(key: string | undefined): Promise<Caller> {
     const id = key && /^docket_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/.exec(key)?.[1];
     const row = id ? await this.#keys.find(id) : undefined;
     if (!key || !row || !timingSafeEqual(digest(key), row.hash))
       throw new Problem('unauthenticated', 'send Authorization: Bearer with a valid key');
-    const { role, subject, queues } = row;
-    return { id: row.id, actor: subject ?? row.name, role, subject, queues };
+    const { name, role, subject, queues } = row;
+    return { id: row.id, name, actor: subject ?? name, role, subject, queues };
+  }
+
+  async #sessionCaller(hash: Buffer, sent: Sent): Promise<Caller> {
+    const session = await this.#sessions.find(hash);
+    const row = session && (await this.#keys.find(session.key_id));
+    if (!row) throw new Problem('unauthenticated', 'this session is unknown or has ended: sign in again');
+    if (!isOwnPage(sent, this.#options.publicUrl))
+      throw new Problem(
+        'forbidden',
+        'pages of other sites may not use this session: its own send Origin or Sec-Fetch-Site',
+      );
+    const { id, name, role, subject, queues } = row;
+    return {
+      id,
+      name,
+      actor: subject ?? name,
+      role,
+      subject,
+      queues,
+      session: { hash, expiresAt: session.expires_at },
+    };
   }
 
   /** @throws Problem `unauthenticated` */
@@ -53,9 +101,10 @@ export class Authenticator {
     return { ...holder, ticket: hash };
   }
 
-  /** Whether the caller's key still counts: what stays open for long asks again. */
-  async isLive({ id, ticket }: Caller): Promise<boolean> {
+  /** Whether the caller's key and session still count: what stays open for long asks again. */
+  async isLive({ id, ticket, session }: Caller): Promise<boolean> {
     if (ticket) await this.#keys.keep(ticket);
+    if (session && !(await this.#sessions.find(session.hash))) return false;
     return id === OPEN.id || (await this.#keys.find(id)) !== undefined;
   }
 }

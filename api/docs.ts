@@ -54,7 +54,6 @@ export function pages(): Record<string, Page> {
     return [`/docs/${name}`, (c) => c.body(file, 200, { 'content-type': type, 'cache-control': 'max-age=86400' })];
   };
   return {
-    '/': (c) => c.redirect('/docs'),
     '/docs': html(PAGE),
     '/docs/errors': html(ERRORS),
     '/docs/start.js': (c) => c.body(START, 200, { 'content-type': 'text/javascript' }),

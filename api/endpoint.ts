@@ -7,7 +7,7 @@ import type { ProblemCode } from '../contract/problems.ts';
 import type { Gone } from '../runtime/waiting.ts';
 import { invalid, Problem } from '../services/problems.ts';
 import type { Api } from './api.ts';
-import type { Caller } from './auth.ts';
+import { type Caller, OPEN } from './auth.ts';
 import { checkValues, readJson, type Sent } from './body.ts';
 import { checkScope, scoped } from './scopes.ts';
 
@@ -17,7 +17,7 @@ type Schema = z.ZodType;
 type Out<S> = S extends Schema ? z.output<S> : undefined;
 type In<S> = S extends Schema ? z.input<S> : never;
 
-type Status = 200 | 201 | 202 | 503;
+type Status = 200 | 201 | 202 | 204 | 503;
 /** The schema of the body under each status. */
 type Answers = Partial<Record<Status, Schema>>;
 /** What may be answered: bodies are sent as they are, so the schema of their status must accept them. */
@@ -36,6 +36,9 @@ interface Call<P, Q, B> {
   /** The body as it was sent, for endpoints that check it themselves. */
   raw(): Promise<Sent>;
   header(name: string): string | undefined;
+  incoming: IncomingMessage;
+  /** Those of the answer, for endpoints that add to them. */
+  headers: Record<string, string>;
 }
 
 /** One for each status that it may be, so that handlers choose it by an expression. */
@@ -100,7 +103,12 @@ export function endpoint<
 export type AnyEndpoint = Endpoint<Schema | undefined, Schema | undefined, Schema | undefined, Answers>;
 
 /** Does a call of an endpoint. @throws Problem */
-export async function perform(api: Api, e: AnyEndpoint, c: ApiContext): Promise<Answer<Answers> | Response> {
+export async function perform(
+  api: Api,
+  e: AnyEndpoint,
+  c: ApiContext,
+  headers: Record<string, string>,
+): Promise<Answer<Answers> | Response> {
   const caller = await authorise(api, e, c);
   const params = check(e.params, pathParams(c), 'path');
   const query = queryOf(e, c);
@@ -114,7 +122,8 @@ export async function perform(api: Api, e: AnyEndpoint, c: ApiContext): Promise<
     const named = { params: params ?? {}, query: query ?? {}, body: body ?? {} };
     await checkScope(api, caller, { endpoint: `${e.method} ${e.path}`, path: e.path, ...named });
   }
-  const answered = await e.handle({ api, caller, params, query, body, raw, header, cut, signal: new Departure(c) });
+  const signal = new Departure(c);
+  const answered = await e.handle({ api, caller, params, query, body, raw, header, cut, incoming, headers, signal });
   if (answered instanceof Response || !isBound) return answered;
   return { ...answered, body: scoped(caller, e.path, answered.body) };
 }
@@ -168,9 +177,12 @@ function bodyOf(e: AnyEndpoint, { value }: Sent): unknown {
 }
 
 async function authorise(api: Api, e: AnyEndpoint, c: ApiContext): Promise<Caller> {
-  if (e.roles === null) return { id: 'open', actor: 'anonymous', role: 'admin', subject: null, queues: null };
+  if (e.roles === null) return OPEN;
   const ticket = e.takesTicket ? c.req.query('ticket') : undefined;
-  const caller = ticket ? await api.auth.ticketCaller(ticket) : await api.auth.caller(c.req.header('authorization'));
+  const { auth } = api;
+  const caller = ticket
+    ? await auth.ticketCaller(ticket)
+    : await auth.caller(c.req.header('authorization'), c.env.incoming);
   if (caller.role !== 'admin' && !e.roles.includes(caller.role))
     throw new Problem('forbidden', `a ${caller.role} key may not do this`);
   return caller;

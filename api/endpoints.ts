@@ -45,6 +45,7 @@ import {
   reviewWorkflow,
 } from './reviews/get.ts';
 import { putReviewEndpoint } from './reviews/put.ts';
+import { getSessionEndpoint, signInEndpoint, signOutEndpoint } from './sessions/sessions.ts';
 import { streamEndpoint, streamTicketEndpoint } from './streams/stream.ts';
 import { livez, metricsEndpoint, nodesEndpoint, readyz } from './system/health.ts';
 import { completeTaskEndpoint, dispatchLogEndpoint, nextTaskEndpoint } from './tasks/dispatches.ts';
@@ -170,6 +171,9 @@ export const endpoints = [
   feedEndpoint,
   streamEndpoint,
   streamTicketEndpoint,
+  signInEndpoint,
+  getSessionEndpoint,
+  signOutEndpoint,
   addKeyEndpoint,
   listKeysEndpoint,
   revokeKeyEndpoint,

@@ -4,6 +4,7 @@ import { secureHeaders } from 'hono/secure-headers';
 import { Problem, problemFrom } from '../services/problems.ts';
 import type { Api } from './api.ts';
 import type { ApiContext } from './endpoint.ts';
+import { isForeign, isLoopbackName } from './origins.ts';
 
 /** What a call comes to: a value, sent as JSON, or an answer of its own. */
 type Outcome = { status: number; body: unknown } | Response;
@@ -18,7 +19,6 @@ export interface Route {
   problemAnswer?(problem: Problem): { status: number; body: object };
 }
 
-const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 const REQUEST_ID = /^[\w.-]{1,100}$/;
 
 /**
@@ -77,7 +77,7 @@ function refuse(
   const { status, code } = problem;
   if (status >= 500) api.runtime.log.error({ requestId, path: c.req.path, ...described(error) }, code);
   api.metrics.refused.inc({ code });
-  if (status === 429) headers['retry-after'] = '1';
+  if (status === 429) headers['retry-after'] = String(problem.fields.retryAfter ?? 1);
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   const shaped = problemAnswer?.(problem);
   if (shaped) return json(shaped.status, shaped.body, headers);
@@ -86,6 +86,7 @@ function refuse(
 
 /** Headers as a plain object, which the server writes as it is; one of `Headers` would be made, sorted and copied. */
 function json(status: number, body: unknown, headers: Record<string, string>, type = 'application/json'): Response {
+  if (status === 204) return new Response(null, { status, headers });
   if (status === 503) headers['retry-after'] = '1';
   headers['content-type'] = type;
   return new Response(JSON.stringify(body), { status, headers });
@@ -96,17 +97,8 @@ function admit({ runtime, config }: Api, c: ApiContext): void {
   if (runtime.load.calls > config.maxCalls)
     throw new Problem('rate_limited', 'too many calls at once', { retryAfter: 1 });
   if (!config.open) return;
-  const { host, origin, 'sec-fetch-site': site } = c.env.incoming.headers;
-  // a page of another site must not reach an open server through a name of its own (DNS rebinding)
-  if (!LOOPBACK_HOST.test(host ?? 'localhost'))
-    throw new Problem('forbidden', 'this server is open to this machine only');
-  // what a browser sends for a page of another site: even a call without a body would be done
-  if (isForeign(site, origin)) throw new Problem('forbidden', 'pages of other sites may not call this server');
-}
-
-function isForeign(site: string | string[] | undefined, origin: string | undefined): boolean {
-  if (site === 'cross-site') return true;
-  return origin !== undefined && !(URL.canParse(origin) && LOOPBACK_HOST.test(new URL(origin).host));
+  if (!isLoopbackName(c.env.incoming)) throw new Problem('forbidden', 'this server is open to this machine only');
+  if (isForeign(c.env.incoming)) throw new Problem('forbidden', 'pages of other sites may not call this server');
 }
 
 /** Message and stack only: a database error also carries the row, which is a caller's content. */

@@ -1,6 +1,7 @@
 import { OpenAPIHono, type RouteConfig, type z } from '@hono/zod-openapi';
 import { PROBLEMS, type ProblemCode, ProblemSchema } from '../contract/problems.ts';
 import { Problem } from '../services/problems.ts';
+import { SESSION_COOKIE } from './auth.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 
 /** The OpenAPI document of these endpoints. */
@@ -8,6 +9,8 @@ export function openApi(endpoints: AnyEndpoint[]) {
   const app = new OpenAPIHono();
   const { openAPIRegistry: registry } = app;
   registry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer' });
+  const cookie = { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE } as const;
+  registry.registerComponent('securitySchemes', 'session', cookie);
   for (const e of endpoints) registry.registerPath(operationOf(e));
   return app.getOpenAPI31Document({
     openapi: '3.1.0',
@@ -44,7 +47,7 @@ function operationOf(e: AnyEndpoint): RouteConfig {
     path: e.path,
     tags: [e.tag],
     summary: e.summary,
-    security: e.roles === null ? [] : [{ key: [] }],
+    security: e.roles === null ? [] : [{ key: [] }, { session: [] }],
     ...(e.roles && { description: `Roles: ${[...e.roles, 'admin'].join(', ')}.` }),
     request: {
       ...(e.params && { params: e.params as z.ZodObject }),
@@ -63,7 +66,7 @@ function operationOf(e: AnyEndpoint): RouteConfig {
           status,
           {
             description: status === '503' ? 'unavailable' : 'Done',
-            content: { [e.media ?? 'application/json']: { schema } },
+            ...(status !== '204' && { content: { [e.media ?? 'application/json']: { schema } } }),
           },
         ]),
       ),

@@ -30,7 +30,7 @@ const LISTS: Record<string, string> = {
 
 /** Which look at what they are about themselves, or are about no queue. */
 const OWN = new Set([
-  ...['post /v1/jobs', 'get /v1/stream', 'post /v1/stream-tickets'],
+  ...['post /v1/jobs', 'get /v1/stream', 'post /v1/stream-tickets', 'get /v1/session', 'delete /v1/session'],
   ...['get /v1/templates', 'post /v1/templates', 'get /v1/templates/{id}'],
 ]);
 

@@ -9,14 +9,18 @@ import type { Api } from '../api/api.ts';
 import { createApp } from '../api/app.ts';
 import { Authenticator } from '../api/auth.ts';
 import { type Beanstalkd, listenBeanstalkd } from '../api/beanstalkd/server.ts';
+import { Console } from '../api/console.ts';
 import type { ApiBindings } from '../api/endpoint.ts';
 import { createMetrics } from '../api/metrics.ts';
+import { Attempts } from '../api/sessions/attempts.ts';
 import { openStreams } from '../api/streams/sse.ts';
 import { reachStores } from '../api/system/health.ts';
 import type { Config } from '../runtime/config.ts';
+import type { Log } from '../runtime/log.ts';
 import { createRuntime, type Runtime } from '../runtime/runtime.ts';
 import { createServices, type Services } from '../services/services.ts';
 import { installRuntime, startWorker } from '../worker/worker.ts';
+import { findSite } from './servers/site.ts';
 import { keepRunning } from './servers/supervisor.ts';
 
 export interface Stores {
@@ -58,6 +62,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   const node = `${hostname()
     .replaceAll(/[^A-Za-z0-9.-]/g, '-')
     .slice(0, 40)}-${randomBytes(4).toString('hex')}`;
+  const closing = new AbortController();
   const listening = role === 'worker' ? null : await reservePort(config);
   const url = listening && `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${listening.port}`;
   const beanstalkd = role === 'worker' ? null : await reserveBeanstalkd(config);
@@ -78,6 +83,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   if (listening && api) {
     listening.open((await createApp(api)).fetch);
     reachStores(api);
+    void openConsole(api.console, config, runtime.log, closing.signal);
     await beanstalkd?.open(api);
   }
   const worker = role === 'api' ? null : await workerOf(runtime, services, config, temporal);
@@ -89,6 +95,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
     services,
     async stop() {
       log.info({ node }, 'stopping');
+      closing.abort();
       await beanstalkd?.stop();
       runtime.waiters.close();
       for (const stream of [...openStreams]) stream.close();
@@ -162,10 +169,23 @@ function openApi(runtime: Runtime, services: Services, config: Config, stores: S
   return {
     ...{ runtime, services },
     config: { ...config, temporalUiUrl: stores.temporalUiUrl, temporalNamespace },
-    auth: new Authenticator(services.keys, config.open),
+    auth: new Authenticator(services.keys, services.sessions, config),
+    attempts: new Attempts(),
     metrics: createMetrics(runtime, services),
+    console: new Console(config.imageHosts),
     reached: { postgres: false, temporal: false },
   };
+}
+
+/** Shows the console as soon as its files are there. Without them the API works all the same. */
+async function openConsole(console: Console, { cacheDir }: Config, log: Log, closing: AbortSignal): Promise<void> {
+  try {
+    console.load(await findSite(cacheDir, closing));
+  } catch (error) {
+    if (closing.aborted) return;
+    console.fail();
+    log.error({ err: (error as Error).message }, 'the console is not there');
+  }
 }
 
 const reserveBeanstalkd = async ({ beanstalkdPort: port, beanstalkdHost: host }: Config) =>

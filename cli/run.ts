@@ -30,7 +30,7 @@ async function startAll(config: Config, began: number, signal: AbortSignal): Pro
   console.log('Docket is starting …');
   const system: RunningSystem = await startSystem(config, (line) => console.log(line), signal);
   console.log(`Docket is ready after ${((Date.now() - began) / 1000).toFixed(1)} s.
-  API           ${system.url}
+  console, API  ${system.url}
   docs          ${system.url}/docs
   Temporal UI   ${system.temporalUiUrl ?? '(of your server)'}
   beanstalkd    ${system.beanstalkd?.address ?? 'off; BEANSTALKD_PORT=11300 opens it'}

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, Name, orNull, PositiveSeconds, Priority, Requires, Seconds, ShownCallback } from './common.ts';
+import { Callback, Name, orNull, Page, PositiveSeconds, Priority, Requires, Seconds, ShownCallback } from './common.ts';
 
 const Escalation = z.strictObject({ afterSeconds: Seconds, priority: Priority });
 
@@ -92,3 +92,22 @@ export const QueueStats = z
     leaseExpiries: z.number().int(),
   })
   .openapi('QueueStats');
+
+/** A list of queues or topics. */
+export const QueueFilter = Page.extend({
+  order: z.enum(['newest', 'oldest-waiting']).default('newest').openapi({
+    description: 'oldest-waiting: those whose items have been waiting the longest; one page, without a cursor',
+  }),
+  stats: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((stats) => stats === 'true')
+    .openapi({ type: 'boolean', default: false, description: 'With the figures of each' }),
+}).refine((q) => q.order === 'newest' || q.cursor === undefined, {
+  message: 'goes with order=newest only',
+  path: ['cursor'],
+});
+
+export const ListedQueue = Queue.extend({
+  stats: QueueStats.optional().openapi({ description: 'Where they were asked for' }),
+}).openapi('ListedQueue');

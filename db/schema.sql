@@ -618,6 +618,16 @@ create table schema_step (
   constraint schema_step_pkey PRIMARY KEY (name)
 );
 
+create table session (
+  hash                 bytea not null,
+  key_id               text not null,
+  created_at           timestamp with time zone default clock_timestamp() not null,
+  expires_at           timestamp with time zone not null,
+  constraint session_pkey PRIMARY KEY (hash)
+);
+CREATE INDEX session_expires ON public.session USING btree (expires_at);
+comment on column session.hash is 'of its token, which is not kept';
+
 create table stream_ticket (
   hash                 bytea not null,
   key_id               text not null,
@@ -625,6 +635,7 @@ create table stream_ticket (
   role                 text not null,
   subject              text,
   expires_at           timestamp with time zone not null,
+  session              bytea,
   constraint stream_ticket_pkey PRIMARY KEY (hash)
 );
 

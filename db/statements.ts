@@ -238,6 +238,7 @@ export interface StreamTicketRow {
   role: Columns['stream_ticket.role'];
   subject: string | null;
   expires_at: Date;
+  session: Buffer | null;
 }
 
 export interface TaskRow {
@@ -388,21 +389,22 @@ export interface Statements {
   get_key: { params: { id: string }; row: ApiKeyRow };
   list_keys: { params: { before?: number | null; limit: number }; row: { id: string; name: string; role: Columns['api_key.role']; subject: string | null; queues: string[] | null; expires_at: Date | null; created_at: Date; revoked_at: Date | null; seq: number } };
   revoke_key: { params: { id: string }; row: ApiKeyRow };
-  add_stream_ticket: { params: { hash: Uint8Array; keyId: string; actor: string; role: string; subject?: string | null; seconds: number }; row: { expires_at: Date } };
-  get_stream_ticket: { params: { hash: Uint8Array }; row: StreamTicketRow & { queues: string[] | null } };
+  add_stream_ticket: { params: { hash: Uint8Array; keyId: string; session?: Uint8Array | null; actor: string; role: string; subject?: string | null; seconds: number }; row: { expires_at: Date } };
+  get_stream_ticket: { params: { hash: Uint8Array }; row: StreamTicketRow & { name: string; queues: string[] | null; session_ends: Date | null } };
   keep_stream_ticket: { params: { seconds: number; hash: Uint8Array }; row: never };
   forget_stream_tickets: { params: {}; row: never };
   list_items: { params: { state?: string | null; person?: string | null; createdAfter?: Date | string | null; createdBefore?: Date | string | null; beforeCreatedAt?: Date | string | null; beforeSeq?: number | null; limit: number; kind: string; queue?: string | null }; row: ItemRow };
   ensure_queue: { params: { kind: string; name: string }; row: never };
   get_queue: { params: { kind: string; name: string }; row: QueueRow };
   list_queues: { params: { kind: string; before?: number | null; limit: number }; row: QueueRow };
+  oldest_queues: { params: { kind: string; limit: number }; row: QueueRow };
   delete_queue: { params: { kind: string; name: string }; row: { outcome: Columns['delete_queue.outcome'] } };
   put_queue: { params: { kind: string; name: string; leaseSeconds: number; levelSeconds?: number | null; escalations: unknown; reclaimedFirst: boolean; maxHeld: number; maxAttempts?: number | null; deadlineSeconds?: number | null; callback?: unknown; form?: unknown; rules: unknown }; row: QueueRow };
   pause_queue: { params: { paused: boolean; kind: string; name: string }; row: QueueRow };
   take_refresh: { params: {}; row: { kind: Columns['queue.kind']; name: string } };
   refresh_items: { params: { kind: string; name: string; afterCreatedAt: Date | string; afterSeq: number; limit: number }; row: { created_at: string; seq: number; due: string[]; ruled: string[] }; moves: 'unseen' };
   refresh_done: { params: { kind: string; name: string; settingsVersion: number }; row: { name: string } };
-  queue_stats: { params: { kind: string; name: string }; row: { counts: Columns['queue_stats.counts']; oldest_waiting_seconds: number | null; claims_per_minute: number } };
+  queue_stats: { params: { kind: string; names: (string | null)[] }; row: { name: string; counts: Columns['queue_stats.counts']; oldest_waiting_seconds: number | null; claims_per_minute: number } };
   claim_reasons: { params: { kind: string; queue: string; person: string; skills: (string | null)[] }; row: { delayed: number; held: number; excluded: number; skills: number; skipped: number; paused: number; max_held: number; retry_after: number | null } };
   claim: { params: { kind: string; queue: string; persons: (string | null)[]; tokens: (string | null)[]; count: number; skills: (string | null)[]; resume: boolean }; row: ItemRow; moves: true };
   claim_next: { params: { kind: string; id: string; follows: string; token: string; skills: (string | null)[] }; row: ItemRow; moves: true };
@@ -456,6 +458,10 @@ export interface Statements {
   get_schedule: { params: { topic: string; name: string }; row: ScheduleRow };
   list_schedules: { params: { topic: string; before?: number | null; limit: number }; row: ScheduleRow };
   delete_schedule: { params: { topic: string; name: string }; row: { name: string } };
+  add_session: { params: { hash: Uint8Array; seconds: number; keyId: string }; row: { expires_at: Date; seconds: number } };
+  get_session: { params: { hash: Uint8Array }; row: { key_id: string; expires_at: Date } };
+  end_session: { params: { hash: Uint8Array }; row: never };
+  forget_sessions: { params: {}; row: never };
   add_template: { params: { id: string; name: string; params: unknown; hash: string }; row: TaskTemplateRow };
   get_template: { params: { id: string }; row: TaskTemplateRow };
   delete_template: { params: { id: string }; row: { outcome: Columns['delete_template.outcome'] } };

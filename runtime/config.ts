@@ -5,6 +5,14 @@ import { z } from 'zod';
 const Port = z.coerce.number().int().min(0).max(65_535);
 const OnOff = z.enum(['on', 'off']);
 
+/** As it stands in a Content-Security-Policy, where anything else could say something of its own. */
+const ImageHost = z
+  .string()
+  .regex(
+    /^(https?:\/\/)?(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:\d{1,5})?$/i,
+    'must be hosts, separated by commas: images.example.com, https://*.example.com',
+  );
+
 const Environment = z.object({
   PORT: Port.default(3000),
   HOST: z.string().default('127.0.0.1'),
@@ -41,6 +49,12 @@ const Environment = z.object({
   DOCKET_MAX_ROTATIONS: z.coerce.number().int().min(0).max(1_000_000).default(100),
   DOCKET_RETENTION_DAYS: z.coerce.number().min(1).max(36_500).default(730),
   DOCKET_MAX_CALLS: z.coerce.number().int().min(1).default(5000),
+  DOCKET_IMAGE_HOSTS: z
+    .string()
+    .default('')
+    .transform((hosts) => hosts.split(',').map((host) => host.trim()))
+    .transform((hosts) => hosts.filter((host) => host !== ''))
+    .pipe(z.array(ImageHost)),
   DOCKET_POOL: z.coerce.number().int().min(4).max(200).default(20),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('warn'),
 });
@@ -105,6 +119,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** How long what has ended of tasks is kept. */
     retentionDays: e.DOCKET_RETENTION_DAYS,
     maxCalls: e.DOCKET_MAX_CALLS,
+    /** From which the console may show images, beside this server. */
+    imageHosts: e.DOCKET_IMAGE_HOSTS,
     poolSize: e.DOCKET_POOL,
     logLevel: e.LOG_LEVEL,
   };

@@ -5,8 +5,10 @@ import type { Bus } from './notify.ts';
 
 const BEAT_MS = 5_000;
 const EACH_MINUTE = 12;
-/** Fresh statistics, and away with what has served its time: parked rows, notices, silent nodes, rows of the counts. */
-const TIDYING = ['refresh_statistics', 'unpark', 'forget_notices', 'forget_nodes', 'compact_tally'] as const;
+/** Fresh statistics, and away with what has served its time: parked rows, notices, silent nodes, sessions, rows of the counts. */
+const TIDYING = [
+  ...['refresh_statistics', 'unpark', 'forget_notices', 'forget_nodes', 'forget_sessions', 'compact_tally'],
+] as const;
 
 export interface MaintenanceOptions {
   db: Db;

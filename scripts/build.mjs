@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { sourceFiles, sourceHash } from '../cli/servers/compiled.mjs';
 
-// Compiles what runs on a server into dist/: JavaScript, what is read by path beside it, and the workflows' bundle.
+// Compiles what runs on a server into dist/: JavaScript, what is read by path beside it, the workflows' bundle, and the console.
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const DIST = join(ROOT, 'dist');
@@ -25,5 +25,17 @@ const { code } = await bundleWorkflowCode({
   logger: new DefaultLogger('WARN'),
 });
 writeFileSync(join(DIST, 'workflows/bundle.cjs'), code);
+const vite = join(dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin/vite.js');
+const site = [
+  '--config',
+  'web/vite.config.ts',
+  '--configLoader',
+  'runner',
+  '--outDir',
+  join(DIST, 'web'),
+  '--logLevel',
+  'warn',
+];
+execFileSync(process.execPath, [vite, 'build', ...site], { cwd: ROOT, stdio: 'inherit' });
 // last: without it dist/ is not whole, and not used
 writeFileSync(join(DIST, 'sources'), hash);

@@ -35,6 +35,11 @@ const checks: Check[] = [
     run: () => tool('tsc', '--noEmit', '--pretty', 'false'),
   },
   {
+    name: 'types of the console',
+    fix: '`npx tsc -p web` shows the same',
+    run: () => tool('tsc', '-p', 'web', '--noEmit', '--pretty', 'false'),
+  },
+  {
     name: 'lint and format',
     fix: '`npm run format` applies safe fixes',
     run: () => tool('biome', 'check', '--colors=off', '--error-on-warnings', '--max-diagnostics=50'),
@@ -45,7 +50,7 @@ const checks: Check[] = [
     fix: 'delete it; what is used in its own file only needs no `export`: `npx knip --fix` takes it off',
     run: () => tool('knip', '--no-progress'),
   },
-  { name: 'sizes', fix: 'split it by subject', run: () => [...sources.flatMap(checkSizes), ...sqlLengths()] },
+  { name: 'sizes', fix: 'split it by subject', run: () => [...sources.flatMap(checkSizes), ...lengths()] },
   { name: 'SQL in db/ only', fix: 'name the statement in db/queries and call it through db/', run: each(checkSql) },
   { name: 'nothing unfinished', fix: 'finish it, or file it and drop the comment', run: each(checkWords) },
   { name: 'workflow bundle', fix: 'use `import type`, or move what workflows need to domain/', run: bundle },
@@ -89,8 +94,10 @@ function readSources(): Source[] {
   return written.map((path) => readSource(path, readFileSync(path, 'utf8')));
 }
 
-function sqlLengths(): string[] {
-  return files('*.sql').flatMap((path) => checkLength(path, readFileSync(path, 'utf8').split('\n').length - 1));
+function lengths(): string[] {
+  return files('*.sql', '*.css').flatMap((path) =>
+    checkLength(path, readFileSync(path, 'utf8').split('\n').length - 1),
+  );
 }
 
 async function bundle(): Promise<string[]> {

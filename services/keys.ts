@@ -20,10 +20,13 @@ export interface NewKey {
 interface StreamHolder {
   /** Its key's. */
   id: string;
+  name: string;
   actor: string;
   role: Role;
   subject: string | null;
   queues: string[] | null;
+  /** That asked for it; it ends with this. */
+  session?: { hash: Buffer; expiresAt: Date };
 }
 
 const PREFIX = 'docket';
@@ -60,18 +63,19 @@ export function keyService(db: Db) {
       return row;
     },
     /** A ticket that stands for a key in a URL; to be used within 60 s. */
-    async streamTicket({ id: keyId, ...holder }: Omit<StreamHolder, 'queues'>) {
+    async streamTicket({ id: keyId, session, ...holder }: Omit<StreamHolder, 'queues' | 'name'>) {
       const ticket = `st_${randomBytes(32).toString('base64url')}`;
       await db.run('forget_stream_tickets');
-      const made = { ...holder, keyId, hash: digest(ticket), seconds: STREAM_TICKET_SECONDS };
+      const made = { ...holder, keyId, session: session?.hash, hash: digest(ticket), seconds: STREAM_TICKET_SECONDS };
       return { ticket, expiresAt: only(await db.run('add_stream_ticket', made)).expires_at };
     },
     /** Undefined: unknown, or it has run out. */
     async holderOf(ticketHash: Buffer): Promise<StreamHolder | undefined> {
       const [row] = await db.run('get_stream_ticket', { hash: ticketHash });
       if (!row) return undefined;
-      const { key_id: id, actor, role, subject, queues } = row;
-      return { id, actor, role, subject, queues };
+      const { key_id: id, name, actor, role, subject, queues } = row;
+      const session = row.session && row.session_ends ? { hash: row.session, expiresAt: row.session_ends } : undefined;
+      return { id, name, actor, role, subject, queues, ...(session && { session }) };
     },
     /** Lets a stream ticket that is in use last for as long as its stream, and some time longer. */
     async keep(ticketHash: Buffer): Promise<void> {

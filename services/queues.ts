@@ -41,9 +41,11 @@ export function queueService(runtime: Runtime, rules: Rules) {
     ...{ get, refresh },
     /** @throws Problem `not_found` */
     find: async (kind: Named, name: string) => found(await db.run('get_queue', { kind, name }), missing(kind, name)),
-    /** Newest first, those whose number in the list is below `before`. */
-    list: (kind: Kind, before: number | undefined, limit: number) =>
-      db.lists.run('list_queues', { kind, before, limit }),
+    /** In the order newest, those whose number in the list is below `before`. */
+    list: (kind: Kind, { order, before, limit }: ListOf) =>
+      order === 'newest'
+        ? db.lists.run('list_queues', { kind, before, limit })
+        : db.lists.run('oldest_queues', { kind, limit }),
     /**
      * Replaces a ticket queue's settings, and applies them at once to what is open in it.
      * @throws Problem 422 when the form or a rule is not a JSON Schema that can be used
@@ -67,9 +69,21 @@ export function queueService(runtime: Runtime, rules: Rules) {
       if (!paused) runtime.wakeAll(`ticket/${name}`);
       return queue;
     },
-    /** Counts by state, exact as of the answer. */
-    stats: async (kind: Kind, name: string) => only(await db.lists.run('queue_stats', { kind, name })),
+    ...figures(runtime),
   };
+}
+
+interface ListOf {
+  order: 'newest' | 'oldest-waiting';
+  before: number | undefined;
+  limit: number;
+}
+
+function figures({ db }: Runtime) {
+  /** By name: counts by state, exact as of the answer. */
+  const statsOf = async (kind: Kind, names: string[]) =>
+    new Map((await db.lists.run('queue_stats', { kind, names })).map((row) => [row.name, row]));
+  return { statsOf, stats: async (kind: Kind, name: string) => only([...(await statsOf(kind, [name])).values()]) };
 }
 
 function knownQueues({ db }: Runtime) {

@@ -19,6 +19,7 @@ import { Reconciler } from './reconciler.ts';
 import { reviewService } from './reviews.ts';
 import { Rules } from './rules.ts';
 import { scheduleService } from './schedules.ts';
+import { sessionService } from './sessions.ts';
 import { applySettings } from './settings.ts';
 import { type TaskConfig, taskService } from './tasks.ts';
 import { templateService } from './templates.ts';
@@ -62,6 +63,7 @@ export function createServices(runtime: Runtime, config: ServiceConfig) {
     dispatches: dispatchService(runtime),
     feed: feedService(runtime),
     keys: keyService(runtime.db),
+    sessions: sessionService(runtime.db),
     figures: figureService(runtime.db),
     deliveries: deliveryService(runtime),
     outcomes: outcomeService(runtime.db),

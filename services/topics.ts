@@ -30,8 +30,6 @@ export function topicService(runtime: Runtime, queues: QueueService) {
       if (!settings.paused) runtime.wakeAll(`job/${topic}`);
       return queue;
     },
-    /** Newest first. @param before the position in the list to continue after */
-    list: (before: number | undefined, limit: number) => queues.list('job', before, limit),
     /** @throws Problem `not_found`, or `id_conflict` for one that has jobs or schedules */
     remove: (topic: string) => queues.remove('job', topic),
     /** For so many seconds; 0 ends a pause. */

@@ -1,16 +1,34 @@
 import { z } from '@hono/zod-openapi';
-import { Deleted, orNull, Page, pageOf, ShownCallback } from '../../contract/common.ts';
+import { Deleted, orNull, pageOf, ShownCallback } from '../../contract/common.ts';
 import { JOB_STATES, TopicParam, TopicSettings } from '../../contract/jobs.ts';
+import { QueueFilter } from '../../contract/queues.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { coreState } from '../../domain/items.ts';
 import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { page } from '../paging.ts';
+import { pageOfQueues } from '../paging.ts';
 
 const ShownPush = ShownCallback.extend({ concurrency: z.number().int() }).openapi('ShownPush');
 const Topic = z
   .object({ name: z.string(), ...TopicSettings.shape, push: orNull(ShownPush), createdAt: z.string() })
   .openapi('Topic');
+
+const TopicStats = z
+  .object({
+    ...(Object.fromEntries(JOB_STATES.map((s) => [s, z.number().int()])) as Record<
+      (typeof JOB_STATES)[number],
+      z.ZodNumber
+    >),
+    total: z.number().int(),
+    oldestReadySeconds: z.number().nullable(),
+    popsPerMinute: z.number().int(),
+    timeouts: z.number().int(),
+  })
+  .openapi('TopicStats');
+
+const ListedTopic = Topic.extend({
+  stats: TopicStats.optional().openapi({ description: 'Where they were asked for' }),
+}).openapi('ListedTopic');
 
 type Topic = Pick<QueueRow, 'name' | 'max_attempts' | 'paused' | 'push' | 'workflow' | 'created_at' | 'seq'>;
 
@@ -23,6 +41,23 @@ const view = (q: Topic, mayReadSecrets: boolean) => ({
   workflow: q.workflow,
   createdAt: q.created_at.toISOString(),
 });
+
+interface Counts {
+  counts: Record<string, number>;
+  oldest_waiting_seconds: number | null;
+  claims_per_minute: number;
+}
+
+function statsView({ counts, oldest_waiting_seconds, claims_per_minute }: Counts) {
+  const byState = JOB_STATES.map((word) => [word, counts[coreState('job', word) ?? ''] ?? 0] as const);
+  return {
+    ...(Object.fromEntries(byState) as Record<(typeof JOB_STATES)[number], number>),
+    total: byState.reduce((sum, [, n]) => sum + n, 0),
+    oldestReadySeconds: oldest_waiting_seconds,
+    popsPerMinute: claims_per_minute,
+    timeouts: counts.lease_expired ?? 0,
+  };
+}
 
 export const putTopicEndpoint = endpoint({
   method: 'put',
@@ -43,15 +78,17 @@ export const listTopics = endpoint({
   method: 'get',
   path: '/v1/topics',
   tag: 'Jobs',
-  summary: 'All topics, newest first',
+  summary: 'All topics, newest first or those that wait the longest; with figures if asked for',
   roles: ['producer', 'consumer'],
-  query: Page,
-  answers: { 200: pageOf(Topic) },
-  async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await api.services.topics.list(cursor, limit + 1);
-    const shown = (q: Topic) => view(q, caller.role === 'admin');
-    return ok(page(rows, limit, shown, (q) => q.seq));
-  },
+  query: QueueFilter,
+  answers: { 200: pageOf(ListedTopic) },
+  handle: async ({ api: { services }, caller, query }) =>
+    ok(
+      await pageOfQueues(services.queues, 'job', query, (topic, stats) => ({
+        ...view(topic, caller.role === 'admin'),
+        ...(stats && { stats: statsView(stats) }),
+      })),
+    ),
 });
 
 export const deleteTopicEndpoint = endpoint({
@@ -69,19 +106,6 @@ export const deleteTopicEndpoint = endpoint({
   },
 });
 
-const TopicStats = z
-  .object({
-    ...(Object.fromEntries(JOB_STATES.map((s) => [s, z.number().int()])) as Record<
-      (typeof JOB_STATES)[number],
-      z.ZodNumber
-    >),
-    total: z.number().int(),
-    oldestReadySeconds: z.number().nullable(),
-    popsPerMinute: z.number().int(),
-    timeouts: z.number().int(),
-  })
-  .openapi('TopicStats');
-
 export const topicStatsEndpoint = endpoint({
   method: 'get',
   path: '/v1/topics/{topic}/stats',
@@ -91,15 +115,5 @@ export const topicStatsEndpoint = endpoint({
   params: TopicParam,
   answers: { 200: TopicStats },
   problems: ['not_found'],
-  async handle({ api, params: { topic } }) {
-    const { counts, oldest_waiting_seconds, claims_per_minute } = await api.services.topics.stats(topic);
-    const byState = JOB_STATES.map((word) => [word, counts[coreState('job', word) ?? ''] ?? 0] as const);
-    return ok({
-      ...(Object.fromEntries(byState) as Record<(typeof JOB_STATES)[number], number>),
-      total: byState.reduce((sum, [, n]) => sum + n, 0),
-      oldestReadySeconds: oldest_waiting_seconds,
-      popsPerMinute: claims_per_minute,
-      timeouts: counts.lease_expired ?? 0,
-    });
-  },
+  handle: async ({ api, params: { topic } }) => ok(statsView(await api.services.topics.stats(topic))),
 });

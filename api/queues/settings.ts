@@ -1,10 +1,11 @@
-import { Deleted, Page, pageOf, QueueParam } from '../../contract/common.ts';
-import { PutQueue, Queue, QueueDryRun } from '../../contract/queues.ts';
+import { Deleted, pageOf, QueueParam } from '../../contract/common.ts';
+import { ListedQueue, PutQueue, Queue, QueueDryRun, QueueFilter } from '../../contract/queues.ts';
 import type { QueueRow } from '../../db/statements.ts';
+import { queueStatsView } from '../../domain/tickets.ts';
 import type { Caller } from '../auth.ts';
 import { checkUrl, shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { page } from '../paging.ts';
+import { pageOfQueues } from '../paging.ts';
 
 function view(q: QueueRow, caller: Caller) {
   return {
@@ -59,15 +60,17 @@ export const listQueuesEndpoint = endpoint({
   method: 'get',
   path: '/v1/queues',
   tag: 'Queues',
-  summary: 'All ticket queues, newest first',
+  summary: 'All ticket queues, newest first or those that wait the longest; with figures if asked for',
   roles: ['producer', 'reviewer', 'agent'],
-  query: Page,
-  answers: { 200: pageOf(Queue) },
-  async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await api.services.queues.list('ticket', cursor, limit + 1);
-    const shown = (queue: QueueRow) => view(queue, caller);
-    return ok(page(rows, limit, shown, (queue) => queue.seq));
-  },
+  query: QueueFilter,
+  answers: { 200: pageOf(ListedQueue) },
+  handle: async ({ api: { services }, caller, query }) =>
+    ok(
+      await pageOfQueues(services.queues, 'ticket', query, (queue, stats) => ({
+        ...view(queue, caller),
+        ...(stats && { stats: queueStatsView(stats) }),
+      })),
+    ),
 });
 
 export const deleteQueueEndpoint = endpoint({

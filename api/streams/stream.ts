@@ -104,8 +104,8 @@ export const streamTicketEndpoint = endpoint({
   answers: { 201: z.object({ ticket: z.string(), expiresAt: z.string() }) },
   async handle({ api, caller }) {
     if (caller.id === 'open') throw new Problem('forbidden', 'this server asks for no key');
-    const { id, actor, role, subject } = caller;
-    const { ticket, expiresAt } = await api.services.keys.streamTicket({ id, actor, role, subject });
+    const { id, actor, role, subject, session } = caller;
+    const { ticket, expiresAt } = await api.services.keys.streamTicket({ id, actor, role, subject, session });
     return answer(201, { ticket, expiresAt: expiresAt.toISOString() });
   },
 });

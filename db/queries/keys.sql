@@ -16,13 +16,16 @@ select id, name, role, subject, queues, expires_at, created_at, revoked_at, seq 
 update api_key set revoked_at = coalesce(revoked_at, clock_timestamp()) where id = :id returning *;
 
 -- name: add_stream_ticket
-insert into stream_ticket (hash, key_id, actor, role, subject, expires_at)
-values (:hash, :keyId, :actor, :role, :subject?, clock_timestamp() + make_interval(secs => :seconds)) returning expires_at;
+insert into stream_ticket (hash, key_id, session, actor, role, subject, expires_at)
+values (:hash, :keyId, :session?, :actor, :role, :subject?, clock_timestamp() + make_interval(secs => :seconds)) returning expires_at;
 
 -- name: get_stream_ticket
-select t.*, k.queues from stream_ticket t
+-- not null: name
+-- session_ends: of the session that asked for it, with which it ends too.
+select t.*, k.name, k.queues, s.expires_at as session_ends from stream_ticket t
   join api_key k on k.id = t.key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())
- where t.hash = :hash and t.expires_at > clock_timestamp();
+  left join session s on s.hash = t.session
+ where t.hash = :hash and t.expires_at > clock_timestamp() and (t.session is null or s.expires_at > clock_timestamp());
 
 -- name: keep_stream_ticket
 -- Its stream is open: a browser that is cut off comes back with the same one.

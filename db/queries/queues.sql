@@ -13,6 +13,15 @@ select * from queue q where kind = :kind and name = :name and is_there(q);
 select * from queue q where kind = :kind and (:before?::bigint is null or seq < :before) and is_there(q)
  order by seq desc limit :limit;
 
+-- name: oldest_queues
+-- bytes: form, escalations, rules
+-- Those whose items have been waiting the longest; one look at item_oldest for each queue there is.
+select q.* from queue q
+ cross join lateral (select min(first_available_at) as at from item i
+                      where i.kind = :kind and i.queue = q.name and i.state = 'ready') oldest
+ where q.kind = :kind and is_there(q) and oldest.at is not null
+ order by oldest.at, q.seq limit :limit;
+
 -- name: delete_queue
 -- not null: outcome
 select delete_queue(:kind, :name) as outcome;
@@ -102,16 +111,17 @@ update queue set refresh_pending = false, refresh_taken_at = null
 returning name;
 
 -- name: queue_stats
--- not null: counts, claims_per_minute
--- Exact as of one snapshot: sums of the tally, not counts over the items.
-select
+-- not null: name, counts, claims_per_minute
+-- A row for each name. Exact as of one snapshot: sums of the tally, not counts over the items.
+select q.name,
   (select coalesce(json_object_agg(what, n), '{}') from (
-     select what, sum(n) as n from tally where kind = :kind and queue = :name group by what) t) as counts,
+     select what, sum(n) as n from tally where kind = :kind and queue = q.name group by what) t) as counts,
   (select extract(epoch from clock_timestamp() - min(first_available_at))::double precision
-     from item where kind = :kind and queue = :name and state = 'ready') as oldest_waiting_seconds,
+     from item where kind = :kind and queue = q.name and state = 'ready') as oldest_waiting_seconds,
   (select coalesce(sum(n), 0)::integer from tally
-    where kind = :kind and queue = :name and what = 'held'
-      and at > (select clock_timestamp()) - interval '1 minute') as claims_per_minute;
+    where kind = :kind and queue = q.name and what = 'held'
+      and at > (select clock_timestamp()) - interval '1 minute') as claims_per_minute
+  from unnest(:names::text[]) q(name);
 
 -- name: claim_reasons
 -- not null: delayed, held, excluded, skills, skipped, paused, max_held

@@ -16,7 +16,7 @@ export const FLOW: Record<string, { values: string[]; types?: string[]; packages
   worker: { values: ['contract', 'domain', 'runtime', 'services', 'activities'], types: ['db'] },
   api: { values: ['contract', 'domain', 'runtime', 'services'], types: ['db'] },
   cli: { values: ['contract', 'domain', 'runtime', 'services', 'api', 'worker'], types: ['db'] },
-  web: { values: [], types: ['contract'] },
+  web: { values: [], types: ['contract', 'clients'] },
   clients: { values: [] },
 };
 

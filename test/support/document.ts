@@ -53,8 +53,13 @@ export function checkAnswer({ method, url, status, contentType, body }: Answered
   const operation = path === undefined ? undefined : document.paths[path]?.[method.toLowerCase()];
   if (path === undefined || !operation) return;
   const wrong = (what: string) => new Error(`${method} ${pathname} answered ${status}, and ${what}: see ${FILE}`);
-  const content = operation.responses[status]?.content;
-  if (!content) throw wrong(`${path} has no such status`);
+  const response = operation.responses[status];
+  if (!response) throw wrong(`${path} has no such status`);
+  const { content } = response;
+  if (!content) {
+    if (body !== '') throw wrong('it has a body');
+    return;
+  }
   const [media] = contentType.split(';');
   const type = Object.keys(content).find((one) => one.split(';')[0] === media);
   if (type === undefined) throw wrong(`it is ${contentType} instead of ${Object.keys(content)}`);

@@ -100,6 +100,7 @@ const SAMPLES: Record<string, Sample> = {
     rules: { kind: 'list', value: [{ when: { properties: { body: { type: 'object' } } }, add: 5, requires: ['de'] }] },
     dryRun: { kind: 'flag', value: false },
   },
+  'post /v1/session': { key: { kind: 'token', value: 'docket_sample', required: true } },
   'post /v1/keys': {
     ...{ role: { kind: 'name', value: 'reviewer', required: true }, subject: { kind: 'name', value: 'anna' } },
     queues: { kind: 'list', value: ['reports', 'urgent-*'], nullable: true },

@@ -8,6 +8,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { freePort } from '../../cli/servers/ports.ts';
 import { startPostgres } from '../../cli/servers/postgres.ts';
+import { findSite } from '../../cli/servers/site.ts';
 import { findTemporalCli } from '../../cli/servers/temporal-cli.ts';
 import { migrate } from '../../db/migrate.ts';
 import { workflowBundle } from '../../worker/worker.ts';
@@ -37,6 +38,7 @@ export default async function servers(project: TestProject) {
     startPostgres(join(dir, 'pg', 'postgres'), { settings, say }),
     findTemporalCli({ given: process.env.TEMPORAL_CLI, cacheDir, say }),
     workflowBundle(cacheDir),
+    findSite(cacheDir),
   ]);
   await migrate(postgres.url);
   const admin = new pg.Client({ connectionString: new URL('/postgres', postgres.url).href });

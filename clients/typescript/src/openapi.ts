@@ -298,7 +298,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All ticket queues, newest first
+         * All ticket queues, newest first or those that wait the longest; with figures if asked for
          * @description Roles: producer, reviewer, agent, admin.
          */
         get: {
@@ -306,6 +306,10 @@ export interface paths {
                 query?: {
                     limit?: number;
                     cursor?: string;
+                    /** @description oldest-waiting: those whose items have been waiting the longest; one page, without a cursor */
+                    order?: "newest" | "oldest-waiting";
+                    /** @description With the figures of each */
+                    stats?: boolean;
                 };
                 header?: never;
                 path?: never;
@@ -320,7 +324,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            items: components["schemas"]["Queue"][];
+                            items: components["schemas"]["ListedQueue"][];
                             nextCursor: string | null;
                         };
                     };
@@ -3503,7 +3507,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All topics, newest first
+         * All topics, newest first or those that wait the longest; with figures if asked for
          * @description Roles: producer, consumer, admin.
          */
         get: {
@@ -3511,6 +3515,10 @@ export interface paths {
                 query?: {
                     limit?: number;
                     cursor?: string;
+                    /** @description oldest-waiting: those whose items have been waiting the longest; one page, without a cursor */
+                    order?: "newest" | "oldest-waiting";
+                    /** @description With the figures of each */
+                    stats?: boolean;
                 };
                 header?: never;
                 path?: never;
@@ -3525,7 +3533,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            items: components["schemas"]["Topic"][];
+                            items: components["schemas"]["ListedTopic"][];
                             nextCursor: string | null;
                         };
                     };
@@ -10261,6 +10269,252 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who I am, by session or by key
+         * @description Roles: producer, reviewer, agent, consumer, admin.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Session"];
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Exchange a key for a session cookie, of 12 hours at most; it ends with its key */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SignIn"];
+                };
+            };
+            responses: {
+                /** @description Done */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Session"];
+                    };
+                };
+                /** @description invalid_request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description payload_too_large */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unsupported_media_type */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        /**
+         * End my session and clear its cookie
+         * @description Roles: producer, reviewer, agent, consumer, admin.
+         */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/keys": {
         parameters: {
             query?: never;
@@ -11050,6 +11304,10 @@ export interface components {
                 requires?: string[];
             }[];
         };
+        ListedQueue: components["schemas"]["Queue"] & {
+            stats?: components["schemas"]["QueueStats"];
+        };
+        /** @description Where they were asked for */
         QueueStats: {
             delayed: number;
             waiting: number;
@@ -11445,6 +11703,10 @@ export interface components {
             /** @default 10 */
             concurrency?: number;
         };
+        ListedTopic: components["schemas"]["Topic"] & {
+            stats?: components["schemas"]["TopicStats"];
+        };
+        /** @description Where they were asked for */
         TopicStats: {
             delayed: number;
             ready: number;
@@ -12232,12 +12494,26 @@ export interface components {
             at: string;
             data: Record<string, unknown> | unknown[] | string | number | boolean | null;
         };
+        Session: {
+            /** @description The server asks for no key: everybody is an administrator */
+            open: boolean;
+            role: components["schemas"]["Role"];
+            subject: string | null;
+            queues: string[] | null;
+            name: string | null;
+            /** @description When the session ends; null: no cookie was sent */
+            expiresAt: string | null;
+        };
+        /** @enum {string} */
+        Role: "producer" | "reviewer" | "agent" | "consumer" | "admin";
+        SignIn: {
+            /** @description A key, `docket_…` */
+            key: string;
+        };
         MadeKey: components["schemas"]["Key"] & {
             /** @description Shown here and never again */
             key: string;
         };
-        /** @enum {string} */
-        Role: "producer" | "reviewer" | "agent" | "consumer" | "admin";
         Key: {
             id: string;
             name: string;

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import type { Context } from 'hono';
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+};
+/** Best first. */
+const ENCODINGS = { br: '.br', gzip: '.gz' };
+const FOREVER = 'public, max-age=31536000, immutable';
+
+interface File {
+  type: string;
+  /** Files with a hash in their name never change. */
+  cache: string;
+  etag: string;
+  /** By encoding; `identity` is the file itself. */
+  bodies: Record<string, Uint8Array<ArrayBuffer>>;
+}
+
+/**
+ * The console's files (web/), from memory, and its page at every path of its route table. Until the files are there, which a
+ * first start from sources has to build, pages say that they are being built.
+ */
+export class Console {
+  readonly #policy: string;
+  #files = new Map<string, File>();
+  /** Of each page: its path's segments; those that begin with `:` are any. */
+  #routes: string[][] = [];
+  #state: 'building' | 'ready' | 'failed' = 'building';
+
+  /** @param imageHosts origins from which pages may show images, beside this server */
+  constructor(imageHosts: string[]) {
+    this.#policy = [
+      "default-src 'none'",
+      ...["script-src 'self'", "style-src 'self'", "connect-src 'self'", "font-src 'self'"],
+      `img-src ${["'self'", ...imageHosts].join(' ')}`,
+      ...["base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"],
+    ].join('; ');
+  }
+
+  /** @param folder what the build made, with its `site.json` */
+  load(folder: string): void {
+    const { routes } = JSON.parse(readFileSync(join(folder, 'site.json'), 'utf8')) as { routes: string[] };
+    const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'));
+    const served = names.filter((name) => extname(name) in TYPES);
+    this.#files = new Map(served.map((name) => [`/${name}`, readFile(folder, name, names)]));
+    this.#routes = routes.map((path) => path.split('/'));
+    this.#state = 'ready';
+  }
+
+  /** The files could not be built; the log says why. */
+  fail(): void {
+    this.#state = 'failed';
+  }
+
+  /** What the console answers to a path; undefined: it is none of its paths. */
+  answer(c: Context): Response | undefined {
+    if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return undefined;
+    const { path } = c.req;
+    if (this.#state !== 'ready') return this.#waiting(c, path);
+    const file = path === '/index.html' ? undefined : this.#files.get(path);
+    if (file) return this.#send(c, file);
+    const page = this.#isPage(path) ? this.#files.get('/index.html') : undefined;
+    return page && this.#send(c, page);
+  }
+
+  #isPage(path: string): boolean {
+    const parts = path.split('/');
+    const fits = (route: string[]) =>
+      route.length === parts.length && route.every((r, n) => r === parts[n] || (r.startsWith(':') && parts[n] !== ''));
+    return this.#routes.some(fits);
+  }
+
+  #send(c: Context, { type, cache, etag, bodies }: File): Response {
+    const headers = {
+      'content-type': type,
+      'cache-control': cache,
+      etag,
+      vary: 'accept-encoding',
+      'content-security-policy': this.#policy,
+    };
+    if (c.req.header('if-none-match') === etag) return new Response(null, { status: 304, headers });
+    const accepted = c.req.header('accept-encoding') ?? '';
+    const encoding = Object.keys(ENCODINGS).find((e) => e in bodies && accepted.includes(e)) ?? 'identity';
+    const body = bodies[encoding] ?? null;
+    return new Response(body, {
+      headers: { ...headers, ...(encoding !== 'identity' && { 'content-encoding': encoding }) },
+    });
+  }
+
+  /** Routes are not known yet, so whatever a browser opens that is not the API's may be a page. */
+  #waiting(c: Context, path: string): Response | undefined {
+    const opened = path === '/' || (/\btext\/html\b/.test(c.req.header('accept') ?? '') && !path.startsWith('/v1/'));
+    if (!opened) return undefined;
+    const failed = this.#state === 'failed';
+    const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': this.#policy };
+    return new Response(failed ? FAILED : BUILDING, { status: 503, headers: { ...headers, 'retry-after': '1' } });
+  }
+}
+
+function readFile(folder: string, name: string, names: string[]): File {
+  const content = readFileSync(join(folder, name));
+  const bodies: File['bodies'] = { identity: content };
+  for (const [encoding, suffix] of Object.entries(ENCODINGS))
+    if (names.includes(name + suffix)) bodies[encoding] = readFileSync(join(folder, name + suffix));
+  return {
+    type: TYPES[extname(name)] ?? 'application/octet-stream',
+    cache: name.startsWith('assets/') ? FOREVER : 'no-cache',
+    etag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`,
+    bodies,
+  };
+}
+
+const page = (head: string, text: string) => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">${head}
+<title>Docket</title>
+<h1>Docket</h1>
+<p>${text}
+<p>The API is ready: <a href="/docs">/docs</a>
+</html>`;
+
+const BUILDING = page(
+  '\n<meta http-equiv="refresh" content="1">',
+  'The console is being built, which takes some seconds at the first start.',
+);
+const FAILED = page(
+  '',
+  'The console could not be built: the server’s log says why. <code>npm run build</code> tries again.',
+);

@@ -1,0 +1,61 @@
+import ipaddr from 'ipaddr.js';
+import { Problem } from '../../services/problems.ts';
+
+const WINDOW_MS = 60_000;
+/** Wrong keys from one address within a minute. */
+const MOST_WRONG = 20;
+/** So that many at once don't get round that. */
+const MOST_AT_ONCE = 200;
+const MOST_ADDRESSES = 10_000;
+
+interface Address {
+  wrong: number;
+  running: number;
+  until: number;
+}
+
+/** Counts wrong keys by the address that they come from, in this process. */
+export class Attempts {
+  readonly #addresses = new Map<string, Address>();
+
+  /**
+   * Runs `attempt`, which throws where the key is wrong.
+   * @param remote the other end of the connection; behind a proxy that is the proxy, for all of its callers
+   * @throws Problem `rate_limited` with the seconds after which the next attempt is looked at
+   */
+  async run<T>(remote: string | undefined, attempt: () => Promise<T>): Promise<T> {
+    const now = performance.now();
+    const address = this.#of(networkOf(remote), now);
+    if (address.wrong >= MOST_WRONG || address.running >= MOST_AT_ONCE) {
+      const retryAfter = address.wrong >= MOST_WRONG ? Math.ceil((address.until - now) / 1000) : 1;
+      throw new Problem('rate_limited', 'too many attempts to sign in from this address', { retryAfter });
+    }
+    address.running++;
+    try {
+      return await attempt();
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'unauthenticated') address.wrong++;
+      throw error;
+    } finally {
+      address.running--;
+    }
+  }
+
+  #of(name: string, now: number): Address {
+    const known = this.#addresses.get(name);
+    if (known && (known.until > now || known.running > 0)) return known;
+    this.#addresses.delete(name);
+    const [oldest] = this.#addresses.keys();
+    if (oldest !== undefined && this.#addresses.size >= MOST_ADDRESSES) this.#addresses.delete(oldest);
+    const fresh = { wrong: 0, running: 0, until: now + WINDOW_MS };
+    this.#addresses.set(name, fresh);
+    return fresh;
+  }
+}
+
+/** A host has a whole /64 of IPv6 to itself. */
+function networkOf(remote: string | undefined): string {
+  if (remote === undefined || !ipaddr.isValid(remote)) return '';
+  const address = ipaddr.process(remote);
+  return 'parts' in address ? address.parts.slice(0, 4).join(':') : address.toString();
+}

@@ -1,0 +1,17 @@
+import { z } from '@hono/zod-openapi';
+import { Role } from './keys.ts';
+
+export const SignIn = z
+  .strictObject({ key: z.string().min(1).max(200).openapi({ description: 'A key, `docket_…`' }) })
+  .openapi('SignIn');
+
+export const Session = z
+  .object({
+    open: z.boolean().openapi({ description: 'The server asks for no key: everybody is an administrator' }),
+    role: Role,
+    subject: z.string().nullable(),
+    queues: z.array(z.string()).nullable(),
+    name: z.string().nullable(),
+    expiresAt: z.string().nullable().openapi({ description: 'When the session ends; null: no cookie was sent' }),
+  })
+  .openapi('Session');

@@ -1,0 +1,18 @@
+-- Sessions of browsers. Each stands for a key: its role, subject and queues are those of the key, whenever they are asked for.
+
+-- name: add_session
+-- No row: the key has ended meanwhile.
+-- not null: seconds
+insert into session (hash, key_id, expires_at)
+select :hash, k.id, least(clock_timestamp() + make_interval(secs => :seconds), k.expires_at) from api_key k
+ where k.id = :keyId and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())
+returning expires_at, extract(epoch from expires_at - clock_timestamp())::double precision as seconds;
+
+-- name: get_session
+select key_id, expires_at from session where hash = :hash and expires_at > clock_timestamp();
+
+-- name: end_session
+delete from session where hash = :hash;
+
+-- name: forget_sessions
+delete from session where expires_at < (select clock_timestamp());

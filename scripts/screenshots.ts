@@ -1,0 +1,41 @@
+import { mkdirSync } from 'node:fs';
+import { launch, newPage } from '../test/support/browser.ts';
+import { type RouteName, routes } from '../web/routes.ts';
+import { base, call } from './demo/call.ts';
+
+// Photographs each page of the console of a running Docket, which `npm run demo` has filled: light and dark, wide and
+// narrow, into docs/screenshots/. `npm run screenshots -- home` does those of one page only.
+
+const FOLDER = 'docs/screenshots';
+const SIZES = { 1280: { width: 1280, height: 800 }, 390: { width: 390, height: 844 } };
+const QUIET_MS = 1_500;
+
+/** Of pages with parameters: the path to photograph, by what the server has. */
+const examples: Partial<Record<RouteName, () => Promise<string>>> = {};
+
+/** What stands at every address while nobody is signed in; an open server has to be made to say so. */
+const SIGNED_OUT = 'signIn';
+
+const [only] = process.argv.slice(2);
+const names = [...(Object.keys(routes) as RouteName[]), SIGNED_OUT] as const;
+const wanted = names.filter((name) => only === undefined || name === only);
+
+await call('GET', '/livez');
+mkdirSync(FOLDER, { recursive: true });
+const browser = await launch();
+for (const name of wanted) {
+  const path = name === SIGNED_OUT ? '/' : ((await examples[name]?.()) ?? routes[name].path);
+  for (const theme of ['light', 'dark'] as const)
+    for (const [width, viewport] of Object.entries(SIZES)) {
+      const page = await newPage(browser, base, { theme, language: 'en', viewport });
+      if (name === SIGNED_OUT) await page.route('**/v1/session', (route) => route.fulfill({ status: 401 }));
+      await page.goto(base + path);
+      // live pages have a connection open, so the network never gets quiet
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForTimeout(QUIET_MS);
+      await page.screenshot({ path: `${FOLDER}/${name}-${theme}-${width}.png`, fullPage: true });
+      await page.context().close();
+    }
+  console.log(`${FOLDER}/${name}-*.png`);
+}
+await browser.close();

@@ -1,0 +1,335 @@
+import { describe, expect, test } from 'vitest';
+import { endpoints } from '../../api/endpoints.ts';
+import type { Role } from '../../contract/keys.ts';
+import { startChild } from '../support/child.ts';
+import { type Client, eventually, type Json, type Reply } from '../support/client.ts';
+import { createKey, revokeKey } from '../support/keys.ts';
+import { expectProblem } from '../support/problems.ts';
+import { nameOf, pathOf, sampleBody } from '../support/samples.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
+
+const stores = await testStores();
+const system = await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores });
+const { api, sql } = system;
+const { db } = system.running.runtime;
+const other = (await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores, role: 'api' })).api;
+
+const keyOf = (role: Role, subject: string | null = null, more: object = {}) =>
+  createKey(db, { name: `${subject ?? role}-key`, role, subject, ...more });
+
+const signIn = (client: Client, key: string, headers: Record<string, string> = {}) =>
+  client.post('/v1/session', { key }, headers);
+
+/** What a browser keeps of an answer's cookie. */
+const cookieOf = ({ headers }: Reply) => (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+
+/** A page of the server itself, in a browser that has signed in. */
+function pageOf({ url, raw }: Client, cookie: string, headers: Record<string, string> = {}) {
+  const call = (method: string, path: string, body?: unknown) =>
+    raw(method, path, {
+      headers: { cookie, origin: url, 'content-type': 'application/json', ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  return {
+    get: (path: string) => call('GET', path),
+    post: (path: string, body?: unknown) => call('POST', path, body ?? {}),
+    delete: (path: string) => call('DELETE', path),
+  };
+}
+
+async function open(role: Role, subject: string | null = null, more: object = {}) {
+  const made = await keyOf(role, subject, more);
+  const cookie = cookieOf(await signIn(api, made.key));
+  return { ...made, cookie, page: pageOf(api, cookie) };
+}
+
+describe('signing in with a key', () => {
+  test.each<[Role, string | null]>([
+    ['producer', null],
+    ['reviewer', 'rita'],
+    ['agent', null],
+    ['consumer', null],
+    ['admin', null],
+  ])('a %s is known by the cookie, and may do what the key may do', async (role, subject) => {
+    const { key, id } = await keyOf(role, subject, { queues: role === 'agent' ? ['q-*'] : null });
+    const made = await signIn(api, key);
+    const whoIAm = {
+      open: false,
+      role,
+      subject,
+      queues: role === 'agent' ? ['q-*'] : null,
+      name: `${subject ?? role}-key`,
+    };
+    expect(made).toMatchObject({ status: 201, body: { ...whoIAm, expiresAt: expect.any(String) } });
+    expect(made.headers.get('cache-control')).toBe('no-store');
+    const page = pageOf(api, cookieOf(made));
+    expect((await page.get('/v1/session')).body).toEqual(made.body);
+    expect((await api.as(key).get('/v1/session')).body).toEqual({ ...made.body, expiresAt: null });
+
+    const turnedAway = ({ status, body }: Reply) => status === 403 && body.detail === `a ${role} key may not do this`;
+    const gets = endpoints.filter((e) => e.method === 'get' && e.roles && !/stream$|feed$/.test(e.path));
+    expect(gets.length).toBeGreaterThan(30);
+    for (const e of gets) {
+      const allowed = role === 'admin' || e.roles?.includes(role);
+      expect(turnedAway(await page.get(pathOf(e))), nameOf(e)).toBe(!allowed);
+    }
+    const mayAdd = role === 'admin' || role === 'producer';
+    const added = await page.post('/v1/queues/q-1/tickets', { id: `by-${role}`, body: 1 });
+    expect(added.status).toBe(mayAdd ? 201 : 403);
+    const [{ n } = {}] = await sql(`select count(*)::integer as n from session where key_id = $1`, [id]);
+    expect(n).toBe(1);
+  });
+
+  test('the cookie is for this server, not for scripts, and ends after 12 hours or with its key', async () => {
+    const attributesOf = async (client: Client, key: string, headers = {}) =>
+      (await signIn(client, key, headers)).headers.get('set-cookie')?.split('; ').slice(1) ?? [];
+    const { key } = await keyOf('admin');
+    const attributes = await attributesOf(api, key);
+    expect(attributes.slice(0, 3)).toEqual(['HttpOnly', 'SameSite=Strict', 'Path=/']);
+    const [age = ''] = attributes.slice(3);
+    expect(age).toMatch(/^Max-Age=431(99|[89]\d)|43200$/);
+    expect(attributes).toHaveLength(4);
+    const behindProxy = (
+      await startTestSystem(
+        { DOCKET_AUTH: 'keys', DOCKET_PUBLIC_URL: 'https://docket.example' },
+        { stores, role: 'api' },
+      )
+    ).api;
+    expect(await attributesOf(behindProxy, key)).toContain('Secure');
+    const cookie = cookieOf(await signIn(behindProxy, key));
+    for (const [origin, status] of [
+      ['https://docket.example', 200],
+      ['https://evil.example', 403],
+    ] as const)
+      expect((await pageOf(behindProxy, cookie, { origin }).post('/v1/queues/p/pause')).status, origin).toBe(status);
+
+    const soon = new Date(Date.now() + 600_000).toISOString();
+    const short = await keyOf('admin', null, { expiresAt: soon });
+    const made = await signIn(api, short.key);
+    expect(made.body.expiresAt).toBe(soon);
+    expect(Number(/Max-Age=(\d+)/.exec(made.headers.get('set-cookie') ?? '')?.[1])).toBeLessThanOrEqual(601);
+  });
+
+  test('a page that came by https gets a cookie for https, whatever the proxy speaks to this server', async () => {
+    const { key } = await keyOf('admin');
+    const host = new URL(api.url).host;
+    const made = await signIn(api, key, { origin: `https://${host}`, 'sec-fetch-site': 'same-origin' });
+    expect(made.headers.get('set-cookie')).toMatch(/; Secure$/);
+  });
+
+  test('a wrong key is 401, and after twenty within a minute nobody of that address is looked at', async () => {
+    const { key, id } = await keyOf('producer');
+    const { key: right } = await keyOf('producer');
+    const { key: revoked, id: revokedId } = await keyOf('producer');
+    await revokeKey(db, revokedId);
+    const own = (await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores, role: 'api' })).api;
+    const wrong = [revoked, `${key}x`, key.slice(0, -1), `docket_${id}_${'x'.repeat(43)}`, 'nonsense', 'Bearer', ' '];
+    for (const given of wrong) {
+      const reply = await signIn(own, given);
+      expectProblem(reply, given, { status: 401, code: 'unauthenticated' });
+      expect(reply.headers.get('set-cookie')).toBeNull();
+      expect(JSON.stringify(reply.body)).not.toContain(given.slice(8, 40).trim() || '\n');
+    }
+    for (const body of [{}, { key: 5 }, { key: null }, { key: '' }, { key: 'x'.repeat(201) }, { key, more: 1 }])
+      expectProblem(await own.post('/v1/session', body), JSON.stringify(body), { status: 422 });
+    expect((await signIn(own, right)).status).toBe(201);
+    await Promise.all(Array.from({ length: 20 - wrong.length }, (_, n) => signIn(own, `guess-${n}`)));
+    const limited = await signIn(own, right);
+    expectProblem(limited, 'the twenty-first', { status: 429, code: 'rate_limited' });
+    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(1);
+    expect((await own.as(right).get('/v1/queues')).status).toBe(200);
+  });
+
+  test('of 500 guesses at once most are not looked at', async () => {
+    const own = (await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores, role: 'api' })).api;
+    const replies = await Promise.all(Array.from({ length: 500 }, (_, n) => signIn(own, `guess-${n}`)));
+    const statuses = replies.map((r) => r.status);
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    expect(statuses.filter((s) => s === 401).length).toBeLessThanOrEqual(220);
+  });
+
+  test('fifty sign-ins at once with one key are fifty sessions', async () => {
+    const { key } = await keyOf('admin');
+    const cookies = (await Promise.all(Array.from({ length: 50 }, () => signIn(api, key)))).map(cookieOf);
+    expect(new Set(cookies).size).toBe(50);
+    const seen = await Promise.all(cookies.map((cookie) => pageOf(other, cookie).get('/v1/session')));
+    expect(seen.map((r) => r.status)).toEqual(cookies.map(() => 200));
+  });
+
+  test('an open server needs no session and makes none; a cookie there is of no use and no harm', async () => {
+    const own = (await startTestSystem({}, { stores, role: 'api' })).api;
+    const expected = { open: true, role: 'admin', subject: null, queues: null, name: null, expiresAt: null };
+    expect(await own.get('/v1/session')).toMatchObject({ status: 200, body: expected });
+    const { key, cookie } = await open('reviewer', 'otto');
+    expect((await pageOf(own, cookie).get('/v1/session')).body).toEqual(expected);
+    expectProblem(await signIn(own, key), 'sign-in', { status: 403, code: 'forbidden' });
+  });
+});
+
+describe('a session ends', () => {
+  test('with its key, on all processes', async () => {
+    const { id, cookie, page } = await open('admin');
+    const there = pageOf(other, cookie);
+    for (const p of [page, there]) expect((await p.get('/v1/queues')).status).toBe(200);
+    await revokeKey(db, id);
+    for (const p of [page, there]) await eventually(async () => (await p.get('/v1/queues')).status === 401, 2_500);
+    expectProblem(await page.post('/v1/queues/q-1/pause'), 'pause', { status: 401, code: 'unauthenticated' });
+  });
+
+  test('when it is ended, here at once and elsewhere within a second; its cookie is cleared', async () => {
+    const { cookie, page, key } = await open('admin');
+    expect((await pageOf(other, cookie).get('/v1/session')).status).toBe(200);
+    const ended = await page.delete('/v1/session');
+    expect(ended.status).toBe(204);
+    expect(ended.headers.get('set-cookie')).toMatch(/^docket_session=; HttpOnly; SameSite=Strict; Path=\/; Max-Age=0/);
+    expectProblem(await page.get('/v1/session'), 'here', { status: 401, code: 'unauthenticated' });
+    await eventually(async () => (await pageOf(other, cookie).get('/v1/session')).status === 401, 2_500);
+    expect((await api.as(key).raw('DELETE', '/v1/session')).status).toBe(204);
+  });
+
+  test('when its time is over, and its row goes by itself', async () => {
+    const { id, page } = await open('admin');
+    await sql(`update session set expires_at = clock_timestamp() where key_id = $1`, [id]);
+    await eventually(async () => (await page.get('/v1/session')).status === 401, 2_500);
+    await eventually(async () => (await sql(`select from session where key_id = $1`, [id])).length === 0);
+  });
+
+  test('and with it its streams and the stream tickets that it asked for', async () => {
+    const { cookie, page } = await open('reviewer', 'dora');
+    const { ticket } = (await page.post('/v1/stream-tickets')).body;
+    const byCookie = await fetch(`${api.url}/v1/stream?reviewer=dora`, { headers: { cookie } });
+    const byTicket = await fetch(`${api.url}/v1/stream?reviewer=dora&ticket=${ticket}`);
+    expect([byCookie.status, byTicket.status]).toEqual([200, 200]);
+    const texts = [byCookie.text(), byTicket.text()];
+    expect((await page.delete('/v1/session')).status).toBe(204);
+    for (const text of await Promise.all(texts)) expect(text).toContain('retry: 1000');
+    expectProblem(await api.get(`/v1/stream?reviewer=dora&ticket=${ticket}`), 'ticket', { status: 401 });
+  }, 30_000);
+
+  test('but not when the server starts again', async () => {
+    const { key } = await keyOf('agent');
+    const own = await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores, role: 'api' });
+    const cookie = cookieOf(await signIn(own.api, key));
+    await own.stop();
+    const again = await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores, role: 'api' });
+    expect((await pageOf(again.api, cookie).get('/v1/session')).body.role).toBe('agent');
+  });
+});
+
+describe('a cookie is for pages of this server only', () => {
+  const evil = 'http://evil.example';
+  const pause = (headers: Record<string, string>, method = 'POST') =>
+    api.raw(method, '/v1/queues/csrf/pause', { headers });
+
+  test('what changes something says that it comes from here', async () => {
+    const { cookie } = await open('admin');
+    const { origin, host } = new URL(api.url);
+    const refused: Record<string, string>[] = [
+      {},
+      { origin: evil },
+      { origin: 'null' },
+      { origin: `${origin}.evil.example` },
+      { origin: 'http://127.0.0.1:1' },
+      { origin: 'http://localhost' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site', origin },
+      { 'sec-fetch-site': 'none' },
+      { 'sec-fetch-site': 'cross-site', origin },
+      { referer: `${origin}/`, 'x-forwarded-host': host },
+    ];
+    for (const headers of refused)
+      expectProblem(await pause({ cookie, ...headers }), JSON.stringify(headers), { status: 403, code: 'forbidden' });
+    expect((await api.as((await keyOf('admin')).key).get('/v1/queues/csrf')).status, 'nothing was done').toBe(404);
+    for (const headers of [
+      { origin },
+      { 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-site': 'same-origin', origin },
+    ] as Record<string, string>[])
+      expect((await pause({ cookie, ...headers })).status, JSON.stringify(headers)).toBe(200);
+  });
+
+  test('every endpoint that changes something asks for it, with any body', async () => {
+    const { cookie } = await open('admin');
+    for (const e of endpoints.filter((one) => one.method !== 'get' && one.roles !== null)) {
+      const body = sampleBody(e);
+      const reply = await api.unchecked().raw(e.method.toUpperCase(), pathOf(e), {
+        headers: { cookie, origin: evil, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      expect(reply.status, nameOf(e)).toBe(403);
+    }
+  });
+
+  test('a GET must not come from another site; one that a user types may', async () => {
+    const { cookie } = await open('admin');
+    const get = async (headers: Record<string, string>) =>
+      (await api.raw('GET', '/v1/queues', { headers: { cookie, ...headers } })).status;
+    for (const site of ['cross-site', 'same-site']) expect(await get({ 'sec-fetch-site': site }), site).toBe(403);
+    expect(await get({ origin: evil })).toBe(403);
+    for (const site of ['same-origin', 'none']) expect(await get({ 'sec-fetch-site': site }), site).toBe(200);
+    expect(await get({})).toBe(200);
+  });
+
+  test('a key goes before the cookie, and needs no origin', async () => {
+    const { cookie } = await open('reviewer', 'rosa');
+    const { key } = await keyOf('admin');
+    const headers = { cookie, authorization: `Bearer ${key}` };
+    expect((await api.raw('GET', '/v1/session', { headers })).body.role).toBe('admin');
+    expect((await pause({ ...headers, origin: evil })).status).toBe(200);
+    expectProblem(
+      await api.raw('GET', '/v1/session', { headers: { cookie, authorization: 'Bearer x' } }),
+      'wrong key',
+      {
+        status: 401,
+      },
+    );
+  });
+
+  test('other cookies, and what is no session', async () => {
+    const { cookie } = await open('admin');
+    const get = async (sent: string) => (await api.raw('GET', '/v1/session', { headers: { cookie: sent } })).status;
+    expect(await get(`theme=dark; ${cookie}; lang=zh`)).toBe(200);
+    for (const sent of [
+      `x${cookie}`,
+      `${cookie}x`,
+      cookie.slice(0, -1),
+      `docket_session=${'x'.repeat(43)}`,
+      '',
+      ';;=;',
+    ])
+      expect(await get(sent), sent).toBe(401);
+  });
+
+  test('pages of other sites do not sign a user in', async () => {
+    const { key } = await keyOf('admin');
+    for (const headers of [{ origin: evil }, { 'sec-fetch-site': 'cross-site' }] as Record<string, string>[])
+      expectProblem(await signIn(api, key, headers), JSON.stringify(headers), { status: 403, code: 'forbidden' });
+  });
+});
+
+describe('what is kept of it', () => {
+  test('neither the key nor the token is in the database or in the log', async () => {
+    const env = { DATABASE_URL: stores.databaseUrl, TEMPORAL_ADDRESS: stores.temporalAddress };
+    const child = await startChild('api', {
+      ...env,
+      ...{ TEMPORAL_NAMESPACE: stores.namespace, DOCKET_AUTH: 'keys', LOG_LEVEL: 'debug' },
+    });
+    const { key } = await keyOf('admin');
+    const cookie = cookieOf(await signIn(child.api, key));
+    const [, token = ''] = cookie.split('=');
+    expect(token).toHaveLength(43);
+    const { key: wrong } = await keyOf('admin');
+    const guess = `${wrong.slice(0, -4)}AAAA`;
+    expect((await signIn(child.api, guess)).status).toBe(401);
+    expect((await pageOf(child.api, cookie).get('/v1/session')).status).toBe(200);
+    await eventually(async () => /"route":"\/v1\/session","status":200/.test(child.output()));
+    await child.end('SIGTERM');
+    const tables = await sql<{ name: string }>(`select tablename as name from pg_tables where schemaname = 'public'`);
+    let all = child.output();
+    for (const { name } of tables)
+      all += ((await sql(`select string_agg(t::text, '') as text from ${name} t`))[0] as Json)?.text ?? '';
+    expect(all).toContain('/v1/session');
+    for (const secret of [token, key.split('_').slice(2).join('_'), guess.split('_').slice(2).join('_')])
+      expect(all.includes(secret)).toBe(false);
+  }, 60_000);
+});

@@ -1,0 +1,126 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import axe from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium as driver, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** The browser of this machine: that of CHROMIUM, else the first on the PATH; null where there is none. */
+function findChromium(): string | null {
+  if (process.env.CHROMIUM) return process.env.CHROMIUM;
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return folders.flatMap((dir) => NAMES.map((name) => join(dir, name))).find((file) => existsSync(file)) ?? null;
+}
+
+const executablePath = findChromium();
+if (!executablePath && process.env.CI)
+  throw new Error('the tests of the console need Chromium: apt-get install chromium');
+if (!executablePath)
+  console.error(
+    [
+      '',
+      '************************************************************',
+      '* NO BROWSER: the tests of the console are skipped.        *',
+      '* apt-get install chromium, or name a browser in CHROMIUM. *',
+      '************************************************************',
+      '',
+    ].join('\n'),
+  );
+
+/** As `describe`, for tests that need a browser. */
+export const describeInBrowser = describe.skipIf(!executablePath);
+
+export const launch = (): Promise<Browser> =>
+  driver.launch({
+    executablePath: executablePath ?? '',
+    // as root there is no sandbox; /dev/shm of containers is small
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+  });
+
+interface OpenOptions extends BrowserContextOptions {
+  /** Of the console: `light` and `dark` as its switch says, not the system. */
+  theme?: 'light' | 'dark';
+  language?: 'en' | 'zh';
+  /** Signs in with it first. */
+  key?: string;
+}
+
+export interface TestBrowser {
+  /**
+   * A page of a browser of its own: no cookie or storage is shared with others. It is watched: an error on its console, a
+   * violation of the policy, an exception or a request to another host fails the test.
+   */
+  open(url: string, options?: OpenOptions): Promise<Page>;
+  /** The same before it has gone to the address. */
+  prepare(url: string, options?: OpenOptions): Promise<Page>;
+}
+
+/** A browser for the tests of a file. */
+export function useBrowser(): TestBrowser {
+  let browser: Browser | undefined;
+  const faults: string[] = [];
+  beforeAll(async () => {
+    if (executablePath) browser = await launch();
+  });
+  afterEach(async () => {
+    await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+    expect(faults.splice(0), 'what went wrong in the browser').toEqual([]);
+  });
+  afterAll(() => browser?.close());
+  const prepare = async (url: string, { key, ...options }: OpenOptions = {}) => {
+    if (!browser) throw new Error('there is no browser');
+    const page = await newPage(browser, url, options);
+    watch(page, new URL(url).host, faults);
+    if (key) await signInWith(page, url, key);
+    return page;
+  };
+  const open = async (url: string, options?: OpenOptions) => {
+    const page = await prepare(url, options);
+    await page.goto(url);
+    return page;
+  };
+  return { open, prepare };
+}
+
+async function signInWith(page: Page, url: string, key: string): Promise<void> {
+  const answer = await page.context().request.post(new URL('/v1/session', url).href, { data: { key } });
+  expect(answer.status(), await answer.text()).toBe(201);
+}
+
+/** A page that has not gone anywhere yet. */
+export async function newPage(browser: Browser, url: string, { theme, language, ...more }: OpenOptions): Promise<Page> {
+  const chosen = { ...(theme && { 'docket.theme': theme }), ...(language && { 'docket.language': language }) };
+  const localStorage = Object.entries(chosen).map(([name, value]) => ({ name, value }));
+  const storageState = { cookies: [], origins: [{ origin: new URL(url).origin, localStorage }] };
+  const context = await browser.newContext({ locale: 'en-GB', storageState, ...more });
+  return context.newPage();
+}
+
+/** What the API refuses stands on the console too, but the page may well be right to ask. */
+const isAnswerOfApi = (text: string, url: string) =>
+  text.startsWith('Failed to load resource') && /^\/(v1\/|readyz|metrics)/.test(new URL(url, 'http://x').pathname);
+
+function watch(page: Page, host: string, faults: string[]): void {
+  page.on('console', (message) => {
+    const [text, { url }] = [message.text(), message.location()];
+    if (message.type() === 'error' && !isAnswerOfApi(text, url)) faults.push(`console: ${text}`);
+  });
+  page.on('pageerror', (error) => faults.push(`exception: ${error.stack ?? error.message}`));
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.host !== host && url.protocol !== 'data:') faults.push(`request to another host: ${url.href}`);
+  });
+}
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** What axe finds in a page that keeps somebody from using it, one line each. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate<{ id: string; impact: string; help: string; nodes: { html: string }[] }[]>(
+    `axe.run({ runOnly: ${JSON.stringify(RULES)} }).then((result) => result.violations)`,
+  );
+  const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  return serious.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((n) => n.html).join(' | ')}`);
+}

@@ -1,0 +1,98 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { describeInBrowser, useBrowser } from '../support/browser.ts';
+import { startTestSystem } from '../support/system.ts';
+
+const system = await startTestSystem();
+const { url } = system.api;
+await system.api.post('/v1/queues/q/tickets', { id: 'one', body: {} });
+
+const focused = (page: Page) => page.evaluate<string>('document.activeElement.outerHTML.slice(0, 200)');
+const background = (page: Page) => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+const MAX_BYTES = 150 * 1024;
+
+describeInBrowser('the frame of the console', () => {
+  const browser = useBrowser();
+
+  test('S4.9 the first page weighs 150 KB at most', async () => {
+    const page = await browser.prepare(url);
+    const sent: Promise<number>[] = [];
+    page.on('requestfinished', (request) => {
+      const { pathname } = new URL(request.url());
+      if (pathname.startsWith('/v1/feed')) return;
+      sent.push(request.sizes().then((s) => s.responseBodySize + s.responseHeadersSize));
+    });
+    await page.goto(url);
+    await page.getByRole('rowheader', { name: 'q' }).waitFor();
+    const bytes = (await Promise.all(sent)).reduce((sum, n) => sum + n, 0);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(MAX_BYTES);
+  });
+
+  test('everything works in Chinese, by the browser’s language or by choice, which lasts', async () => {
+    const page = await browser.open(url, { locale: 'zh-CN' });
+    await page.getByRole('heading', { name: '概览' }).waitFor();
+    await page.getByRole('heading', { name: '审核队列' }).waitFor();
+    expect(await page.evaluate('document.documentElement.lang')).toBe('zh-Hans');
+    await page.getByRole('button', { name: '语言与颜色' }).click();
+    await page.getByLabel('语言', { exact: true }).selectOption('English');
+    await page.getByRole('heading', { name: 'Review queues' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Review queues' }).waitFor();
+    expect(await page.title()).toBe('Overview · Docket');
+  });
+
+  test('colours follow the system, or a choice, which lasts', async () => {
+    const page = await browser.open(url, { colorScheme: 'dark' });
+    const dark = await background(page);
+    await page.emulateMedia({ colorScheme: 'light' });
+    const light = await background(page);
+    expect(light).not.toBe(dark);
+    await page.getByRole('button', { name: 'Language and colours' }).click();
+    await page.getByLabel('Colours', { exact: true }).selectOption('Dark');
+    expect(await background(page)).toBe(dark);
+    await page.reload();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await background(page)).toBe(dark);
+  });
+
+  test('all of it is reached by keys: skip link, navigation, help, and back to where one was', async () => {
+    const page = await browser.open(url);
+    await page.getByRole('rowheader', { name: 'q' }).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toContain('Skip to content');
+    await page.keyboard.press('Enter');
+    expect(await focused(page)).toContain('<main');
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toContain('Refresh');
+    await page.keyboard.press('?');
+    const help = page.getByRole('dialog', { name: 'Keyboard' });
+    await help.getByText('Refresh').waitFor();
+    await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
+    expect(await focused(page)).toContain('Refresh');
+    await page.keyboard.press('Shift+Tab');
+    expect(await focused(page)).toContain('API documentation');
+  });
+
+  test('a page that is not there is said to be missing, with a way back that takes the focus to its heading', async () => {
+    const page = await browser.open(url);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.evaluate(`history.pushState(null, '', '/nowhere'); dispatchEvent(new PopStateEvent('popstate'))`);
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    await page.getByRole('link', { name: 'To the start' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(await focused(page)).toMatch(/<h1[^>]*>Overview/);
+  });
+
+  test('a server that goes away is said to, in plain words, and what it has when it is back is shown', async () => {
+    const page = await browser.open(url);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByText('The server does not answer.').first().waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByText('The server does not answer.').first().waitFor({ state: 'detached' });
+  });
+});

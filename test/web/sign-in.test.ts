@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import type { Role } from '../../contract/keys.ts';
+import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { createKey, revokeKey } from '../support/keys.ts';
+import { startTestSystem } from '../support/system.ts';
+
+const system = await startTestSystem({ DOCKET_AUTH: 'keys' });
+const { url } = system.api;
+const { db } = system.running.runtime;
+const keyOf = (role: Role, subject: string | null = null) =>
+  createKey(db, { name: `${subject ?? role}-key`, role, subject });
+
+describeInBrowser('signing in', () => {
+  const browser = useBrowser();
+
+  test('S4.9 a key is exchanged once: the console is there after a reload, and no script can read the cookie', async () => {
+    const { key } = await keyOf('admin');
+    const page = await browser.open(url);
+    await page.getByLabel('Key', { exact: true }).fill(`  ${key} `);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    const kept = await page.evaluate('document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })');
+    expect(kept).not.toMatch(/docket_session|docket_[0-9a-f]{12}/);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
+  test('a wrong key is said to be wrong, beside the field', async () => {
+    const page = await browser.open(url);
+    await page.getByLabel('Key', { exact: true }).fill('docket_000000000000_nobody');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('This key is unknown, revoked, or has run out.').waitFor();
+    expect(await page.getByLabel('Key', { exact: true }).getAttribute('aria-invalid')).toBe('true');
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  test('who signs in stays at the address they came to', async () => {
+    const { key } = await keyOf('admin');
+    const page = await browser.open(`${url}/?from=bookmark`);
+    await page.getByLabel('Key', { exact: true }).fill(key);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(page.url()).toBe(`${url}/?from=bookmark`);
+  });
+
+  test('a reviewer sees nothing of the overview, and asks the API for none of it', async () => {
+    const { key } = await keyOf('reviewer', 'anna');
+    const page = await browser.open(url, { key });
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await page.reload();
+    await page.getByText('anna-key reviewer').waitFor();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await page.getByRole('link', { name: 'Overview' }).count()).toBe(0);
+    expect(await page.getByRole('heading', { name: 'Overview' }).count()).toBe(0);
+    expect(asked.filter((path) => /^\/v1\/(courts|topics|groups|feed|nodes)|^\/metrics/.test(path))).toEqual([]);
+  });
+
+  test('a key that is revoked ends what is open', async () => {
+    const { id, key } = await keyOf('producer');
+    const page = await browser.open(url, { key });
+    await page.getByText('Live', { exact: true }).waitFor();
+    await revokeKey(db, id);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+});

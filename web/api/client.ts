@@ -1,0 +1,35 @@
+import createClient from 'openapi-fetch';
+import type { components, paths } from '../../clients/typescript/src/openapi.ts';
+import { CallError, problemIn, unreachable } from './problem.ts';
+import { signedOut } from './session.ts';
+
+export type Schemas = components['schemas'];
+
+/** The API by its own document: paths, parameters, bodies and answers are checked by the compiler. */
+export const api = createClient<paths>();
+
+interface Called<T> {
+  data?: T | undefined;
+  error?: unknown;
+  response: Response;
+}
+
+/**
+ * What a call answers: `await data(api.GET('/v1/queues/{queue}', { params: { path: { queue } } }))`.
+ * @throws CallError with the problem that was answered, or `unreachable`
+ */
+export async function data<T>(calling: Promise<Called<T>>): Promise<T> {
+  const {
+    data: answered,
+    error,
+    response,
+  } = await calling.catch((cause: unknown) => {
+    // who gave up the call wants no explanation
+    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
+    throw new CallError(unreachable(cause));
+  });
+  if (response.ok) return answered as T;
+  const problem = problemIn(error, response);
+  if (problem.code === 'unauthenticated') signedOut();
+  throw new CallError(problem);
+}

@@ -1,0 +1,54 @@
+/** Why a call failed, as far as it is known: RFC 9457 from the API, or that nothing answered. */
+export interface Problem {
+  /** A code of the API; `unreachable` where there was no answer. */
+  code: string;
+  status: number;
+  title: string;
+  detail: string;
+  /** What the server's log knows the call by; null where it never got there. */
+  requestId: string | null;
+  errors: { path: string; message: string }[];
+  /** Fields that only this code has. */
+  [more: string]: unknown;
+}
+
+/** What every failed call throws. */
+export class CallError extends Error {
+  override name = 'CallError';
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+}
+
+/** Whatever was thrown, as something that can be shown. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof CallError) return error.problem;
+  const detail = error instanceof Error ? error.message : String(error);
+  return { code: 'console', status: 0, title: '', detail, requestId: null, errors: [] };
+}
+
+/** The problem in an answer; of an answer that is none, such as a proxy's page, what its status says. */
+export function problemIn(body: unknown, response: Response): Problem {
+  const given = typeof body === 'object' && body !== null ? (body as Partial<Problem>) : {};
+  return {
+    ...given,
+    code: given.code ?? 'http',
+    status: response.status,
+    title: given.title ?? response.statusText,
+    detail: given.detail ?? `${response.status} ${response.statusText}`,
+    requestId: given.requestId ?? response.headers.get('x-request-id'),
+    errors: given.errors ?? [],
+  };
+}
+
+export const unreachable = (error: unknown): Problem => ({
+  code: 'unreachable',
+  status: 0,
+  title: '',
+  detail: error instanceof Error ? error.message : String(error),
+  requestId: null,
+  errors: [],
+});

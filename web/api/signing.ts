@@ -1,0 +1,24 @@
+import { api, data } from './client.ts';
+import { problemOf } from './problem.ts';
+import { session } from './session.ts';
+
+/** Finds out who uses the console. @throws CallError when the server doesn't say */
+export async function loadSession(): Promise<void> {
+  try {
+    session.value = await data(api.GET('/v1/session'));
+  } catch (error) {
+    // `data` has noted that nobody is signed in
+    if (problemOf(error).code !== 'unauthenticated') throw error;
+  }
+}
+
+/** Exchanges a key for a session. @throws CallError `unauthenticated` for a wrong key, `rate_limited` after many */
+export async function signIn(key: string): Promise<void> {
+  session.value = await data(api.POST('/v1/session', { body: { key } }));
+}
+
+/** @throws CallError */
+export async function signOut(): Promise<void> {
+  await data(api.DELETE('/v1/session'));
+  session.value = null;
+}

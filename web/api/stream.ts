@@ -1,0 +1,80 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { report } from './connection.ts';
+import { loadSession } from './signing.ts';
+
+/** What `GET /v1/stream` sends. */
+export interface StreamEvent {
+  type: 'lease_lost' | 'changed' | 'available' | 'stats';
+  /** Of the item, where it is about one. */
+  kind?: string;
+  id?: string;
+  [more: string]: unknown;
+}
+
+interface Handlers {
+  onEvent: (event: StreamEvent) => void;
+  /** The stream is open, at first or again: what was shown may be old. */
+  onOpen?: () => void;
+}
+
+const TYPES = ['lease_lost', 'changed', 'available', 'stats'] as const;
+
+/**
+ * Follows the notices of a person or a queue while the tab is seen; none that came while it was hidden is missed.
+ * @param of whose; null: nobody's yet
+ * @public
+ */
+export function useStream(
+  of: { reviewer: string } | { juror: string } | { queue: string } | null,
+  handlers: Handlers,
+): void {
+  const current = useRef(handlers);
+  current.current = handlers;
+  const whose = of && new URLSearchParams(of).toString();
+  useEffect(() => {
+    if (whose === null) return;
+    let source: EventSource | undefined;
+    let lastId = '';
+    const close = () => {
+      source?.close();
+      source = undefined;
+    };
+    const follow = () => {
+      if (document.hidden) {
+        close();
+        report(whose, 'paused');
+      } else if (!source) {
+        report(whose, 'connecting');
+        source = open(whose, lastId, current, (id) => {
+          lastId = id;
+        });
+      }
+    };
+    follow();
+    document.addEventListener('visibilitychange', follow);
+    return () => {
+      document.removeEventListener('visibilitychange', follow);
+      close();
+      report(whose, undefined);
+    };
+  }, [whose]);
+}
+
+function open(whose: string, lastId: string, handlers: { current: Handlers }, seen: (id: string) => void): EventSource {
+  const source = new EventSource(`/v1/stream?${whose}${lastId && `&lastEventId=${lastId}`}`);
+  source.onopen = () => {
+    report(whose, 'live');
+    handlers.current.onOpen?.();
+  };
+  source.onerror = () => {
+    report(whose, 'lost');
+    // refused, not cut off: the browser doesn't try again, and the session may have ended
+    if (source.readyState === EventSource.CLOSED) void loadSession().catch(() => {});
+  };
+  for (const type of TYPES)
+    source.addEventListener(type, (event) => {
+      seen(event.lastEventId);
+      handlers.current.onEvent({ type, ...(JSON.parse(event.data) as object) });
+    });
+  return source;
+}

@@ -1,0 +1,61 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { type Problem, problemOf } from '../api/problem.ts';
+import { texts } from '../texts/texts.ts';
+import { Dialog } from './dialog.tsx';
+import { ProblemNote } from './feedback.tsx';
+
+interface Props {
+  /** On the button, and on the one that does it. */
+  label: string;
+  title: string;
+  /** What it will do, and fields that it needs. */
+  children: ComponentChildren;
+  run: () => Promise<unknown>;
+  danger?: boolean;
+  disabled?: boolean;
+}
+
+/**
+ * A button whose action is done after a dialog that says what it will do. A failure is shown in the dialog, which stays open.
+ * @public
+ */
+export function ConfirmButton({ label, title, children, run, danger = false, disabled = false }: Props) {
+  const [open, setOpen] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const style = danger ? 'danger' : '';
+  const confirmed = async () => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      await run();
+      setOpen(false);
+    } catch (error) {
+      setProblem(problemOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const actions = (
+    <>
+      <button type="button" onClick={() => setOpen(false)}>
+        {texts.value.common.cancel}
+      </button>
+      <button type="button" class={danger ? 'danger' : 'primary'} disabled={busy} onClick={() => void confirmed()}>
+        {label}
+      </button>
+    </>
+  );
+  return (
+    <>
+      <button type="button" class={style} disabled={disabled} onClick={() => setOpen(true)}>
+        {label}
+      </button>
+      <Dialog title={title} open={open} onClose={() => setOpen(false)} actions={actions}>
+        {children}
+        {problem && <ProblemNote problem={problem} />}
+      </Dialog>
+    </>
+  );
+}

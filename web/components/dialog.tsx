@@ -1,0 +1,47 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { texts } from '../texts/texts.ts';
+
+interface Props {
+  title: string;
+  open: boolean;
+  /** Also called for Escape and a click beside it. */
+  onClose: () => void;
+  children: ComponentChildren;
+  /** Buttons below; without them there is one that closes. */
+  actions?: ComponentChildren;
+}
+
+/** A modal dialog: the browser keeps the focus in it and gives it back to where it was. */
+export function Dialog({ title, open, onClose, children, actions }: Props) {
+  const id = useId();
+  const ref = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = ref.current;
+    if (open && dialog && !dialog.open) dialog.showModal();
+    if (!open) dialog?.close();
+  }, [open]);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, by the browser itself
+    <dialog
+      ref={ref}
+      aria-labelledby={id}
+      onClose={onClose}
+      onClick={(event) => event.target === ref.current && onClose()}
+    >
+      {open && (
+        <div class="dialog">
+          <h2 id={id}>{title}</h2>
+          {children}
+          <footer class="actions">
+            {actions ?? (
+              <button type="button" onClick={onClose}>
+                {texts.value.common.close}
+              </button>
+            )}
+          </footer>
+        </div>
+      )}
+    </dialog>
+  );
+}

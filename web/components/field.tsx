@@ -1,0 +1,38 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+
+interface Props {
+  label: string;
+  hint?: string | undefined;
+  /** Why the value is not right. */
+  error?: string | undefined;
+  /** Gets what the input must bear: `<input {...field} type="text" />`. */
+  children: (field: {
+    id: string;
+    'aria-describedby': string | undefined;
+    'aria-invalid': boolean;
+  }) => ComponentChildren;
+}
+
+/** A labelled input with its hint and its error, which screen readers read with it. */
+export function Field({ label, hint, error, children }: Props) {
+  const id = useId();
+  const [hintId, errorId] = [`${id}-hint`, `${id}-error`];
+  const described = [hint && hintId, error && errorId].filter(Boolean).join(' ');
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': Boolean(error) })}
+      {hint && (
+        <p id={hintId} class="hint">
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p id={errorId} class="error">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+import { language, texts } from '../texts/texts.ts';
+
+const locale = () => (language.value === 'zh' ? 'zh-Hans-CN' : 'en-GB');
+
+export const number = (n: number, digits = 0) =>
+  new Intl.NumberFormat(locale(), { maximumFractionDigits: digits }).format(n);
+
+/** `3 d 4 h`, `12 min`, `8 s`: two units at most, so that columns stay narrow. */
+export function duration(seconds: number): string {
+  const { units } = texts.value.common;
+  const s = Math.max(0, Math.floor(seconds));
+  const [d, h, min] = [Math.floor(s / 86_400), Math.floor(s / 3_600) % 24, Math.floor(s / 60) % 60];
+  if (d > 0) return `${d} ${units.d}${d < 10 && h > 0 ? ` ${h} ${units.h}` : ''}`;
+  if (h > 0) return `${h} ${units.h}${min > 0 ? ` ${min} ${units.m}` : ''}`;
+  if (min > 0) return `${min} ${units.m}`;
+  return `${s} ${units.s}`;
+}
+
+/** Of a call: `4 ms`, `1.2 s`. */
+export const milliseconds = (ms: number) =>
+  ms < 1_000 ? `${number(ms, ms < 10 ? 1 : 0)} ms` : `${number(ms / 1_000, 1)} s`;
+
+/** A moment in the browser's time zone. */
+export const moment = (iso: string) =>
+  new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(iso));

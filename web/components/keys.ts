@@ -1,0 +1,46 @@
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+
+export interface Shortcut {
+  /** As in `KeyboardEvent.key`: `?`, `1`, `Escape`. */
+  key: string;
+  /** What the keyboard help says it does. */
+  does: string;
+  run(event: KeyboardEvent): void;
+}
+
+/** What the page that is shown has; for the keyboard help. */
+export const shortcuts = signal<readonly Shortcut[]>([]);
+
+const TYPING = 'input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]';
+
+/** Keys of one letter mean nothing while somebody types, with a modifier, or behind a dialog. */
+export function isFree(event: KeyboardEvent): boolean {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (event.target instanceof Element && event.target.closest(TYPING)) return false;
+  return document.querySelector('dialog[open]') === null;
+}
+
+/** Keys of a page, for as long as it is shown. They stand in the keyboard help. */
+export function useShortcuts(all: readonly Shortcut[]): void {
+  const current = useRef(all);
+  current.current = all;
+  const named = all.map(({ key, does }) => `${key} ${does}`).join('\n');
+  useEffect(() => {
+    shortcuts.value = current.current;
+    return () => {
+      shortcuts.value = [];
+    };
+  }, [named]);
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (!isFree(event)) return;
+      const found = current.current.find(({ key }) => key === event.key);
+      if (!found) return;
+      event.preventDefault();
+      found.run(event);
+    };
+    document.addEventListener('keydown', pressed);
+    return () => document.removeEventListener('keydown', pressed);
+  }, []);
+}

@@ -1,0 +1,39 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId } from 'preact/hooks';
+
+interface Props {
+  title: string;
+  /** Buttons beside the heading. */
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** A page's heading and content. The heading takes the focus when somebody comes to the page (web/shell/focus.ts). */
+export function Page({ title, actions, children }: Props) {
+  useEffect(() => {
+    document.title = `${title} · Docket`;
+  }, [title]);
+  return (
+    <>
+      <header class="page-head">
+        <h1 tabIndex={-1}>{title}</h1>
+        {actions && <div class="actions">{actions}</div>}
+      </header>
+      {children}
+    </>
+  );
+}
+
+/** A titled part of a page, which screen readers know as a region of that name. */
+export function Section({ title, actions, children }: Props) {
+  const id = useId();
+  return (
+    <section class="panel" aria-labelledby={id}>
+      <header class="panel-head">
+        <h2 id={id}>{title}</h2>
+        {actions && <div class="actions">{actions}</div>}
+      </header>
+      {children}
+    </section>
+  );
+}

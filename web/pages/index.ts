@@ -1,0 +1,8 @@
+import type { FunctionComponent } from 'preact';
+import { lazy } from 'preact-iso';
+import type { RouteName } from '../routes.ts';
+
+/** The component of each page. A page is loaded when somebody first goes there. */
+export const pages: Record<RouteName, FunctionComponent> = {
+  home: lazy(() => import('./home/home.tsx').then((m) => m.Home)),
+};

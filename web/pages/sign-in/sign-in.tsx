@@ -1,0 +1,59 @@
+import { useState } from 'preact/hooks';
+import { type Problem, problemOf } from '../../api/problem.ts';
+import { signIn } from '../../api/signing.ts';
+import { ProblemNote } from '../../components/feedback.tsx';
+import { Field } from '../../components/field.tsx';
+import { Page } from '../../components/page.tsx';
+import { texts } from '../../texts/texts.ts';
+import './sign-in.css';
+
+/** Exchanges a key for a session. Shown at every address while there is none, so that one goes on where one was. */
+export function SignIn() {
+  const t = texts.value.signIn;
+  const [key, setKey] = useState('');
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setProblem(null);
+    try {
+      await signIn(key.trim());
+    } catch (error) {
+      setProblem(problemOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const isWrong = problem?.code === 'unauthenticated' || problem?.code === 'invalid_request';
+  return (
+    <div class="sign-in panel">
+      <Page title={t.title}>
+        <p>{t.lead}</p>
+        <form onSubmit={submit}>
+          <Field label={t.key} hint={t.hint} error={isWrong ? t.wrong : undefined}>
+            {(field) => (
+              <input
+                {...field}
+                type="password"
+                name="key"
+                autocomplete="current-password"
+                spellcheck={false}
+                required
+                value={key}
+                onInput={(event) => setKey(event.currentTarget.value)}
+              />
+            )}
+          </Field>
+          {problem && !isWrong && <ProblemNote problem={problem} />}
+          <button type="submit" class="primary" disabled={busy}>
+            {t.submit}
+          </button>
+        </form>
+        <p class="hint">
+          {t.getOne} <code>npx docket key create --role reviewer --subject anna</code>
+        </p>
+      </Page>
+    </div>
+  );
+}

@@ -1,0 +1,93 @@
+import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
+import { maySee, session } from '../api/session.ts';
+import { Page } from '../components/page.tsx';
+import { Toasts } from '../components/toasts.tsx';
+import { pages } from '../pages/index.ts';
+import { SignIn } from '../pages/sign-in/sign-in.tsx';
+import { type RouteName, routes } from '../routes.ts';
+import { texts } from '../texts/texts.ts';
+import { Boundary } from './boundary.tsx';
+import { focusPage } from './focus.ts';
+import { Header } from './header.tsx';
+import { Help } from './help.tsx';
+import { Navigation, seenPages } from './navigation.tsx';
+
+/** The frame: header, navigation, and the page that the address names. */
+export function App() {
+  return (
+    <LocationProvider scope={/^\/(?!(v1|docs|openapi\.json|metrics|livez|readyz)(\/|$))/}>
+      <a class="skip" href="#content">
+        {texts.value.shell.skip}
+      </a>
+      <Header />
+      <div class="frame">
+        {session.value && (
+          <div class="side">
+            <Navigation />
+          </div>
+        )}
+        <main id="content" tabIndex={-1}>
+          <Content />
+        </main>
+      </div>
+      <Help />
+      <Toasts />
+    </LocationProvider>
+  );
+}
+
+const names = Object.keys(routes) as RouteName[];
+
+function Content() {
+  const { path } = useLocation();
+  if (!session.value) return <SignIn />;
+  return (
+    <Boundary place={path}>
+      <Router onRouteChange={focusPage} onLoadEnd={focusPage}>
+        {names.map((name) => (
+          <Route key={name} path={routes[name].path} component={guarded[name]} />
+        ))}
+        <Route default component={NotFound} />
+      </Router>
+    </Boundary>
+  );
+}
+
+/** Each page as its role sees it. Made once: another function would be another component, and lose its state. */
+const guarded = Object.fromEntries(
+  names.map((name) => [
+    name,
+    () => {
+      const who = session.value;
+      const Shown = pages[name];
+      if (!who) return null;
+      return maySee(who, routes[name]) ? <Shown /> : <Forbidden isStart={name === 'home'} />;
+    },
+  ]),
+) as Record<RouteName, () => preact.JSX.Element | null>;
+
+function NotFound() {
+  const t = texts.value.shell;
+  return (
+    <Page title={t.notFound}>
+      <p>{t.notFoundHint}</p>
+      <a href="/">{t.toStart}</a>
+    </Page>
+  );
+}
+
+/** Who may not see the start begins with the first page of their own. */
+function Forbidden({ isStart }: { isStart: boolean }) {
+  const t = texts.value.shell;
+  const { route } = useLocation();
+  const own = seenPages()[0];
+  if (isStart && own) {
+    route(own.path, true);
+    return null;
+  }
+  return (
+    <Page title={own ? t.forbidden : t.nothingForRole}>
+      <p>{t.forbiddenHint(session.value?.role ?? '')}</p>
+    </Page>
+  );
+}

@@ -1,0 +1,16 @@
+import { common } from './en/common.ts';
+import { home } from './en/home.ts';
+import { shell } from './en/shell.ts';
+import { signIn } from './en/sign-in.ts';
+
+/** Every text of the console in English; other languages have exactly these. One file a page in texts/en/. */
+export const en = {
+  /** Titles of the pages, by the names in web/routes.ts. */
+  pages: { home: 'Overview' },
+  common,
+  home,
+  shell,
+  signIn,
+};
+
+export type Texts = typeof en;
