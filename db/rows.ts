@@ -39,8 +39,8 @@ const makers = new Map<string, { columns: string[]; make: MakeRow }>();
 
 /**
  * The rows of a statement's answer, which come as arrays. Objects that are filled column by column, as pg makes them, are
- * hash tables to V8 from a dozen columns on: five times as dear to make, and slow to read ever after. So each statement
- * has a function that makes its rows by one literal.
+ * hash tables to V8 from a dozen columns on: dear to make, and slow to read ever after. So each statement has a function
+ * that makes its rows by one literal.
  */
 export function rowsOf(statement: string, { fields, rows }: pg.QueryArrayResult<unknown[]>): object[] {
   if (rows.length === 0) return [];
@@ -48,7 +48,7 @@ export function rowsOf(statement: string, { fields, rows }: pg.QueryArrayResult<
   // a table may get columns while this runs
   if (maker?.columns.length !== fields.length || fields.some(({ name }, n) => name !== maker?.columns[n])) {
     const columns = fields.map(({ name }) => name);
-    const literal = columns.map((name, n) => `${JSON.stringify(name)}: values[${n}]`);
+    const literal = columns.map((name, n) => `${JSON.stringify(name)}: values[${n}]`).join(', ');
     maker = { columns, make: new Function('values', `return { ${literal} };`) as MakeRow };
     makers.set(statement, maker);
   }
