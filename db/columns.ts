@@ -43,6 +43,7 @@ export interface Columns {
   'notice.kind': Kind;
   'notice.type': 'lease_lost' | 'changed' | 'invited';
   'notice.data': Record<string, unknown>;
+  'parked.kind': Kind;
   'queue.kind': Kind;
   'queue.escalations': QueueSettings['escalations'];
   'queue.callback': Callback;
