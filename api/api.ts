@@ -1,9 +1,9 @@
 import type { Runtime } from '../runtime/runtime.ts';
 import type { ServiceConfig, Services } from '../services/services.ts';
+import type { Attempts } from './attempts.ts';
 import type { Authenticator } from './auth.ts';
 import type { Console } from './console.ts';
 import type { Metrics } from './metrics.ts';
-import type { Attempts } from './sessions/attempts.ts';
 
 interface ApiConfig extends ServiceConfig {
   /** Where the Temporal UI is, for links; null: unknown. */

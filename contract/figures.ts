@@ -71,7 +71,7 @@ export const PeopleFilter = z.object({
 
 const whole = z.number().int();
 
-export const ReviewerFigures = z
+const ReviewerFigures = z
   .object({
     person: z.string(),
     decisions: whole,
@@ -80,7 +80,7 @@ export const ReviewerFigures = z
   })
   .openapi('ReviewerFigures');
 
-export const JurorFigures = z
+const JurorFigures = z
   .object({
     person: z.string(),
     ...{ votes: whole, wasted: whole },
@@ -119,7 +119,7 @@ export const OverviewFilter = Page.extend({
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 
-export const OverviewEntry = z
+const OverviewEntry = z
   .object({
     name: z.string(),
     paused: z.boolean(),

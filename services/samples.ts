@@ -30,8 +30,6 @@ interface Wanted {
 
 type Sample = RowOf<'queue_samples'>;
 
-export type SampleService = ReturnType<typeof sampleService>;
-
 /** What queues had and did over time, from samples that maintenance takes once a minute. */
 export function sampleService({ db, maintenance }: Runtime) {
   maintenance.add(async () => void (await db.lists.run('sample_queues', { limit: MOST_SAMPLED })));

@@ -2,9 +2,9 @@ import { Attention, type FigureKind, Overview, OverviewFilter } from '../../cont
 import type { RowOf } from '../../db/pool.ts';
 import { invalid } from '../../services/problems.ts';
 import { endpoint, ok } from '../endpoint.ts';
+import { checkTemporal, isFollowed } from '../engines.ts';
 import { page } from '../paging.ts';
 import { inScope } from '../scopes.ts';
-import { checkTemporal, isFollowed } from '../system/health.ts';
 
 const NOUNS = { ticket: 'queues', job: 'topics', case: 'courts', task: 'groups' } as const;
 

@@ -3,8 +3,8 @@ import { Registry } from 'prom-client';
 import { type SchemaState, schemaState } from '../../runtime/database.ts';
 import type { Api } from '../api.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
+import { after, checkTemporal, ENGINE_MS, isFollowed } from '../engines.ts';
 
-const TIMEOUT_MS = 2_000;
 const Word = z.enum(['ok', 'unreachable', 'outdated', 'too_new', 'unknown']);
 const words = { postgres: Word, schema: Word, temporal: Word };
 
@@ -54,28 +54,8 @@ export function reachStores(api: Api): void {
 
 async function checkSchema(api: Api): Promise<SchemaState | 'unreachable'> {
   const check = schemaState(api.runtime.db.pool).catch(() => 'unreachable' as const);
-  return Promise.race([check, after(TIMEOUT_MS, 'unreachable' as const)]);
+  return Promise.race([check, after(ENGINE_MS, 'unreachable' as const)]);
 }
-
-/** Whether the server answers within two seconds. */
-export async function checkTemporal({ runtime: { client } }: Api): Promise<'ok' | 'unreachable'> {
-  const ask = client.withDeadline(Date.now() + TIMEOUT_MS, () => client.workflowService.getSystemInfo({}));
-  return ask.then(
-    () => 'ok' as const,
-    () => 'unreachable' as const,
-  );
-}
-
-/** Without a worker everything goes on but what workflows do. */
-export async function isFollowed({ services }: Api): Promise<boolean> {
-  const ask = services.figures.isFollowed().catch(() => false);
-  return Promise.race([ask, after(TIMEOUT_MS, false)]);
-}
-
-const after = <T>(ms: number, value: T): Promise<T> =>
-  new Promise((resolve) => {
-    setTimeout(() => resolve(value), ms).unref();
-  });
 
 export const metricsEndpoint = endpoint({
   method: 'get',

@@ -163,8 +163,7 @@ const SAMPLES: Record<string, Sample> = {
     deadlineAt: { kind: 'time', value: '2099-01-02T03:04:05.678Z', nullable: true },
   },
   'put /v1/topics/{topic}': {
-    maxAttempts: { kind: 'positiveCount', value: 3, nullable: true },
-    paused: { kind: 'flag', value: true },
+    ...{ maxAttempts: { kind: 'positiveCount', value: 3, nullable: true }, paused: { kind: 'flag', value: true } },
     push: { kind: 'callback', value: { ...callback, concurrency: 5 }, nullable: true },
   },
   'put /v1/topics/{topic}/schedules/{name}': {

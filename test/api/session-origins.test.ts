@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { endpoints } from '../../api/endpoints.ts';
+import type { Role } from '../../contract/keys.ts';
+import type { Client } from '../support/client.ts';
+import { createKey } from '../support/keys.ts';
+import { expectProblem } from '../support/problems.ts';
+import { nameOf, pathOf, sampleBody } from '../support/samples.ts';
+import { startTestSystem } from '../support/system.ts';
+
+const { api, running } = await startTestSystem({ DOCKET_AUTH: 'keys' });
+
+const keyOf = (role: Role, subject: string | null = null) =>
+  createKey(running.runtime.db, { name: subject ?? role, role, subject });
+
+const signIn = (client: Client, key: string, headers: Record<string, string> = {}) =>
+  client.post('/v1/session', { key }, headers);
+
+/** The cookie of somebody who has signed in. */
+async function open(role: Role, subject: string | null = null) {
+  const { headers } = await signIn(api, (await keyOf(role, subject)).key);
+  return { cookie: (headers.get('set-cookie') ?? '').split(';')[0] ?? '' };
+}
+
+describe('a cookie is for pages of this server only', () => {
+  const evil = 'http://evil.example';
+  const pause = (headers: Record<string, string>, method = 'POST') =>
+    api.raw(method, '/v1/queues/csrf/pause', { headers });
+
+  test('what changes something says that it comes from here', async () => {
+    const { cookie } = await open('admin');
+    const { origin, host } = new URL(api.url);
+    const refused: Record<string, string>[] = [
+      {},
+      { origin: evil },
+      { origin: 'null' },
+      { origin: `${origin}.evil.example` },
+      { origin: 'http://127.0.0.1:1' },
+      { origin: 'http://localhost' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site', origin },
+      { 'sec-fetch-site': 'none' },
+      { 'sec-fetch-site': 'cross-site', origin },
+      { referer: `${origin}/`, 'x-forwarded-host': host },
+    ];
+    for (const headers of refused)
+      expectProblem(await pause({ cookie, ...headers }), JSON.stringify(headers), { status: 403, code: 'forbidden' });
+    expect((await api.as((await keyOf('admin')).key).get('/v1/queues/csrf')).status, 'nothing was done').toBe(404);
+    for (const headers of [
+      { origin },
+      { 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-site': 'same-origin', origin },
+    ] as Record<string, string>[])
+      expect((await pause({ cookie, ...headers })).status, JSON.stringify(headers)).toBe(200);
+  });
+
+  test('every endpoint that changes something asks for it, with any body', async () => {
+    const { cookie } = await open('admin');
+    for (const e of endpoints.filter((one) => one.method !== 'get' && one.roles !== null)) {
+      const body = sampleBody(e);
+      const reply = await api.unchecked().raw(e.method.toUpperCase(), pathOf(e), {
+        headers: { cookie, origin: evil, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      expect(reply.status, nameOf(e)).toBe(403);
+    }
+  });
+
+  test('a GET must not come from another site; one that a user types may', async () => {
+    const { cookie } = await open('admin');
+    const get = async (headers: Record<string, string>) =>
+      (await api.raw('GET', '/v1/queues', { headers: { cookie, ...headers } })).status;
+    for (const site of ['cross-site', 'same-site']) expect(await get({ 'sec-fetch-site': site }), site).toBe(403);
+    expect(await get({ origin: evil })).toBe(403);
+    for (const site of ['same-origin', 'none']) expect(await get({ 'sec-fetch-site': site }), site).toBe(200);
+    expect(await get({})).toBe(200);
+  });
+
+  test('a key goes before the cookie, and needs no origin', async () => {
+    const { cookie } = await open('reviewer', 'rosa');
+    const { key } = await keyOf('admin');
+    const headers = { cookie, authorization: `Bearer ${key}` };
+    expect((await api.raw('GET', '/v1/session', { headers })).body.role).toBe('admin');
+    expect((await pause({ ...headers, origin: evil })).status).toBe(200);
+    expectProblem(
+      await api.raw('GET', '/v1/session', { headers: { cookie, authorization: 'Bearer x' } }),
+      'wrong key',
+      {
+        status: 401,
+      },
+    );
+  });
+
+  test('other cookies, and what is no session', async () => {
+    const { cookie } = await open('admin');
+    const get = async (sent: string) => (await api.raw('GET', '/v1/session', { headers: { cookie: sent } })).status;
+    expect(await get(`theme=dark; ${cookie}; lang=zh`)).toBe(200);
+    for (const sent of [
+      `x${cookie}`,
+      `${cookie}x`,
+      cookie.slice(0, -1),
+      `docket_session=${'x'.repeat(43)}`,
+      '',
+      ';;=;',
+    ])
+      expect(await get(sent), sent).toBe(401);
+  });
+
+  test('pages of other sites do not sign a user in', async () => {
+    const { key } = await keyOf('admin');
+    for (const headers of [{ origin: evil }, { 'sec-fetch-site': 'cross-site' }] as Record<string, string>[])
+      expectProblem(await signIn(api, key, headers), JSON.stringify(headers), { status: 403, code: 'forbidden' });
+  });
+});
