@@ -91,16 +91,24 @@ function addGauges({ follower, waiters }: Runtime, figures: FigureService, regis
     gauge('docket_not_started_items', 'Items that were over for too long to get a workflow', () => follower.skipped);
     gauge('docket_temporal_down', '1 while this process cannot publish to Temporal', () => (follower.down ? 1 : 0));
   }
+  // one reading for both of its figures: a scrape collects all gauges at once
+  let reading: ReturnType<FigureService['unpublished']> | undefined;
+  const unpublished = () => {
+    reading ??= figures.unpublished().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
   gauge('docket_waiting_callers', 'Long polls', () => waiters.size);
   gauge(
     'docket_unpublished_rows',
     'Lines of the log behind the slowest lane of publishing; estimated from 10,000 on',
-    async () => (await figures.unpublished()).waiting,
+    async () => (await unpublished()).waiting,
   );
   gauge(
     'docket_unpublished_oldest_seconds',
     'Age of the oldest of them',
-    async () => (await figures.unpublished()).oldest_seconds,
+    async () => (await unpublished()).oldest_seconds,
   );
   gauge(
     'docket_resync_rows',

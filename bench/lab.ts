@@ -19,6 +19,18 @@ export interface Child {
   stop(): Promise<void>;
 }
 
+export interface Running {
+  url: string;
+  api: Child;
+  worker: Child;
+  /**
+   * Lets a rival have its turn while the worker is stopped and what it had not published is forgotten. The API goes on:
+   * one that has run for a while is what callers meet.
+   */
+  aside(turn: () => Promise<void>): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /** Servers of our own in a temporary folder, with the durability that a user gets. */
 export interface Lab {
   quick: boolean;
@@ -32,11 +44,13 @@ export interface Lab {
   client: Client;
   say(line: string): void;
   /** Docket's own processes, as `docket api` and `docket worker` start them. */
-  docket(env?: Record<string, string>): Promise<{ url: string; api: Child; worker: Child; stop(): Promise<void> }>;
+  docket(env?: Record<string, string>): Promise<Running>;
   child(script: string, args: string[], env?: Record<string, string>): Promise<Child>;
   sql<T extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<T[]>;
   stop(): Promise<void>;
 }
+
+const WARM_MS = 3_000;
 
 /** Opens everything; `stop` ends it and removes the folder. */
 export async function openLab(quick: boolean, say: (line: string) => void): Promise<Lab> {
@@ -59,11 +73,25 @@ export async function openLab(quick: boolean, say: (line: string) => void): Prom
     children.add(started);
     return started;
   };
+  const sql: Lab['sql'] = async (text, values) => (await db.pool.query(text, values)).rows;
   const docket: Lab['docket'] = async (env) => {
     const bin = fileURLToPath(new URL('../cli/docket.mjs', import.meta.url));
-    const [api, worker] = [await child(bin, ['api'], env), await child(bin, ['worker'], env)];
+    const api = await child(bin, ['api'], env);
+    const running: Running = {
+      ...{ url: api.url, api, worker: await child(bin, ['worker'], env) },
+      async aside(turn) {
+        await running.worker.stop();
+        await forgetUnpublished({ sql });
+        await turn();
+        running.worker = await child(bin, ['worker'], env);
+        await ready(api.url);
+        // its code is compiled, its first pass over the log is over
+        await sleep(WARM_MS);
+      },
+      stop: async () => void (await Promise.all([api.stop(), running.worker.stop()])),
+    };
     await ready(api.url);
-    return { url: api.url, api, worker, stop: async () => void (await Promise.all([api.stop(), worker.stop()])) };
+    return running;
   };
   return {
     ...{
@@ -75,7 +103,7 @@ export async function openLab(quick: boolean, say: (line: string) => void): Prom
       temporalAddress: temporal.address,
     },
     ...{ db, say, child, docket, client: new Client({ connection }) },
-    sql: async (text, values) => (await db.pool.query(text, values)).rows,
+    sql,
     async stop() {
       await Promise.all([...children].map((c) => c.stop()));
       await db.end();
@@ -133,7 +161,7 @@ export async function drained(lab: Lab, seconds = 600): Promise<number> {
 }
 
 /** Forgets what has not been published, else that would go on beside what is measured next. */
-export async function forgetUnpublished(lab: Lab): Promise<void> {
+export async function forgetUnpublished(lab: Pick<Lab, 'sql'>): Promise<void> {
   await lab.sql(`update log_shard set owner = null, epoch = epoch + 1,
     reviews = (select coalesce(max(arrival), 0) from review_callback), outcomes = m.id, rest = m.id, idle = m.id
     from (select coalesce(max(id), 0) as id from event) m`);

@@ -18,7 +18,11 @@ export const BODY = {
  * Puts tickets into a queue by the statement that the API uses, without workflows, so that a run doesn't measure the
  * publishing of what was there before it.
  */
-export function seedTickets(lab: Lab, queue: string, n: number, requires: string[] = []): Promise<void> {
+export const seedTickets = (lab: Lab, queue: string, n: number, requires: string[] = []): Promise<void> =>
+  withoutWorkflows(lab, () => addTickets(lab, queue, n, requires));
+
+/** The same with their workflows, which followers start from then on. */
+export function addTickets(lab: Lab, queue: string, n: number, requires: string[] = []): Promise<void> {
   let at = 0;
   const next = (size: number) => Array.from({ length: size }, () => newItem(`${queue}-${at++}`, queue, requires));
   return seed(lab, 'ticket', queue, n, next);
@@ -26,13 +30,15 @@ export function seedTickets(lab: Lab, queue: string, n: number, requires: string
 
 /** Puts delayed jobs into a topic, as `add` writes them. */
 export const seedJobs = (lab: Lab, topic: string, n: number, delaySeconds: number): Promise<void> =>
-  seed(lab, 'job', topic, n, (size) =>
-    newJobs(size, delaySeconds).map(({ id, body }) => {
-      const content = { body, priority: 1024 };
-      const hash = contentHash({ topic, delay: delaySeconds, TTR: JOB_TTR, ...content });
-      const rest = { delaySeconds, leaseSeconds: JOB_TTR, bodyBytes: bodyBytes(body).length };
-      return { ...NOTHING_ELSE, id, queue: topic, hash, ...content, ...rest };
-    }),
+  withoutWorkflows(lab, () =>
+    seed(lab, 'job', topic, n, (size) =>
+      newJobs(size, delaySeconds).map(({ id, body }) => {
+        const content = { body, priority: 1024 };
+        const hash = contentHash({ topic, delay: delaySeconds, TTR: JOB_TTR, ...content });
+        const rest = { delaySeconds, leaseSeconds: JOB_TTR, bodyBytes: bodyBytes(body).length };
+        return { ...NOTHING_ELSE, id, queue: topic, hash, ...content, ...rest };
+      }),
+    ),
   );
 
 async function seed(lab: Lab, kind: 'ticket' | 'job', queue: string, n: number, next: (size: number) => NewItem[]) {
@@ -46,7 +52,7 @@ async function seed(lab: Lab, kind: 'ticket' | 'job', queue: string, n: number, 
       await addItems(lab.db, kind, next(size));
     }
   };
-  await withoutWorkflows(lab, () => Promise.all([work(), work()]));
+  await Promise.all([work(), work()]);
   await lab.sql('vacuum analyze item');
   await lab.sql('vacuum analyze event');
   const seconds = (performance.now() - start) / 1000;

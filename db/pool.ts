@@ -108,6 +108,8 @@ export interface DbOptions {
   node: string;
   max?: number;
   onError?: (error: Error) => void;
+  /** A statement of its own that moves items or reviews took so many milliseconds, with what it waited for. */
+  onMove?: (statement: string, ms: number) => void;
 }
 
 /**
@@ -121,7 +123,7 @@ const LIST_WAIT_MS = 5_000;
 const listConnections = (max: number) => Math.ceil(max / 5);
 
 /** Every statement is bounded: a lost server must not hold a caller for ever. */
-export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): Db {
+export function openDb({ url, node, max = 20, onError = () => {}, onMove = () => {} }: DbOptions): Db {
   const base = { connectionString: url, types, keepAlive: true, application_name: `docket ${node}` };
   const pool = new pg.Pool({
     ...base,
@@ -151,8 +153,14 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
     await published(commits);
     return result;
   };
+  const runOwn = (name: string, given?: Params) => onceMore(() => run(pool, name, given));
   const own = mover(
-    (name, given) => onceMore(() => run(pool, name, given)),
+    async (name, given) => {
+      const start = performance.now();
+      const rows = await runOwn(name, given);
+      onMove(name, performance.now() - start);
+      return rows;
+    },
     (moved) => published([moved]),
   );
   const move = (name: MoveName, params: never, { receivedBy, ...how }: Move<never> = {}) =>
@@ -160,7 +168,7 @@ export function openDb({ url, node, max = 20, onError = () => {} }: DbOptions): 
       ? own.move(name, params, how as never)
       : transaction((tx) => tx.move(name, params, how as never), { receivedBy });
   const db: Db = {
-    ...{ pool, transaction, run: own.run, move: move as Db['move'] },
+    ...{ pool, transaction, run: runOwn as Db['run'], move: move as Db['move'] },
     lists: { pool: lists, run: onLists as Db['run'] },
     onCommit: (listener) => void listeners.push(listener),
     end: async () => {

@@ -1,21 +1,34 @@
 const MEMORY_MS = 250;
-const BUSY = 0.5;
-const OTHERS_MS = 500;
+const WITHOUT_PAUSE = 0.5;
+/** What callers without a pause count as: whatever is beside them slows them down. */
+const MOST = 99;
+/** So long after a call there are callers, here or in another process. */
+const PRESENT_MS = 500;
+/** How fast a statement's best time follows shorter ones, and rises where there are none: tables grow. */
+const DOWN = 0.1;
+const UP_PER_SECOND = 1.01;
+/** One statement that waited for a lock or a checkpoint is no trend. */
+const OUTLIER = 5;
+const RECENT = 0.15;
 
 /**
- * How many calls this process works on, long polls that only wait aside, and for what share of the last
- * moments there was any. The share is what "busy" means: one caller without a pause keeps it near 1, however
- * fast or slow it is served, and twenty quick calls a second leave it near 0. How many called at once
- * doesn't count, so that it is over just as soon after sixty-four as after one.
+ * How many calls this process works on, long polls that only wait aside, and how they fare: how much longer their
+ * statements take than at their best. One caller without a pause, or sixty-four, count as slowed down however fast they
+ * are served: they could be faster.
  */
 export class Load {
   calls = 0;
+  /** The share of the last moments in which there was any call. */
   #share = 0;
-  #othersUntil = Number.NEGATIVE_INFINITY;
   #at = performance.now();
+  #calledAt = Number.NEGATIVE_INFINITY;
+  #recent = 1;
+  readonly #best = new Map<string, { ms: number; at: number }>();
+  #others = { slowdown: 1, until: Number.NEGATIVE_INFINITY };
 
   enter(): void {
     this.#count();
+    this.#calledAt = this.#at;
     this.calls++;
   }
 
@@ -34,14 +47,30 @@ export class Load {
     }
   }
 
-  get busy(): boolean {
-    this.#count();
-    return this.#share > BUSY || performance.now() < this.#othersUntil;
+  /** A statement that moved something took so many milliseconds. */
+  took(statement: string, ms: number): void {
+    const now = performance.now();
+    const best = this.#best.get(statement) ?? { ms, at: now };
+    this.#best.set(statement, best);
+    best.ms *= UP_PER_SECOND ** ((now - best.at) / 1000);
+    best.at = now;
+    if (ms < best.ms) best.ms += (ms - best.ms) * DOWN;
+    this.#recent += (Math.min(OUTLIER, ms / best.ms) - this.#recent) * RECENT;
   }
 
-  /** Another process, which may share these cores, has said that it is busy. */
-  othersAreBusy(): void {
-    this.#othersUntil = performance.now() + OTHERS_MS;
+  /** How many times as long callers' statements take as at their best, here or elsewhere; undefined: nobody calls. */
+  get slowdown(): number | undefined {
+    const now = performance.now();
+    const others = now < this.#others.until ? this.#others.slowdown : undefined;
+    if (now > this.#calledAt + PRESENT_MS) return others;
+    this.#count();
+    const own = this.#share > WITHOUT_PAUSE ? MOST : this.#recent;
+    return Math.max(own, others ?? own);
+  }
+
+  /** What another process has said of its callers, who may share these cores. */
+  hear(slowdown: number): void {
+    this.#others = { slowdown, until: performance.now() + PRESENT_MS };
   }
 
   #count(): void {

@@ -12,8 +12,8 @@ export interface Hint {
   notices?: true;
   /** The log has new lines; `now`: somebody waits for what they lead to. */
   follow?: 'now' | 'soon';
-  /** Callers keep this process busy. */
-  busy?: boolean;
+  /** How this process's callers fare (`Load`). */
+  slowdown?: number;
 }
 
 type NewHint = Omit<Hint, 'node' | 'ready'> & { ready?: [queue: string, n: number] };
@@ -65,7 +65,7 @@ export class Bus {
     await this.#client?.end().catch(() => {});
   }
 
-  hint({ ready, dueInMs, notices, follow, busy }: NewHint): void {
+  hint({ ready, dueInMs, notices, follow, slowdown }: NewHint): void {
     if (!this.hasPeers || this.#stopped) return;
     this.#next ??= { node: this.#o.node };
     const hint = this.#next;
@@ -76,7 +76,7 @@ export class Bus {
     if (dueInMs !== undefined) hint.dueInMs = Math.min(hint.dueInMs ?? Number.POSITIVE_INFINITY, dueInMs);
     if (notices) hint.notices = true;
     if (follow && hint.follow !== 'now') hint.follow = follow;
-    if (busy) hint.busy = true;
+    if (slowdown !== undefined) hint.slowdown = slowdown;
     this.#sendIn(follow === 'soon' ? GATHER_SOON_MS : GATHER_MS);
   }
 

@@ -12,7 +12,7 @@ import { Pacemaker } from './pacemaker.ts';
 import { Schemas } from './schemas/schemas.ts';
 import { POLL_STEPS, Waiters } from './waiting.ts';
 
-export interface RuntimeOptions extends Omit<FollowerOptions, 'db' | 'busy'> {
+export interface RuntimeOptions extends Omit<FollowerOptions, 'db' | 'callers'> {
   databaseUrl: string;
   client: Client;
   /** Where other processes and clients reach this one; null for a worker. */
@@ -54,13 +54,14 @@ const SLOW_POLL_MS = 5_000;
 export function createRuntime(o: RuntimeOptions): Runtime {
   const { node, log, client } = o;
   const onError = (error: Error) => log.warn({ err: error.message }, 'a database connection was lost');
-  const db = openDb({ url: o.databaseUrl, node, max: o.poolSize, onError });
   const load = new Load();
+  const onMove = (statement: string, ms: number) => load.took(statement, ms);
+  const db = openDb({ url: o.databaseUrl, node, max: o.poolSize, onError, onMove });
   const waiters = new Waiters(load);
   const notices = new Notices(db, log);
   const feed = new Feed(db, log);
   const schemas = new Schemas();
-  const follower = o.role === 'api' ? undefined : new Follower({ ...o, db, busy: () => load.busy });
+  const follower = o.role === 'api' ? undefined : new Follower({ ...o, db, callers: load });
   const pacemaker = new Pacemaker(db, log);
   const arm = (ms: number) => {
     if (o.pacemaker) pacemaker.arm(ms);
@@ -69,7 +70,7 @@ export function createRuntime(o: RuntimeOptions): Runtime {
     for (const [key, n] of Object.entries(hint.ready ?? {})) waiters.ready(key, n);
     if (hint.dueInMs !== undefined) arm(hint.dueInMs);
     if (hint.notices) notices.look();
-    if (hint.busy) load.othersAreBusy();
+    if (hint.slowdown !== undefined) load.hear(hint.slowdown);
     if (hint.follow) follower?.look(hint.follow === 'now');
     feed.look();
   };

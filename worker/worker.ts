@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Runtime as Sdk, Worker } from '@temporalio/worker';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  type InjectedSinks,
+  type NativeConnection,
+  Runtime as Sdk,
+  Worker,
+} from '@temporalio/worker';
 import { deliveryActivities } from '../activities/deliveries.ts';
 import { DELIVERY_SLOTS } from '../activities/hosts.ts';
 import { itemActivities } from '../activities/items.ts';
@@ -15,6 +22,7 @@ import type { Log } from '../runtime/log.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { forwardToReview } from '../services/forwarding.ts';
 import type { Services } from '../services/services.ts';
+import type { FollowerSinks } from '../workflows/runs.ts';
 import { Pusher } from './pusher.ts';
 
 export interface WorkerOptions {
@@ -52,6 +60,9 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   });
   const reviews = reviewActivities({ ...deliveries, reviews: services.reviews });
   const bundle = await workflowBundle(o.cacheDir);
+  const sinks: InjectedSinks<FollowerSinks> = {
+    follower: { ran: { fn: ({ workflowId }) => runtime.follower?.ran(workflowId), callDuringReplay: false } },
+  };
   const workflowWorkers = await Promise.all(
     [TASK_QUEUE, URGENT_TASK_QUEUE].map((taskQueue) =>
       Worker.create({
@@ -63,6 +74,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
           ...{ ...items, ...scheduleActivities(services.schedules), giveUpDelivery: deliveries.giveUpDelivery },
           ...{ applyReview: reviews.applyReview, giveUpChange: reviews.giveUpChange },
         },
+        sinks,
         maxCachedWorkflows: 500,
         maxConcurrentActivityTaskExecutions: 20,
         maxConcurrentLocalActivityExecutions: 20,

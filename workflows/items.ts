@@ -16,7 +16,7 @@ import type { ItemActivities, Read } from '../activities/items.ts';
 import type { Command, EventLine, ItemInput, ItemView, Kind, Message, Snapshot } from '../contract/snapshot.ts';
 import { grace, isFinal, lastEvents, newest, stateWord } from '../domain/items.ts';
 import { bookkeeping, receivers } from './deliveries.ts';
-import { aWhile, inDatabase, isHeavy, MAX_SIGNALS, whenCancelled } from './runs.ts';
+import { aWhile, follower, inDatabase, isHeavy, MAX_SIGNALS, whenCancelled } from './runs.ts';
 
 const MIN_SLEEP_MS = 1_000;
 const NOBODY_MS = 30_000;
@@ -238,6 +238,7 @@ function view(run: Run): ItemView {
 
 /** What the Temporal UI shows on top of a workflow. */
 function show(run: Run): void {
+  follower.ran();
   const { state, holder, wakeAt, version, events } = view(run);
   const lines = events.map((e) => `- ${e.at} **${e.type}** by ${e.actor}`);
   setCurrentDetails(

@@ -11,7 +11,7 @@ import {
 import type { ReviewActivities } from '../activities/reviews.ts';
 import type { ReviewInput, ReviewRunView } from '../contract/snapshot.ts';
 import { bookkeeping, receivers } from './deliveries.ts';
-import { aWhile, inDatabase, isHeavy, whenCancelled } from './runs.ts';
+import { aWhile, follower, inDatabase, isHeavy, whenCancelled } from './runs.ts';
 
 /** How long a run stays after its last callback: a burst is mostly over by then. */
 const IDLE_MS = 10_000;
@@ -123,6 +123,7 @@ function view(run: Run): ReviewRunView {
 
 /** What the Temporal UI shows on top of a workflow. */
 function show(run: Run): void {
+  follower.ran();
   const { state, version, resolved, telling } = view(run);
   const lines = [`**${state}** (version ${version})`, `${resolved} callbacks resolved by this run`];
   setCurrentDetails([...lines, telling === null ? '' : `next delivery ${telling}`].filter(Boolean).join('\n\n'));

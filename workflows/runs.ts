@@ -1,4 +1,12 @@
-import { CancellationScope, isCancellation, proxyLocalActivities, sleep, workflowInfo } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  isCancellation,
+  proxyLocalActivities,
+  proxySinks,
+  type Sinks,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
 
 // What the runs of all long-lived workflows have in common.
 
@@ -14,6 +22,16 @@ export const inDatabase = <A>() =>
     startToCloseTimeout: '10s',
     retry: { maximumAttempts: 2, initialInterval: '200ms' },
   });
+
+/** What workflows say to the worker that runs them, which passes it on to the follower in its process. */
+export interface FollowerSinks extends Sinks {
+  follower: {
+    /** This run has done what it was last sent. */
+    ran(): void;
+  };
+}
+
+export const { follower } = proxySinks<FollowerSinks>();
 
 /** About half a minute, not the same for all, so that they don't come back together. */
 export const aWhile = () => sleep(20_000 + Math.random() * 20_000);

@@ -8,7 +8,7 @@ import type { Queues } from '../rivals/rival.ts';
 import { ms, quantile, short } from '../stats.ts';
 import { until } from './steady.ts';
 
-const PER_SECOND = 200;
+export const PER_SECOND = 200;
 const CONSUMERS = 16;
 const WARM_SECONDS = 5;
 
@@ -43,7 +43,7 @@ export async function endToEnd(lab: Lab, report: Report): Promise<void> {
 }
 
 /** Adds at the rate whether or not the queue keeps up. @returns milliseconds from each call to its job's receipt */
-async function offered(queues: Queues, seconds: number): Promise<number[]> {
+export async function offered(queues: Queues, seconds: number): Promise<number[]> {
   const topic = 'steady';
   const sent = new Map<number, number>();
   const consumers = await consume(queues, topic);

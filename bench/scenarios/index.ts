@@ -7,6 +7,7 @@ import { delayed } from './delayed.ts';
 import { depth } from './depth.ts';
 import { endToEnd } from './end-to-end.ts';
 import { footprint } from './footprint.ts';
+import { heldOpen } from './held-open.ts';
 import { idle } from './idle.ts';
 import { jobs } from './jobs.ts';
 import { lateness } from './lateness.ts';
@@ -31,7 +32,8 @@ export const scenarios: Record<string, Scenario> = {
       'the process of the load, without HTTP, events or workflows. Each pg-boss fetch sorts all that is queued, so two ' +
       'comparisons stand here with the same target: as many waiting on both sides, and pg-boss at its best, with short queues one after the ' +
       'other. The second is the harder one: there a pair costs pg-boss two short statements, and Docket two HTTP calls and two statements with a ' +
-      'line of the log each, while Temporal and the worker use the same cores.',
+      'line of the log each, while Temporal and the worker use the same cores. While pg-boss has its turn the worker is stopped, and what it had not published is ' +
+      'dropped, else publishing it would go on beside the rival.',
     run: claims,
   },
   depth: {
@@ -140,5 +142,12 @@ export const scenarios: Record<string, Scenario> = {
       'CPU time of the API’s process, all its threads and the kernel’s part, for one call of claim → decide without a pause; telling workflows and the pacemaker are in it where that process does them. ' +
       'Beside it a process with the same HTTP server and Hono, which reads the same bodies, answers with the JSON of a real claim and decision, and does nothing else.',
     run: apiCpu,
+  },
+  heldOpen: {
+    title: '15 · Beside a transaction that stays open',
+    note:
+      'As part 9, while another session of the same database keeps a transaction open that has read something: what dies meanwhile stays in the tables and ' +
+      'indexes, and a queue that looks for its next row among the dead gets slower with every job. The first and the last part of the same run are compared, and the last with that of the rivals.',
+    run: heldOpen,
   },
 };

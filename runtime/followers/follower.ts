@@ -5,6 +5,7 @@ import type { Log } from '../log.ts';
 import { Alarm } from './alarm.ts';
 import { type Entry, isOver, LANES, type Lane } from './lanes.ts';
 import { callbackOf, changeOf, lineOf, type Publication } from './messages.ts';
+import type { Callers } from './pace.ts';
 import { Reader } from './reader.ts';
 import { Sender } from './sender.ts';
 import { type Cursors, Shards } from './shards.ts';
@@ -23,8 +24,7 @@ export interface FollowerOptions {
   waitingWorkflows: number;
   /** What ended longer ago than this many seconds before its workflow was started gets none. */
   skipEndedSeconds: number;
-  /** Whether callers keep a process busy. */
-  busy: () => boolean;
+  callers: Callers;
 }
 
 const LOG_LANES: Lane[] = ['outcomes', 'rest', 'idle'];
@@ -97,11 +97,16 @@ export class Follower {
     this.#alarm.wakeIn(urgent ? 0 : SOON_MS);
   }
 
+  /** A workflow of that id has done in this process's worker what it was sent. */
+  ran(workflow: string): void {
+    this.#sender?.ran(workflow);
+  }
+
   /** @param client over the connection of this process's worker */
   start(client: Client): void {
-    const { log, pacemaker, busy, ...o } = this.#o;
+    const { log, pacemaker, callers, ...o } = this.#o;
     this.#sender = new Sender({
-      ...{ client, log, pacemaker, busy },
+      ...{ client, log, pacemaker, callers },
       concurrency: o.publishConcurrency,
       idlePerSecond: o.publishIdlePerSecond,
       busyPerSecond: o.publishBusyPerSecond,

@@ -4,6 +4,7 @@ import { isFinal, lastEvents } from '../../domain/items.ts';
 import { workflowOf } from '../../domain/kinds.ts';
 import { Allowance } from './allowance.ts';
 import type { Publication } from './messages.ts';
+import type { Pace } from './pace.ts';
 
 /** What one item's workflow has to receive: merged until it is sent. */
 export interface Entry extends Publication {
@@ -53,7 +54,7 @@ export class Lanes {
   readonly #queued = new Map<string, Queued>();
   readonly #orders = new Map(LANES.map((lane) => [lane, new LaneOrder()]));
   readonly #idle: Allowance;
-  readonly #busy: Allowance;
+  readonly #pace: Pace;
   readonly #isNeedless: (entry: Entry) => boolean;
   #no = 0;
   /** Milliseconds until something more may be sent; 0: nothing waits for time. */
@@ -61,13 +62,13 @@ export class Lanes {
 
   /**
    * @param idlePerSecond items with nothing due
-   * @param busyPerSecond items of the last two lanes while callers are busy
+   * @param pace of the last two lanes, beside callers
    * @param isNeedless whether an item goes without a workflow: no rate is spent on it
    */
-  constructor(idlePerSecond: number, busyPerSecond: number, isNeedless: (entry: Entry) => boolean) {
+  constructor(idlePerSecond: number, pace: Pace, isNeedless: (entry: Entry) => boolean) {
     this.#isNeedless = isNeedless;
     this.#idle = new Allowance(idlePerSecond, idlePerSecond);
-    this.#busy = new Allowance(busyPerSecond, 1);
+    this.#pace = pace;
   }
 
   get size(): number {
@@ -123,12 +124,12 @@ export class Lanes {
    * Takes out the entry worth most that is not being sent and that time and rates allow, or undefined.
    * @param isOpen whether more of a lane may be sent now
    */
-  next(isOpen: (lane: Lane) => boolean, isSending: (key: string) => boolean, callersBusy: boolean): Entry | undefined {
+  next(isOpen: (lane: Lane) => boolean, isSending: (key: string) => boolean): Entry | undefined {
     this.waitMs = 0;
     for (const lane of LANES) {
       const order = this.#order(lane);
       order.wakeUp((queued) => this.#isQueued(queued));
-      const found = isOpen(lane) ? this.#nextOf(lane, order, isSending, callersBusy) : undefined;
+      const found = isOpen(lane) ? this.#nextOf(lane, order, isSending) : undefined;
       if (found) return found;
       this.#wait(order.waitMs());
     }
@@ -139,7 +140,7 @@ export class Lanes {
     if (ms > 0) this.waitMs = this.waitMs === 0 ? ms : Math.min(this.waitMs, ms);
   }
 
-  #nextOf(lane: Lane, order: LaneOrder, isSending: (key: string) => boolean, busy: boolean): Entry | undefined {
+  #nextOf(lane: Lane, order: LaneOrder, isSending: (key: string) => boolean): Entry | undefined {
     const passed: Queued[] = [];
     let found: Entry | undefined;
     while (!found) {
@@ -150,7 +151,7 @@ export class Lanes {
         continue;
       }
       const needless = this.#isNeedless(queued.entry);
-      const rates = needless ? [] : this.#ratesOf(lane, busy);
+      const rates = needless ? [] : this.#ratesOf(lane);
       const waitMs = Math.max(0, ...rates.map((r) => r.waitMs()));
       this.#wait(waitMs);
       if (waitMs > 0) break;
@@ -190,9 +191,9 @@ export class Lanes {
     if (order.ready.length > 2 * order.size + 1_000) order.rebuild(this.#isQueued);
   }
 
-  #ratesOf = (lane: Lane, callersBusy: boolean): Allowance[] => [
+  #ratesOf = (lane: Lane): (Allowance | Pace)[] => [
     ...(lane === 'idle' ? [this.#idle] : []),
-    ...(callersBusy && (lane === 'rest' || lane === 'idle') ? [this.#busy] : []),
+    ...(lane === 'rest' || lane === 'idle' ? [this.#pace] : []),
   ];
 
   #order = (lane: Lane) => this.#orders.get(lane) as LaneOrder;

@@ -3,6 +3,7 @@ import { workflowId } from '../../domain/kinds.ts';
 import type { Log } from '../log.ts';
 import { type Entry, isOver, LANES, type Lane, Lanes } from './lanes.ts';
 import type { Publication } from './messages.ts';
+import { type Callers, Pace } from './pace.ts';
 import { Publisher, QUEUE_ATTRIBUTE } from './publisher.ts';
 import { Window } from './window.ts';
 
@@ -14,10 +15,9 @@ export interface SenderOptions {
   concurrency: number;
   /** Items with nothing due whose workflows are started per second. */
   idlePerSecond: number;
-  /** Items published per second while callers are busy, besides audits and outcomes. */
+  /** Items published per second at least while callers are slowed down, besides audits and outcomes. */
   busyPerSecond: number;
-  /** Whether callers keep a process busy. */
-  busy: () => boolean;
+  callers: Callers;
   /** Whether an item that only waits, or is over, goes without a workflow. */
   isNeedless: (entry: Entry) => boolean;
   /** Some entry has been received by its workflow, or needs none. */
@@ -28,8 +28,8 @@ export interface SenderOptions {
 
 /** What the worker may have yet to do for the rest: it delays what is urgent by so many workflow tasks. */
 const REST_WINDOW = 4;
-/** The same while callers are busy, and after something urgent: they share the cores. */
-const YIELDING_WINDOW = 1;
+/** One at a time does about as many a second, which is enough after something urgent and beside slowed callers. */
+const PER_SECOND_EACH = 25;
 const YIELD_MS = 1_000;
 const MAX_PROBE_MS = 5_000;
 const CLOSING_MS = 200;
@@ -48,6 +48,7 @@ const REVIEW_RUNS_MS = 8_000;
  */
 export class Sender {
   readonly #o: SenderOptions;
+  readonly #pace: Pace;
   readonly #lanes: Lanes;
   readonly #publisher: Publisher;
   readonly #sending = new Map<string, Entry>();
@@ -64,7 +65,8 @@ export class Sender {
 
   constructor(options: SenderOptions) {
     this.#o = options;
-    this.#lanes = new Lanes(options.idlePerSecond, options.busyPerSecond, options.isNeedless);
+    this.#pace = new Pace(options.callers, options.busyPerSecond);
+    this.#lanes = new Lanes(options.idlePerSecond, this.#pace, options.isNeedless);
     this.#publisher = new Publisher(options);
     const windowOf = () =>
       new Window(
@@ -113,6 +115,11 @@ export class Sender {
     return this.#lanes.add(workflowId(publication.row), lane, publication);
   }
 
+  /** A workflow has done in this process what it was sent. */
+  ran(workflow: string): void {
+    for (const window of new Set(this.#windows.values())) window.ran(workflow);
+  }
+
   /** Sends no more, and waits for what is under way. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -124,10 +131,9 @@ export class Sender {
   /** Sends what may be sent now. */
   pump(): void {
     if (this.#stopped) return;
-    const busy = this.#o.busy();
-    const isOpen = (lane: Lane) => this.#window(lane).size < this.#limit(lane, busy);
+    const isOpen = (lane: Lane) => this.#window(lane).size < this.#limit(lane);
     while (!(this.down && (this.#timer || this.#sending.size > 0))) {
-      const entry = this.#lanes.next(isOpen, (key) => this.#sending.has(key), busy);
+      const entry = this.#lanes.next(isOpen, (key) => this.#sending.has(key));
       if (!entry) break;
       if (entry.needless) this.#o.done(entry);
       else void this.#send(entry);
@@ -137,10 +143,10 @@ export class Sender {
 
   #window = (lane: Lane) => this.#windows.get(lane) as Window;
 
-  #limit(lane: Lane, busy: boolean): number {
+  #limit(lane: Lane): number {
     if (lane === 'reviews' || lane === 'outcomes') return this.#o.concurrency;
-    const yields = busy || performance.now() - this.#urgentAt < YIELD_MS;
-    return yields ? YIELDING_WINDOW : Math.min(this.#o.concurrency, REST_WINDOW);
+    if (performance.now() - this.#urgentAt < YIELD_MS) return 1;
+    return Math.min(this.#o.concurrency, REST_WINDOW, Math.ceil(this.#pace.perSecond / PER_SECOND_EACH));
   }
 
   async #send(entry: Entry): Promise<void> {
@@ -149,7 +155,7 @@ export class Sender {
     if (lane === 'reviews' || lane === 'outcomes') this.#urgentAt = performance.now();
     let taken = false;
     this.#sending.set(key, entry);
-    window.send();
+    window.send(key);
     try {
       taken = await this.#publisher.publish(entry, this.#isStarted(entry));
       this.#probeMs = 0;
