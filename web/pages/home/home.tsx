@@ -12,8 +12,8 @@ import { Courts, Groups, Queues, Topics } from './tables.tsx';
 
 /** Alerts that are not folded away. */
 const SHOWN = 8;
-const READINESS_MS = 15_000;
-const FIGURES_MS = 60_000;
+const READINESS_MS = 30_000;
+const FIGURES_MS = 300_000;
 const FIGURES_GAP_MS = 5_000;
 
 /**
