@@ -154,11 +154,13 @@ class Departure implements Gone {
  * @throws Problem 422 for a path that is not percent-encoded UTF-8
  */
 function pathParams(c: ApiContext): Record<string, string> {
-  const [path = ''] = c.req.url.split('?', 1);
-  try {
-    if (path.includes('%')) decodeURIComponent(path);
-  } catch {
-    throw invalid('path', 'is not percent-encoded UTF-8');
+  if (c.req.url.includes('%')) {
+    const [path = ''] = c.req.url.split('?', 1);
+    try {
+      decodeURIComponent(path);
+    } catch {
+      throw invalid('path', 'is not percent-encoded UTF-8');
+    }
   }
   return c.req.param();
 }

@@ -15,6 +15,10 @@ import { courtStatsEndpoint } from './courts/stats.ts';
 import { listDeliveriesEndpoint, redeliverEndpoint } from './deliveries/all.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { feedEndpoint } from './feed/feed.ts';
+import { findItemsEndpoint } from './figures/find.ts';
+import { attentionEndpoint, overviewEndpoint } from './figures/overview.ts';
+import { latenessEndpoint, peopleEndpoint } from './figures/people.ts';
+import { figuresEndpoint } from './figures/series.ts';
 import { jobCommand } from './jobs/commands.ts';
 import { getJob, jobWorkflow, listJobEvents, listTopicJobs } from './jobs/get.ts';
 import {
@@ -166,6 +170,12 @@ export const endpoints = [
   nextTaskEndpoint,
   completeTaskEndpoint,
   dispatchLogEndpoint,
+  overviewEndpoint,
+  attentionEndpoint,
+  findItemsEndpoint,
+  figuresEndpoint,
+  peopleEndpoint,
+  latenessEndpoint,
   listDeliveriesEndpoint,
   redeliverEndpoint,
   feedEndpoint,

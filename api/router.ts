@@ -50,7 +50,10 @@ function find<T>(
   const part = parts[depth];
   if (part === undefined) {
     const route = at.routes.get(method);
-    return route && [route.handler, Object.fromEntries(route.names.map((name, n) => [name, values[n] ?? '']))];
+    if (!route) return undefined;
+    const params: Params = {};
+    for (const [n, name] of route.names.entries()) params[name] = values[n] ?? '';
+    return [route.handler, params];
   }
   const next = at.named.get(part);
   const found = next && find(next, method, parts, depth + 1, values);

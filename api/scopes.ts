@@ -17,6 +17,7 @@ export interface Named {
 
 /** Lists over all, and the field by which each entry belongs to a queue, topic, court or executor. */
 const LISTS: Record<string, string> = {
+  '/v1/items': 'queue',
   '/v1/tickets': 'queue',
   '/v1/queues': 'name',
   '/v1/topics': 'name',
@@ -31,6 +32,7 @@ const LISTS: Record<string, string> = {
 /** Which look at what they are about themselves, or are about no queue. */
 const OWN = new Set([
   ...['post /v1/jobs', 'get /v1/stream', 'post /v1/stream-tickets', 'get /v1/session', 'delete /v1/session'],
+  'get /v1/overview',
   ...['get /v1/templates', 'post /v1/templates', 'get /v1/templates/{id}'],
 ]);
 

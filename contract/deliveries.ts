@@ -35,7 +35,7 @@ export const ListedDelivery = Delivery.extend({
 }).openapi('ListedDelivery');
 
 /** A name of whatever kind: jobs' ids and topics may be any letters. */
-const anyName = (most: number) =>
+export const anyName = (most: number) =>
   z
     .string()
     .regex(new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${most}}$`, 'u'), `must be 1 to ${most} characters, no control ones`)

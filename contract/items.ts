@@ -89,6 +89,29 @@ export type Change = { kind: Driven } & Pick<
 export type Popped = Change &
   Pick<Item, 'seq' | 'body' | 'lease_id' | 'expires_at' | 'attempts' | 'lease_seconds' | 'settled_token'>;
 
+/** A ticket as answers show it, and what is published of it. */
+export type ShownTicket = Change &
+  Pick<
+    Item,
+    | 'priority'
+    | 'body'
+    | 'requires'
+    | 'rules_due_at'
+    | 'exclude'
+    | 'attempts'
+    | 'created_at'
+    | 'available_at'
+    | 'deadline_at'
+    | 'lease_id'
+    | 'granted_at'
+    | 'expires_at'
+    | 'ended_at'
+    | 'ended_by'
+    | 'end_reason'
+    | 'result'
+    | 'settled_token'
+  >;
+
 /** A case: its item, and what only cases have. */
 export interface CaseItem extends Item {
   parties: { id: string; person?: string }[];

@@ -1,5 +1,5 @@
 import type { FeedEvent } from '../contract/feed.ts';
-import type { Callback, Change, Item, Popped, ReviewTarget } from '../contract/items.ts';
+import type { Callback, Change, Item, Popped, ReviewTarget, ShownTicket } from '../contract/items.ts';
 import type { PushTarget } from '../contract/jobs.ts';
 import type { Role } from '../contract/keys.ts';
 import type { DELIVERED_KINDS } from '../contract/kinds.ts';
@@ -43,6 +43,7 @@ export interface Columns {
   'notice.kind': Kind;
   'notice.type': 'lease_lost' | 'changed' | 'invited';
   'notice.data': Record<string, unknown>;
+  'parked.kind': Kind;
   'queue.kind': Kind;
   'queue.escalations': QueueSettings['escalations'];
   'queue.callback': Callback;
@@ -71,7 +72,9 @@ export interface Columns {
   'cases_to_judge.tally': Record<string, number>;
   'cast_votes.outcome': 'counted' | 'late' | 'repeated' | 'again' | Rejection;
   'change_task.outcome': 'changed' | 'again' | 'deleted' | 'not_found' | 'limit' | 'no_template' | 'too_many';
+  'claim.*': ShownTicket;
   'claim_cases.*': Claimed | { outcome: null; id: string };
+  'claim_next.*': ShownTicket;
   'complete_tasks.*': Completed | Advanced;
   'court_stats.counts': Record<string, number>;
   'court_stats.gold': Record<string, number>;

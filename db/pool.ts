@@ -3,33 +3,8 @@ import type { Change, Item } from '../contract/items.ts';
 import type { Kind } from '../contract/snapshot.ts';
 import { loadStatements, type Statement } from './load.ts';
 import { bounded } from './pages.ts';
+import { rowsOf, types } from './rows.ts';
 import type { Statements } from './statements.ts';
-
-/** Counts and versions fit a double; a rank may not, and is never reckoned with outside SQL. */
-const types = {
-  getTypeParser(oid: number, format?: 'text' | 'binary') {
-    if (oid === pg.types.builtins.INT8) return Number;
-    if (oid === pg.types.builtins.TIMESTAMPTZ) return readTime;
-    return pg.types.getTypeParser(oid, format as 'text');
-  },
-};
-
-const readAnyTime = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ, 'text') as (text: string) => unknown;
-const digits = (text: string, at: number) => text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 11 * ZERO;
-const ZERO = '0'.charCodeAt(0);
-
-/**
- * As PostgreSQL writes a time in UTC, `2026-11-22 05:06:16.123456+00`, for a third of the usual parser's work: an item's
- * row has ten of them. Another zone, year or infinity is left to that parser.
- */
-function readTime(text: string): unknown {
-  if (text[4] !== '-' || text[10] !== ' ' || !text.endsWith('+00')) return readAnyTime(text);
-  const day = Date.UTC(digits(text, 0) * 100 + digits(text, 2), digits(text, 5) - 1, digits(text, 8));
-  const seconds = (digits(text, 11) * 60 + digits(text, 14)) * 60 + digits(text, 17);
-  // `.1` are 100 ms
-  const ms = text.length > 22 ? Number(text.slice(20, Math.min(23, text.length - 3)).padEnd(3, '0')) : 0;
-  return new Date(day + seconds * 1000 + ms);
-}
 
 const statements = new Map<string, Statement>();
 for (const [name, statement] of loadStatements()) statements.set(name, { ...statement, text: bounded(statement.text) });
@@ -256,7 +231,8 @@ function mover(
 async function run(on: pg.Pool | pg.PoolClient, name: string, given?: Params): Promise<object[]> {
   const statement = statements.get(name);
   if (!statement) throw new Error(`no statement named ${name} in db/queries`);
-  return (await on.query({ name, text: statement.text, values: valuesOf(statement, given) })).rows;
+  const { text } = statement;
+  return rowsOf(name, await on.query({ name, text, values: valuesOf(statement, given), rowMode: 'array' }));
 }
 
 /**

@@ -578,6 +578,51 @@ create table review_index (
 CREATE UNIQUE INDEX review_picture ON public.review_index USING btree (target_id) WHERE ((kind = 'picture'::text) AND (removed_at IS NULL));
 CREATE INDEX review_picture_ever ON public.review_index USING btree (target_id, removed_at) WHERE (kind = 'picture'::text);
 
+create table sample (
+  kind                 text not null,
+  queue                text collate "C" not null,
+  at                   timestamp with time zone not null,
+  delayed              bigint not null,
+  ready                bigint not null,
+  held                 bigint not null,
+  buried               bigint not null,
+  settled              bigint not null,
+  invalidated          bigint not null,
+  expired              bigint not null,
+  dead                 bigint not null,
+  granted              bigint not null,
+  lease_expired        bigint not null,
+  votes                bigint not null,
+  wasted               bigint not null,
+  failed               bigint not null,
+  oldest               timestamp with time zone,
+  constraint sample_pkey PRIMARY KEY (kind, queue, at)
+)
+with (autovacuum_vacuum_insert_scale_factor=0.2);
+CREATE INDEX sample_at ON public.sample USING btree (at);
+comment on column sample.queue is 'empty: all queues of the kind together';
+comment on column sample.failed is 'deliveries that are given up';
+comment on column sample.oldest is 'since when the oldest has been waiting; null: none, or all queues together';
+
+create table sample_due (
+  kind                 text not null,
+  queue                text collate "C" not null,
+  since                timestamp with time zone default clock_timestamp() not null,
+  constraint sample_due_pkey PRIMARY KEY (kind, queue)
+)
+with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
+CREATE INDEX sample_due_since ON public.sample_due USING btree (since);
+
+create table sample_state (
+  one                  boolean default true not null,
+  began_at             timestamp with time zone not null,
+  sampled_at           timestamp with time zone not null,
+  thinned_until        timestamp with time zone not null,
+  constraint sample_state_pkey PRIMARY KEY (one),
+  constraint sample_state_one_check CHECK (one)
+);
+comment on column sample_state.began_at is 'nothing is known of what was before';
+
 create table schedule (
   topic                text not null,
   name                 text not null,

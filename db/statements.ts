@@ -157,6 +157,13 @@ export interface LogShardRow {
   idle: number;
 }
 
+export interface ParkedRow {
+  kind: Columns['parked.kind'];
+  item_id: string;
+  until: Date;
+  error: string;
+}
+
 export interface QueueRow {
   kind: Columns['queue.kind'];
   name: string;
@@ -358,7 +365,7 @@ export interface Statements {
   publishing_lag: { params: {}; row: { waiting: number; oldest_seconds: number } };
   add_items: { params: { kind: string; items: unknown }; row: ItemRow; moves: true };
   get_items: { params: { kind: string; ids: (string | null)[] }; row: ItemRow };
-  settle_items: { params: { ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; nextWanted: (boolean | null)[]; kind: string }; row: ItemRow; moves: true };
+  settle_items: { params: { ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; nextWanted: (boolean | null)[]; kind: string }; row: { kind: Columns['item.kind']; id: string; queue: string; state: Columns['item.state']; version: number; wake_at: Date | null; holder: string | null; telling: boolean; inviting: boolean; event_seq: number; last_event: string; last_actor: string; updated_at: Date; settled_token: Buffer | null; rules_due_at: Date | null; priority: number; body: unknown; requires: string[]; exclude: string[]; attempts: number; created_at: Date; available_at: Date; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null }; moves: true };
   renew_items: { params: { ids: (string | null)[]; tokens: (string | null)[]; subjects: (string | null)[]; kind: string }; row: ItemRow; moves: 'unseen' };
   release_item: { params: { kind: string; id: string; token?: string | null; subject?: string | null; actor: string; reason?: string | null; delaySeconds: number; skip: boolean; undelivered: boolean }; row: ItemRow; moves: true };
   transfer_item: { params: { queue: string; kind: string; id: string; token?: string | null; subject?: string | null; actor: string; reason?: string | null }; row: ItemRow; moves: true };
@@ -394,6 +401,11 @@ export interface Statements {
   keep_stream_ticket: { params: { seconds: number; hash: Uint8Array }; row: never };
   forget_stream_tickets: { params: {}; row: never };
   list_items: { params: { state?: string | null; person?: string | null; createdAfter?: Date | string | null; createdBefore?: Date | string | null; beforeCreatedAt?: Date | string | null; beforeSeq?: number | null; limit: number; kind: string; queue?: string | null }; row: ItemRow };
+  overview: { params: { kind: string; before?: number | null; limit: number }; row: { name: string; seq: number; paused: boolean; created_at: Date; delayed: number; ready: number; held: number; buried: number; settled: number; invalidated: number; expired: number; dead: number; lease_expired: number; failed: number; claims_last_minute: number; settled_last_minute: number; oldest_waiting_seconds: number | null } };
+  late_queues: { params: { queues: number; limit: number }; row: { kind: Columns['queue.kind']; name: string; oldest_seconds: number; target_seconds: number } };
+  failed_queues: { params: { kinds: (string | null)[]; lines: number; limit: number }; row: { kind: Columns['delivery.kind']; queue: string | null; failed: number; newest: Date } };
+  list_parked: { params: { limit: number }; row: ParkedRow };
+  find_items: { params: { kinds: (string | null)[]; prefix: string; afterId?: string | null; afterKind?: string | null; limit: number }; row: { kind: Columns['item.kind']; id: string; queue: string; state: Columns['item.state']; created_at: Date; holder: string | null; ended_at: Date | null; ended_by: string | null } };
   ensure_queue: { params: { kind: string; name: string }; row: never };
   get_queue: { params: { kind: string; name: string }; row: QueueRow };
   list_queues: { params: { kind: string; before?: number | null; limit: number }; row: QueueRow };
@@ -406,8 +418,8 @@ export interface Statements {
   refresh_done: { params: { kind: string; name: string; settingsVersion: number }; row: { name: string } };
   queue_stats: { params: { kind: string; names: (string | null)[] }; row: { name: string; counts: Columns['queue_stats.counts']; oldest_waiting_seconds: number | null; claims_per_minute: number } };
   claim_reasons: { params: { kind: string; queue: string; person: string; skills: (string | null)[] }; row: { delayed: number; held: number; excluded: number; skills: number; skipped: number; paused: number; max_held: number; retry_after: number | null } };
-  claim: { params: { kind: string; queue: string; persons: (string | null)[]; tokens: (string | null)[]; count: number; skills: (string | null)[]; resume: boolean }; row: ItemRow; moves: true };
-  claim_next: { params: { kind: string; id: string; follows: string; token: string; skills: (string | null)[] }; row: ItemRow; moves: true };
+  claim: { params: { kind: string; queue: string; persons: (string | null)[]; tokens: (string | null)[]; count: number; skills: (string | null)[]; resume: boolean }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; telling: boolean | null; inviting: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null }, Columns['claim.*']>; moves: true };
+  claim_next: { params: { kind: string; id: string; follows: string; token: string; skills: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; telling: boolean | null; inviting: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null }, Columns['claim_next.*']>; moves: true };
   items_ahead: { params: { kind: string; id: string; queue: string; skills: (string | null)[]; person: string }; row: { n: number } };
   notice_store: { params: { store: string }; row: { first: boolean } };
   restart_reconciliation: { params: {}; row: never };
@@ -454,6 +466,11 @@ export interface Statements {
   command_once: { params: { key: string; kind: string; id: string }; row: { key: string } };
   read_item: { params: { kind: string; id: string }; row: ItemRow & { now: Date; epoch: number } };
   notify: { params: { payload: string }; row: { pg_notify: unknown } };
+  sample_queues: { params: { limit: number }; row: { n: number } };
+  queue_samples: { params: { step?: number | null; to?: Date | string | null; from?: Date | string | null; limit: number; kind: string; queue: string }; row: { since: Date; until: Date; step: number; n: number; known: boolean; delayed: number | null; ready: number | null; held: number | null; buried: number | null; settled: number | null; invalidated: number | null; expired: number | null; dead: number | null; granted: number | null; lease_expired: number | null; votes: number | null; wasted: number | null; failed: number | null; oldest_seconds: number | null } };
+  reviewer_figures: { params: { from?: Date | string | null; to?: Date | string | null; lines: number; queue?: string | null; person?: string | null; limit: number }; row: { since: Date; until: Date; covered: Date | null; person: string | null; decisions: number; median_seconds: number | null; skips: number; releases: number; expiries: number } };
+  juror_figures: { params: { from?: Date | string | null; to?: Date | string | null; court: string; lines: number; person?: string | null; limit: number }; row: { since: Date; until: Date; covered: Date | null; person: string | null; votes: number; wasted: number; median_seconds: number | null; judged: number; agreed: number; gold_judged: number; gold_agreed: number } };
+  handout_lateness: { params: { from?: Date | string | null; to?: Date | string | null; lines: number; kind: string; queue?: string | null; bounds: (number | null)[] }; row: { since: Date; until: Date; covered: Date | null; counts: number[]; n: number; p50: number | null; p99: number | null; max: number | null } };
   put_schedule: { params: { topic: string; name: string; everySeconds?: number | null; cron?: string | null; timezone: string; body: unknown; ttr: number; priority: number }; row: ScheduleRow };
   get_schedule: { params: { topic: string; name: string }; row: ScheduleRow };
   list_schedules: { params: { topic: string; before?: number | null; limit: number }; row: ScheduleRow };

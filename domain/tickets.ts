@@ -1,4 +1,4 @@
-import type { Item } from '../contract/items.ts';
+import type { ShownTicket } from '../contract/items.ts';
 import { defineKind, stays, untilItsEnd, wordIn } from './kind.ts';
 
 const words = {
@@ -15,7 +15,7 @@ const words = {
  * A ticket as the API shows it.
  * @param token the lease's token: only for its holder
  */
-export function ticketView(item: Item, token: string | null = null) {
+export function ticketView(item: ShownTicket, token: string | null = null) {
   const { end_reason: reason, ended_by: by, ended_at } = item;
   return {
     id: item.id,
@@ -49,6 +49,10 @@ export function ticketView(item: Item, token: string | null = null) {
         : null,
   };
 }
+
+/** A ticket as it is handed to its holder, again or for the first time. */
+export const handedView = (item: ShownTicket, token: string | null, resumed: boolean) =>
+  Object.assign(ticketView(item, token), { resumed });
 
 interface QueueCounts {
   /** By state of the core; `lease_expired`: how many leases have run out. */

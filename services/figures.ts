@@ -1,5 +1,13 @@
+import type { FigureKind } from '../contract/figures.ts';
 import { DELIVERED_KINDS } from '../contract/kinds.ts';
-import { type Db, only } from '../db/pool.ts';
+import { type Db, only, type ParamsOf } from '../db/pool.ts';
+
+/** Queues with a target that are looked at. */
+const MOST_TARGETS = 5_000;
+/** Failed deliveries of each kind that are looked at. */
+const MOST_FAILED = 1_000;
+/** Of each thing that needs attention. */
+const MOST_SHOWN = 50;
 
 /** What an operator watches of the whole system, read when it is asked for. */
 export const figureService = ({ lists }: Db) => ({
@@ -16,6 +24,22 @@ export const figureService = ({ lists }: Db) => ({
   /** Age in seconds of the oldest delivery that is pending. */
   oldestDelivery: async () =>
     (await lists.run('oldest_pending_delivery', { kinds: [...DELIVERED_KINDS] }))[0]?.seconds ?? 0,
+  /** A page of queues, topics, courts or groups with their counts, newest first. */
+  overview: (kind: FigureKind, before: number | undefined, limit: number) =>
+    lists.run('overview', { kind, before, limit }),
+  /** Items by the beginning of their ids, in the order of ids. */
+  find: (wanted: Omit<ParamsOf<'find_items'>, 'limit'>, limit: number) => lists.run('find_items', { ...wanted, limit }),
+  /** What needs attention, the worst first. */
+  attention: async () => {
+    const [late, failed, parked, counts] = await Promise.all([
+      lists.run('late_queues', { queues: MOST_TARGETS, limit: MOST_SHOWN }),
+      lists.run('failed_queues', { kinds: [...DELIVERED_KINDS], lines: MOST_FAILED, limit: MOST_SHOWN }),
+      lists.run('list_parked', { limit: MOST_SHOWN }),
+      lists.run('delivery_counts'),
+    ]);
+    const failedTotal = counts.reduce((sum, { what, n }) => (what === 'failed' ? sum + n : sum), 0);
+    return { late, failed, parked, failedTotal };
+  },
   /** The processes that live. */
   nodes: () => lists.run('live_nodes'),
 });

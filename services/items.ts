@@ -1,4 +1,4 @@
-import type { Item } from '../contract/items.ts';
+import type { Item, ShownTicket } from '../contract/items.ts';
 import type { Kind } from '../contract/snapshot.ts';
 import { addItems, type ItemFilter, listItems, type NewItem, type Settlement, settleItems } from '../db/items.ts';
 import type { Mover, Receipt, RowOf } from '../db/pool.ts';
@@ -17,7 +17,7 @@ export interface ItemService {
   /** Adds one item; undefined when the id exists. */
   add(input: { kind: Kind; item: NewItem }): Promise<Item | undefined>;
   /** Undefined: the token is of no live lease, or the form has changed. */
-  settle(input: { kind: Kind; settlement: Settlement }): Promise<Item | undefined>;
+  settle(input: { kind: Kind; settlement: Settlement }): Promise<ShownTicket | undefined>;
   /** Undefined: the token is of no live lease. */
   renew(input: { kind: Kind; hold: Hold }): Promise<Item | undefined>;
   get(kind: Kind, id: string): Promise<Item | undefined>;
@@ -45,11 +45,11 @@ export function itemService({ db }: Runtime, rules: Rules): ItemService {
       { keys: (item) => [item.id ?? item.hash] },
     ),
   );
-  const settlements = sharePerGroup<Settlement, Item | undefined, Kind>((kind) =>
+  const settlements = sharePerGroup<Settlement, ShownTicket | undefined, Kind>((kind) =>
     share(
       async (all) => {
-        const rows = await settleItems(db, kind, all);
-        return all.map((s) => rows.find((row) => row.id === s.id));
+        const rows = new Map((await settleItems(db, kind, all)).map((row) => [row.id, row]));
+        return all.map(({ id }) => rows.get(id));
       },
       { keys: ({ id, token }) => [`id/${id}`, token] },
     ),

@@ -18,6 +18,7 @@ import { queueService } from './queues.ts';
 import { Reconciler } from './reconciler.ts';
 import { reviewService } from './reviews.ts';
 import { Rules } from './rules.ts';
+import { sampleService } from './samples.ts';
 import { scheduleService } from './schedules.ts';
 import { sessionService } from './sessions.ts';
 import { applySettings } from './settings.ts';
@@ -65,6 +66,7 @@ export function createServices(runtime: Runtime, config: ServiceConfig) {
     keys: keyService(runtime.db),
     sessions: sessionService(runtime.db),
     figures: figureService(runtime.db),
+    samples: sampleService(runtime),
     deliveries: deliveryService(runtime),
     outcomes: outcomeService(runtime.db),
     start: () => reconciler.start(),

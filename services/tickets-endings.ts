@@ -1,4 +1,4 @@
-import type { Item } from '../contract/items.ts';
+import type { Item, ShownTicket } from '../contract/items.ts';
 import { type Closing, closeItems } from '../db/items.ts';
 import { only, type ParamsOf } from '../db/pool.ts';
 import type { QueueRow } from '../db/statements.ts';
@@ -12,7 +12,7 @@ import { contentHash, isSettledBy, newToken } from './tokens.ts';
 
 /** A ticket that a claim or a decision hands to its caller. */
 export interface Handed {
-  item: Item;
+  item: ShownTicket;
   /** Of the lease, if it is the caller's. */
   token: string | null;
   /** Not handed out before. */
@@ -54,7 +54,7 @@ interface Invalidated {
 /** What ends tickets. The same ending by the same caller again is the same answer. */
 export interface TicketEndings {
   /** @throws Problem `not_found`, `not_open`, `lease_lost`, 422 where the decision doesn't fit the queue's form */
-  decide(decision: Decision): Promise<{ item: Item; next: Handed | null }>;
+  decide(decision: Decision): Promise<{ item: ShownTicket; next: Handed | null }>;
   /** Ends tickets from outside, in whatever open state they are; holders are notified (S0.4). */
   end(wanted: Closing): Promise<Ending[]>;
   /** Ends one. @throws Problem `not_found`, `not_open`, 422 where the decision doesn't fit the queue's form */
@@ -119,12 +119,12 @@ async function decide(
   { id, token, decision, subject, next: nextWanted, skills }: Decision,
 ) {
   const hash = contentHash(decision);
-  const settlement = { id, token, result: JSON.stringify(decision), hash, subject, nextWanted };
+  const result = JSON.stringify(decision);
   /** The decider's next new ticket; asked for again, the same (S0.8). */
-  const nextOf = async (decided: Item): Promise<Handed | null> => {
+  const nextOf = async (decided: ShownTicket): Promise<Handed | null> => {
     if (decided.ended_by === null) return null;
     const claim = { kind: 'ticket', id, token: newToken(), skills, follows: token };
-    const isNew = (row: Item) => row.lease_id === claim.token;
+    const isNew = (row: ShownTicket) => row.lease_id === claim.token;
     const [item] = await db.move('claim_next', claim, { moved: (rows) => rows.filter(isNew) });
     // asked for again later, the ticket may have another holder by now, whose token is not for this caller
     return item ? { item, token: item.holder === decided.ended_by ? item.lease_id : null, isNew: isNew(item) } : null;
@@ -139,7 +139,8 @@ async function decide(
   };
   let formVersion: number | null = null;
   for (let tries = 1; ; tries++) {
-    const item = await items.settle({ kind: 'ticket', settlement: { ...settlement, formVersion } });
+    const settlement = { id, token, result, hash, subject, formVersion, nextWanted };
+    const item = await items.settle({ kind: 'ticket', settlement });
     if (item) return { item, next: nextWanted ? await nextOf(item) : null };
     const found = await lookInto(db, id, token, subject);
     // the same answer as the first time, the next ticket included; also when the first call is still under way

@@ -1,4 +1,4 @@
-import type { Item } from '../contract/items.ts';
+import type { Item, ShownTicket } from '../contract/items.ts';
 import type { NewTicket } from '../contract/tickets.ts';
 import { only, type RowOf } from '../db/pool.ts';
 import { stateWord } from '../domain/items.ts';
@@ -141,11 +141,11 @@ function taking({ db }: Runtime) {
   const claim = (queue: string, persons: string[], tokens: string[], skills: string[] = []) => {
     const given = new Set<string | null>(tokens);
     // what was held before is resumed, and has not moved
-    const moved = (rows: Item[]) => rows.filter((row) => given.has(row.lease_id));
+    const moved = (rows: ShownTicket[]) => rows.filter((row) => given.has(row.lease_id));
     const count = tokens.length / persons.length;
     return db.move('claim', { kind: 'ticket', queue, persons, tokens, count, skills, resume: true }, { moved });
   };
-  const together = sharePerGroup<{ person: string; token: string }, Item[]>((queue) =>
+  const together = sharePerGroup<{ person: string; token: string }, ShownTicket | undefined>((queue) =>
     share(
       async (all) => {
         const rows = await claim(
@@ -153,21 +153,24 @@ function taking({ db }: Runtime) {
           all.map((c) => c.person),
           all.map((c) => c.token),
         );
-        return all.map((c) => rows.filter((row) => row.holder === c.person));
+        // of several that a person holds the first
+        const byHolder = new Map(rows.toReversed().map((row) => [row.holder, row]));
+        return all.map(({ person }) => byHolder.get(person));
       },
       { keys: (c) => [c.person] },
     ),
   );
   return async ({ queue, reviewer, skills, count }: ClaimRequest): Promise<Handed[]> => {
     const token = newToken();
+    if (count === 1 && skills.length === 0) {
+      const item = await together(queue, { person: reviewer, token });
+      return item ? [{ item, token: item.lease_id, isNew: item.lease_id === token }] : [];
+    }
     const tokens = [token, ...Array.from({ length: count - 1 }, newToken)];
-    const rows =
-      count === 1 && skills.length === 0
-        ? await together(queue, { person: reviewer, token })
-        : await claim(queue, [reviewer], tokens, skills);
+    const rows = await claim(queue, [reviewer], tokens, skills);
     // what is held comes first and in the order of the claims; new ones follow in the order of the queue,
     // which is that of their tokens: the update that grants them returns them in any order
-    const orderOf = (item: Item) => tokens.indexOf(item.lease_id ?? '');
+    const orderOf = (item: ShownTicket) => tokens.indexOf(item.lease_id ?? '');
     return rows
       .toSorted((a, b) => orderOf(a) - orderOf(b))
       .map((item) => ({ item, token: item.lease_id, isNew: orderOf(item) >= 0 }))

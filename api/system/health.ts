@@ -57,7 +57,8 @@ async function checkSchema(api: Api): Promise<SchemaState | 'unreachable'> {
   return Promise.race([check, after(TIMEOUT_MS, 'unreachable' as const)]);
 }
 
-async function checkTemporal({ runtime: { client } }: Api): Promise<'ok' | 'unreachable'> {
+/** Whether the server answers within two seconds. */
+export async function checkTemporal({ runtime: { client } }: Api): Promise<'ok' | 'unreachable'> {
   const ask = client.withDeadline(Date.now() + TIMEOUT_MS, () => client.workflowService.getSystemInfo({}));
   return ask.then(
     () => 'ok' as const,
@@ -66,7 +67,7 @@ async function checkTemporal({ runtime: { client } }: Api): Promise<'ok' | 'unre
 }
 
 /** Without a worker everything goes on but what workflows do. */
-async function isFollowed({ services }: Api): Promise<boolean> {
+export async function isFollowed({ services }: Api): Promise<boolean> {
   const ask = services.figures.isFollowed().catch(() => false);
   return Promise.race([ask, after(TIMEOUT_MS, false)]);
 }

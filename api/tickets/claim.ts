@@ -1,6 +1,6 @@
 import { QueueParam } from '../../contract/common.ts';
 import { Claim, ClaimAnswer, Explain, ExplainAnswer } from '../../contract/tickets.ts';
-import { ticketView } from '../../domain/tickets.ts';
+import { handedView } from '../../domain/tickets.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
@@ -14,12 +14,14 @@ export const claimTicketsEndpoint = endpoint({
   body: Claim,
   answers: { 200: ClaimAnswer },
   async handle({ api: { services, metrics }, caller, params: { queue }, body, signal }) {
+    const { skills, count, waitSeconds } = body;
     const reviewer = personOf(caller, body.reviewer);
-    const { handed, ...nothing } = await services.tickets.claim({ ...body, queue, reviewer, signal });
+    const request = { queue, reviewer, skills, count, waitSeconds, signal };
+    const { handed, reasons, retryAfterSeconds } = await services.tickets.claim(request);
     const fresh = handed.filter((h) => h.isNew).length;
     if (fresh > 0) metrics.handedOut(queue, fresh);
-    const tickets = handed.map(({ item, token, isNew }) => ({ ...ticketView(item, token), resumed: !isNew }));
-    return ok({ tickets, ...nothing });
+    const tickets = handed.map(({ item, token, isNew }) => handedView(item, token, !isNew));
+    return ok({ tickets, reasons, retryAfterSeconds });
   },
 });
 

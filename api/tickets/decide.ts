@@ -1,6 +1,6 @@
 import { IdParam } from '../../contract/common.ts';
 import { Decide, DecideAnswer } from '../../contract/tickets.ts';
-import { ticketView } from '../../domain/tickets.ts';
+import { handedView, ticketView } from '../../domain/tickets.ts';
 import { boundTo } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
@@ -15,8 +15,10 @@ export const decideTicket = endpoint({
   answers: { 200: DecideAnswer },
   problems: ['not_found', 'not_open', 'lease_lost'],
   async handle({ api: { services, metrics }, caller, params: { id }, body }) {
-    const { item, next } = await services.tickets.decide({ id, subject: boundTo(caller), ...body });
+    const { token, decision, next: nextWanted, skills } = body;
+    const subject = boundTo(caller);
+    const { item, next } = await services.tickets.decide({ id, token, decision, subject, next: nextWanted, skills });
     if (next?.isNew) metrics.handedOut(item.queue, 1);
-    return ok({ ticket: ticketView(item), next: next && { ...ticketView(next.item, next.token), resumed: false } });
+    return ok({ ticket: ticketView(item), next: next && handedView(next.item, next.token, false) });
   },
 });

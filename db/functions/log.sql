@@ -10,8 +10,9 @@ begin
     insert into event (kind, item_id, seq, type, actor, at, data, version)
     select kind, id, event_seq, last_event, last_actor, updated_at, last_data, version from new_item
   )
-  insert into tally (kind, queue, what, n)
-  select kind, queue, state, count(*) from new_item group by kind, queue, state;
+  -- with its time, so that the sum is looked at again even if it is the only row (db/functions/samples.sql)
+  insert into tally (kind, queue, what, n, at)
+  select kind, queue, state, count(*), date_trunc('second', max(updated_at)) from new_item group by kind, queue, state;
   return null;
 end $$;
 
@@ -44,7 +45,7 @@ begin
     insert into tally (kind, queue, what, n, at)
     select kind, s.queue, s.what, sum(s.n), s.at
       from pair cross join lateral (values
-        (pair.queue, state, 1, case when granted then date_trunc('second', updated_at) end),
+        (pair.queue, state, 1, case when granted or state = 'settled' then date_trunc('second', updated_at) end),
         (old_queue, old_state, -1, null),
         (old_queue, 'lease_expired', 1, null)) as s (queue, what, n, at)
      where case s.what when 'lease_expired' then ended and lease_end(last_event, last_actor, old_holder) = 'expired'

@@ -66,7 +66,10 @@ update item i
  where i.kind = :kind and i.id = s.id and is_live(i, s.token, s.subject)
    and q.kind = i.kind and q.name = i.queue and (q.form is null or q.settings_version = s.form_version)
    and fits_review(i.callback, s.result::json)
-returning i.*;
+returning i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling, i.inviting, i.event_seq,
+          i.last_event, i.last_actor, i.updated_at, i.settled_token, i.rules_due_at, i.priority, i.body,
+          i.requires, i.exclude, i.attempts, i.created_at, i.available_at, i.deadline_at, i.lease_id, i.granted_at,
+          i.expires_at, i.result, i.ended_at, i.ended_by, i.end_reason;
 
 -- name: renew_items
 -- moves: unseen

@@ -68,18 +68,24 @@ delete from notice where at < (select clock_timestamp()) - interval '10 minutes'
 
 -- name: compact_tally
 -- Sums up the signed rows where there is more than one, one process at a time. Those that keep their time are summed up by
--- it, until a minute has passed.
+-- it, until a minute has passed; then what was handed out is counted on as `granted`.
+-- Queues whose sums were of more than one row have changed: they are to be sampled.
 with leader as materialized (select pg_try_advisory_xact_lock(7236001) as mine),
 heap as (
   select kind, queue, what, case when at > now() - interval '1 minute' then at end as at
-    from tally group by 1, 2, 3, 4 having count(*) > 1),
+    from tally group by 1, 2, 3, 4 having count(*) > 1 or bool_or(at <= now() - interval '1 minute')),
 gone as (
   delete from tally t using leader, heap
    where leader.mine and (t.kind, t.queue, t.what) = (heap.kind, heap.queue, heap.what)
      and heap.at is not distinct from case when t.at > now() - interval '1 minute' then t.at end
-  returning t.kind, t.queue, t.what, t.n, heap.at)
+  returning t.kind, t.queue, t.what, t.n, heap.at, t.at as was),
+due as (
+  insert into sample_due (kind, queue) select distinct kind, queue from gone where kind in ('ticket', 'job', 'case', 'task')
+  on conflict (kind, queue) do nothing)
 insert into tally (kind, queue, what, n, at)
-select kind, queue, what, sum(n), at from gone group by kind, queue, what, at having sum(n) <> 0;
+select kind, queue, what, sum(n), at from gone group by kind, queue, what, at having sum(n) <> 0
+ union all
+select kind, queue, 'granted', sum(n), null from gone where what = 'held' and was is not null and at is null group by kind, queue;
 
 -- name: command_once
 insert into operator_command (key, kind, item_id) values (:key, :kind, :id) on conflict do nothing returning key;

@@ -102,6 +102,23 @@ describe('Against a fresh database', () => {
     await db.end();
   });
 
+  test('a table that gets a column while the process runs has it in the rows of new connections, and nothing is mixed up', async () => {
+    const name = 'grown';
+    const queue = async () => {
+      const db = openDb({ url, node: 'statements-test', max: 1 });
+      const [row] = await db.run('get_queue', { kind: 'ticket', name });
+      await db.end();
+      return row;
+    };
+    await client.query('insert into queue (kind, name, max_held) values ($1, $2, 7)', ['ticket', name]);
+    const before = await queue();
+    expect(before).toMatchObject({ kind: 'ticket', name, max_held: 7, deleted_at: null, updated_at: expect.any(Date) });
+    await client.query("alter table queue add column extra text default 'new'");
+    expect(await queue()).toEqual({ ...before, extra: 'new' });
+    await client.query('alter table queue drop column extra');
+    expect(await queue()).toEqual(before);
+  });
+
   test('what changes items or reviews must be marked, also through a function, and nothing else', async () => {
     const types = (text: string) => statementsText(client, [one(text)], new Set());
     await expect(types('delete from item where id = :id')).rejects.toThrow('it changes items or reviews');

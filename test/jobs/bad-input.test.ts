@@ -10,7 +10,7 @@ const json = { 'content-type': 'application/json' };
 const digest = async () =>
   JSON.stringify(
     await sql(`select (select count(*) from item) as items, (select count(*) from event) as events,
-    (select coalesce(sum(n), 0) from tally) as tally`),
+    (select coalesce(sum(n), 0) from tally where what <> 'granted') as tally`),
   );
 
 const add = { command: 'add', topic: 't', id: 'x', delay: 0, TTR: 60, body: 'b' };

@@ -9808,6 +9808,550 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All queues, topics, courts and groups with their counts, newest first: a page of each, or of one kind
+         * @description Roles: producer, agent, admin.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    cursor?: string;
+                    /** @description One of the four only; required with `cursor` */
+                    kind?: "ticket" | "job" | "case" | "task";
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Overview"];
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/attention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What needs attention: who waits too long, failed deliveries, parked items, engines that are away
+         * @description Roles: producer, agent, admin.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Attention"];
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tickets, jobs, cases and occurrences of tasks whose id begins like this, in the order of ids
+         * @description Roles: producer, agent, admin.
+         */
+        get: {
+            parameters: {
+                query: {
+                    limit?: number;
+                    cursor?: string;
+                    /** @description An id, or the beginning of ids */
+                    id: string;
+                    kind?: "ticket" | "job" | "case" | "task";
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            items: components["schemas"]["FoundItem"][];
+                            nextCursor: string | null;
+                        };
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/figures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a queue, topic, court or group had and did over time; sampled once a minute, kept for 30 days
+         * @description Roles: producer, agent, consumer, admin.
+         */
+        get: {
+            parameters: {
+                query: {
+                    kind: "ticket" | "job" | "case" | "task";
+                    /** @description A queue, topic, court or `gid_…`; left out: all of the kind */
+                    queue?: string;
+                    /** @description Left out: a day before `to` */
+                    from?: string;
+                    /** @description Left out: now */
+                    to?: string;
+                    /** @description Seconds; at most 500 points. Left out: about 288 of them */
+                    step?: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Figures"];
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/figures/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What each reviewer of a queue, or juror of a court, did in a time; a reviewer sees their own line
+         * @description Roles: producer, agent, reviewer, admin.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    kind?: "ticket" | "case";
+                    /** @description A queue or, required, a court */
+                    queue?: string;
+                    person?: string;
+                    /** @description Left out: a day before `to` */
+                    from?: string;
+                    /** @description Left out: now */
+                    to?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["People"];
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/figures/lateness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How long after tickets or jobs became available they were handed out for the first time
+         * @description Roles: producer, agent, consumer, admin.
+         */
+        get: {
+            parameters: {
+                query: {
+                    kind: "ticket" | "job";
+                    queue?: string;
+                    /** @description Left out: a day before `to` */
+                    from?: string;
+                    /** @description Left out: now */
+                    to?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Lateness"];
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/deliveries": {
         parameters: {
             query?: never;
@@ -12465,6 +13009,183 @@ export interface components {
             type: "dispatched" | "completed" | "returned";
             at: string;
             result: Record<string, unknown> | unknown[] | string | number | boolean | null;
+        };
+        Overview: {
+            queues?: {
+                items: components["schemas"]["OverviewEntry"][];
+                nextCursor: string | null;
+            };
+            topics?: {
+                items: components["schemas"]["OverviewEntry"][];
+                nextCursor: string | null;
+            };
+            courts?: {
+                items: components["schemas"]["OverviewEntry"][];
+                nextCursor: string | null;
+            };
+            groups?: {
+                items: components["schemas"]["OverviewEntry"][];
+                nextCursor: string | null;
+            };
+        };
+        OverviewEntry: {
+            name: string;
+            paused: boolean;
+            createdAt: string;
+            delayed: number;
+            waiting: number;
+            held: number;
+            buried: number;
+            settled: number;
+            invalidated: number;
+            expired: number;
+            dead: number;
+            oldestWaitingSeconds: number | null;
+            /** @description Of tickets and jobs; null: not counted */
+            handedOutLastMinute: number | null;
+            settledLastMinute: number;
+            leaseExpiries: number;
+            failedDeliveries: number;
+        };
+        /** @description All empty, and the engines ok: nothing needs attention */
+        Attention: {
+            waitingTooLong: {
+                /** @enum {string} */
+                kind: "ticket" | "job" | "case" | "task";
+                name: string;
+                oldestWaitingSeconds: number;
+                targetSeconds: number;
+            }[];
+            failedDeliveries: {
+                total: number;
+                /** @description Of the newest thousand of each kind */
+                queues: {
+                    /** @enum {string} */
+                    kind: "ticket" | "job" | "case" | "task" | "review";
+                    queue: string | null;
+                    failed: number;
+                    newestAt: string;
+                }[];
+            };
+            oldestPendingDeliverySeconds: number;
+            parked: {
+                total: number;
+                items: {
+                    /** @enum {string} */
+                    kind: "ticket" | "job" | "case" | "task" | "rotation";
+                    id: string;
+                    until: string;
+                    error: string;
+                }[];
+            };
+            engines: {
+                /**
+                 * @description Without it there is no answer: 503
+                 * @enum {string}
+                 */
+                postgres: "ok";
+                /** @enum {string} */
+                temporal: "ok" | "unreachable";
+                /**
+                 * @description Whether one publishes to Temporal
+                 * @enum {string}
+                 */
+                worker: "ok" | "unreachable";
+                unpublishedOldestSeconds: number;
+                nodes: number;
+            };
+        };
+        FoundItem: {
+            /** @enum {string} */
+            kind: "ticket" | "job" | "case" | "task";
+            /** @description `<task>/<occurrence>` for occurrences of tasks */
+            id: string;
+            /** @description Its queue, topic, court or executor */
+            queue: string;
+            /** @description In the words of its kind */
+            state: string;
+            createdAt: string;
+            heldBy: string | null;
+            endedAt: string | null;
+            endedBy: string | null;
+        };
+        Figures: {
+            /** @enum {string} */
+            kind: "ticket" | "job" | "case" | "task";
+            queue: string | null;
+            from: string;
+            to: string;
+            stepSeconds: number;
+            /** @description Of each step, in order: first what there was at its end, from `added` on what happened in it. null: not known. `waiting` is what can be handed out (an open case, a ready job); `added` counts what was transferred in, less what was transferred away; `handedOut` is of tickets and jobs, `votes` and `wasted` are of courts. */
+            series: {
+                delayed: (number | null)[];
+                waiting: (number | null)[];
+                held: (number | null)[];
+                buried: (number | null)[];
+                oldestWaitingSeconds: (number | null)[];
+                failedDeliveries: (number | null)[];
+                added: (number | null)[];
+                handedOut: (number | null)[];
+                settled: (number | null)[];
+                invalidated: (number | null)[];
+                expired: (number | null)[];
+                dead: (number | null)[];
+                leaseExpiries: (number | null)[];
+                votes: (number | null)[];
+                wasted: (number | null)[];
+            };
+        };
+        /** @description At most 200 persons, those who did most first; `partial` where there are more */
+        People: {
+            from: string;
+            to: string;
+            /** @description Not all that happened in that time was read */
+            partial: boolean;
+            /** @description `from`, or where `partial` is because of the time: since when it counts */
+            coveredFrom: string;
+            reviewers: components["schemas"]["ReviewerFigures"][];
+            jurors: components["schemas"]["JurorFigures"][];
+        };
+        ReviewerFigures: {
+            person: string;
+            decisions: number;
+            medianHandlingSeconds: number | null;
+            skips: number;
+            releases: number;
+            expiries: number;
+        };
+        JurorFigures: {
+            person: string;
+            votes: number;
+            wasted: number;
+            medianHandlingSeconds: number | null;
+            /** @description Votes on cases that were decided */
+            judged: number;
+            /** @description Of these, votes for the outcome */
+            agreed: number;
+            agreement: number | null;
+            gold: {
+                judged: number;
+                agreed: number;
+            };
+        };
+        Lateness: {
+            from: string;
+            to: string;
+            /** @description Not all that happened in that time was read */
+            partial: boolean;
+            /** @description `from`, or where `partial` is because of the time: since when it counts */
+            coveredFrom: string;
+            handedOut: number;
+            p50: number | null;
+            p99: number | null;
+            max: number | null;
+            buckets: components["schemas"]["LatenessBucket"][];
+        };
+        LatenessBucket: {
+            fromSeconds: number;
+            toSeconds: number | null;
+            count: number;
         };
         ListedDelivery: components["schemas"]["Delivery"] & {
             /** @description Without its query */

@@ -1,0 +1,95 @@
+import { Attention, type FigureKind, Overview, OverviewFilter } from '../../contract/figures.ts';
+import type { RowOf } from '../../db/pool.ts';
+import { invalid } from '../../services/problems.ts';
+import { endpoint, ok } from '../endpoint.ts';
+import { page } from '../paging.ts';
+import { inScope } from '../scopes.ts';
+import { checkTemporal, isFollowed } from '../system/health.ts';
+
+const NOUNS = { ticket: 'queues', job: 'topics', case: 'courts', task: 'groups' } as const;
+
+const entry = (kind: FigureKind) => (q: RowOf<'overview'>) => ({
+  name: q.name,
+  paused: q.paused,
+  createdAt: q.created_at.toISOString(),
+  ...{ delayed: q.delayed, waiting: q.ready, held: q.held, buried: q.buried },
+  ...{ settled: q.settled, invalidated: q.invalidated, expired: q.expired, dead: q.dead },
+  oldestWaitingSeconds: q.oldest_waiting_seconds,
+  handedOutLastMinute: kind === 'ticket' || kind === 'job' ? q.claims_last_minute : null,
+  settledLastMinute: q.settled_last_minute,
+  leaseExpiries: q.lease_expired,
+  failedDeliveries: q.failed,
+});
+
+export const overviewEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/overview',
+  tag: 'Figures',
+  summary: 'All queues, topics, courts and groups with their counts, newest first: a page of each, or of one kind',
+  roles: ['producer', 'agent'],
+  query: OverviewFilter,
+  answers: { 200: Overview },
+  async handle({ api, caller, query: { kind: only, limit, cursor } }) {
+    if (cursor !== undefined && only === undefined) throw invalid('kind', 'is required with a cursor');
+    const kinds = only ? [only] : (Object.keys(NOUNS) as FigureKind[]);
+    const pages = await Promise.all(
+      kinds.map(async (kind) => {
+        const rows = await api.services.figures.overview(kind, cursor, limit + 1);
+        const { items, nextCursor } = page(rows, limit, entry(kind), (q) => q.seq);
+        return [NOUNS[kind], { items: items.filter(({ name }) => inScope(caller, name)), nextCursor }] as const;
+      }),
+    );
+    return ok(Object.fromEntries(pages));
+  },
+});
+
+export const attentionEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/attention',
+  tag: 'Figures',
+  summary: 'What needs attention: who waits too long, failed deliveries, parked items, engines that are away',
+  roles: ['producer', 'agent'],
+  answers: { 200: Attention },
+  async handle({ api }) {
+    const { figures } = api.services;
+    const [found, oldest, parkedTotal, { oldest_seconds }, nodes, temporal, followed] = await Promise.all([
+      figures.attention(),
+      figures.oldestDelivery(),
+      figures.parked(),
+      figures.unpublished(),
+      figures.nodes(),
+      checkTemporal(api),
+      isFollowed(api),
+    ]);
+    return ok({
+      waitingTooLong: found.late.map((q) => ({
+        kind: q.kind as FigureKind,
+        name: q.name,
+        oldestWaitingSeconds: q.oldest_seconds,
+        targetSeconds: q.target_seconds,
+      })),
+      failedDeliveries: {
+        total: found.failedTotal,
+        queues: found.failed.map(({ kind, queue, failed, newest }) => ({
+          ...{ kind, queue, failed },
+          newestAt: newest.toISOString(),
+        })),
+      },
+      oldestPendingDeliverySeconds: oldest,
+      parked: {
+        total: parkedTotal,
+        items: found.parked.map((p) => ({
+          ...{ kind: p.kind, id: p.item_id, error: p.error },
+          until: p.until.toISOString(),
+        })),
+      },
+      engines: {
+        postgres: 'ok' as const,
+        temporal,
+        worker: followed ? ('ok' as const) : ('unreachable' as const),
+        unpublishedOldestSeconds: oldest_seconds,
+        nodes: nodes.length,
+      },
+    });
+  },
+});

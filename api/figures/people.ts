@@ -1,0 +1,89 @@
+import { Lateness, LatenessFilter, People, PeopleFilter } from '../../contract/figures.ts';
+import type { RowOf } from '../../db/pool.ts';
+import { invalid, Problem } from '../../services/problems.ts';
+import { MOST_PERSONS } from '../../services/samples.ts';
+import { personOf } from '../auth.ts';
+import { endpoint, ok } from '../endpoint.ts';
+
+/** Upper bounds of all buckets but the last, which has none; seconds. */
+const BOUNDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600, 86_400];
+
+interface Covered {
+  since: Date;
+  until: Date;
+  covered: Date | null;
+}
+
+const time = ({ since, until, covered }: Covered, isCut = false) => ({
+  from: since.toISOString(),
+  to: until.toISOString(),
+  partial: covered !== null || isCut,
+  coveredFrom: (covered !== null && covered > since ? covered : since).toISOString(),
+});
+
+const reviewer = (r: RowOf<'reviewer_figures'> & { person: string }) => ({
+  person: r.person,
+  decisions: r.decisions,
+  medianHandlingSeconds: rounded(r.median_seconds),
+  ...{ skips: r.skips, releases: r.releases, expiries: r.expiries },
+});
+
+const juror = (j: RowOf<'juror_figures'> & { person: string }) => ({
+  person: j.person,
+  ...{ votes: j.votes, wasted: j.wasted },
+  medianHandlingSeconds: rounded(j.median_seconds),
+  ...{ judged: j.judged, agreed: j.agreed },
+  agreement: j.judged === 0 ? null : j.agreed / j.judged,
+  gold: { judged: j.gold_judged, agreed: j.gold_agreed },
+});
+
+const rounded = (seconds: number | null) => seconds && Math.round(seconds * 1000) / 1000;
+
+const isPerson = <T extends { person: string | null }>(row: T): row is T & { person: string } => row.person !== null;
+
+export const peopleEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/figures/people',
+  tag: 'Figures',
+  summary: 'What each reviewer of a queue, or juror of a court, did in a time; a reviewer sees their own line',
+  roles: ['producer', 'agent', 'reviewer'],
+  query: PeopleFilter,
+  answers: { 200: People },
+  async handle({ api, caller, query: { kind, ...query } }) {
+    const { samples } = api.services;
+    const wanted = { ...query, person: caller.role === 'reviewer' ? personOf(caller, query.person) : query.person };
+    if (kind === 'ticket') {
+      const rows = await samples.reviewers(wanted);
+      const found = rows.filter(isPerson);
+      const answered = { reviewers: found.slice(0, MOST_PERSONS).map(reviewer), jurors: [] };
+      return ok({ ...time(rows[0] as Covered, found.length > MOST_PERSONS), ...answered });
+    }
+    if (wanted.queue === undefined) throw invalid('queue', 'must name a court');
+    const rows = await samples.jurors(wanted.queue, wanted);
+    const found = rows.filter(isPerson);
+    const answered = { reviewers: [], jurors: found.slice(0, MOST_PERSONS).map(juror) };
+    return ok({ ...time(rows[0] as Covered, found.length > MOST_PERSONS), ...answered });
+  },
+});
+
+export const latenessEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/figures/lateness',
+  tag: 'Figures',
+  summary: 'How long after tickets or jobs became available they were handed out for the first time',
+  roles: ['producer', 'agent', 'consumer'],
+  query: LatenessFilter,
+  answers: { 200: Lateness },
+  async handle({ api, caller, query: { kind, ...query } }) {
+    if (caller.role === 'consumer' && kind !== 'job')
+      throw new Problem('forbidden', 'a consumer key may see figures of jobs only');
+    const found = await api.services.samples.lateness(kind, BOUNDS, query);
+    const buckets = found.counts.map((count, n) => ({
+      fromSeconds: BOUNDS[n - 1] ?? 0,
+      toSeconds: BOUNDS[n] ?? null,
+      count,
+    }));
+    const { p50, p99, max } = found;
+    return ok({ ...time(found), handedOut: found.n, p50, p99, max, buckets });
+  },
+});

@@ -1,0 +1,66 @@
+import { FigureFilter, Figures } from '../../contract/figures.ts';
+import type { RowOf } from '../../db/pool.ts';
+import { queueOfExecutor } from '../../domain/tasks.ts';
+import { Problem } from '../../services/problems.ts';
+import { endpoint, ok } from '../endpoint.ts';
+
+type Sample = RowOf<'queue_samples'>;
+
+type Count = Exclude<keyof Sample, 'since' | 'until' | 'step' | 'n' | 'known'>;
+
+/** A queue without a sample has had nothing since sampling began, and of the time before nothing is known. */
+const count = (sample: Sample, ...fields: Count[]): number | null =>
+  sample.known ? fields.reduce((sum, field) => sum + (sample[field] ?? 0), 0) : null;
+
+const ALL = ['delayed', 'ready', 'held', 'buried', 'settled', 'invalidated', 'expired', 'dead'] as const;
+
+/** How much has come in each step. */
+function perStep(samples: Sample[], ...fields: Count[]): (number | null)[] {
+  const totals = samples.map((sample) => count(sample, ...fields));
+  return totals.slice(1).map((after, n) => {
+    const before = totals[n] ?? null;
+    return after === null || before === null ? null : Math.max(0, after - before);
+  });
+}
+
+export const figuresEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/figures',
+  tag: 'Figures',
+  summary: 'What a queue, topic, court or group had and did over time; sampled once a minute, kept for 30 days',
+  roles: ['producer', 'agent', 'consumer'],
+  query: FigureFilter,
+  answers: { 200: Figures },
+  async handle({ api, caller, query: { kind, queue, from, to, step } }) {
+    if (caller.role === 'consumer' && kind !== 'job')
+      throw new Problem('forbidden', 'a consumer key may see figures of jobs only');
+    const name = kind === 'task' && queue !== undefined ? queueOfExecutor(queue) : (queue ?? '');
+    const samples = await api.services.samples.over({ kind, queue: name, from, to, step });
+    const [first] = samples as [Sample];
+    const levels = (field: Count) => samples.slice(1).map((sample) => count(sample, field));
+    const rates = (...fields: Count[]) => perStep(samples, ...fields);
+    const unknown = samples.slice(1).map(() => null);
+    return ok({
+      ...{ kind, queue: queue ?? null },
+      from: first.since.toISOString(),
+      to: first.until.toISOString(),
+      stepSeconds: first.step,
+      series: {
+        ...{ delayed: levels('delayed'), waiting: levels('ready'), held: levels('held'), buried: levels('buried') },
+        oldestWaitingSeconds: samples.slice(1).map((s) => s.oldest_seconds && Math.round(s.oldest_seconds)),
+        failedDeliveries: levels('failed'),
+        added: rates(...ALL),
+        handedOut: kind === 'ticket' || kind === 'job' ? rates('granted') : unknown,
+        ...{
+          settled: rates('settled'),
+          invalidated: rates('invalidated'),
+          expired: rates('expired'),
+          dead: rates('dead'),
+        },
+        leaseExpiries: rates('lease_expired'),
+        votes: kind === 'case' ? rates('votes') : unknown,
+        wasted: kind === 'case' ? rates('wasted') : unknown,
+      },
+    });
+  },
+});

@@ -1,0 +1,69 @@
+-- What an operator sees first. All of it runs on the lists' connections.
+
+-- name: overview
+-- A page of queues, topics, courts or groups, newest first, with their counts: of each a range of the tally and the head of an index.
+-- (With the collation of the index of the tally, which groups' names do not have.)
+-- not null: name, seq, paused, created_at, delayed, ready, held, buried, settled, invalidated, expired, dead, lease_expired, failed, claims_last_minute, settled_last_minute
+with page as (
+  select q.name, q.name as queue, q.seq, q.paused or coalesce(q.paused_until > clock_timestamp(), false) as paused, q.created_at
+    from queue q where :kind <> 'task' and q.kind = :kind and (:before?::bigint is null or q.seq < :before) and is_there(q)
+   order by q.seq desc limit :limit
+), groups as (
+  select id as name, 'gid_' || id as queue, seq, false as paused, created_at
+    from task_group where :kind = 'task' and (:before::bigint is null or seq < :before) order by seq desc limit :limit
+)
+select p.name, p.seq, p.paused, p.created_at, c.*,
+       (select extract(epoch from clock_timestamp() - min(first_available_at))::double precision
+          from item where kind = :kind and queue = p.queue and state = 'ready') as oldest_waiting_seconds
+  from (select * from page union all select * from groups) p
+ cross join lateral (
+   select coalesce(sum(n) filter (where what = 'delayed'), 0)::bigint as delayed, coalesce(sum(n) filter (where what = 'ready'), 0)::bigint as ready,
+          coalesce(sum(n) filter (where what = 'held'), 0)::bigint as held, coalesce(sum(n) filter (where what = 'buried'), 0)::bigint as buried,
+          coalesce(sum(n) filter (where what = 'settled'), 0)::bigint as settled,
+          coalesce(sum(n) filter (where what = 'invalidated'), 0)::bigint as invalidated,
+          coalesce(sum(n) filter (where what = 'expired'), 0)::bigint as expired, coalesce(sum(n) filter (where what = 'dead'), 0)::bigint as dead,
+          coalesce(sum(n) filter (where what = 'lease_expired'), 0)::bigint as lease_expired,
+          coalesce(sum(n) filter (where what = 'delivery_failed'), 0)::bigint as failed,
+          coalesce(sum(n) filter (where what = 'held' and at > m.since), 0)::bigint as claims_last_minute,
+          coalesce(sum(n) filter (where what = 'settled' and at > m.since), 0)::bigint as settled_last_minute
+     from tally t, (select clock_timestamp() - interval '1 minute' as since) m
+    where t.kind = :kind and t.queue = p.queue collate "default") c
+ order by p.seq desc;
+
+-- name: late_queues
+-- Where the oldest waits longer than the queue's own target: its first escalation, else three quarters of its deadline. Of the
+-- newest :queues with such a setting.
+-- not null: oldest_seconds, target_seconds
+select q.kind, q.name, o.seconds as oldest_seconds, t.seconds as target_seconds
+  from (select * from queue where (escalations <> '[]' or deadline_seconds is not null) and deleted_at is null
+         order by kind, seq desc limit :queues) q
+ cross join lateral (
+   select coalesce(min((e ->> 'afterSeconds')::double precision), q.deadline_seconds * 0.75) as seconds
+     from jsonb_array_elements(q.escalations) e) t
+ cross join lateral (
+   select extract(epoch from clock_timestamp() - min(first_available_at))::double precision as seconds
+     from item where kind = q.kind and queue = q.name and state = 'ready') o
+ where o.seconds > t.seconds order by o.seconds / t.seconds desc limit :limit;
+
+-- name: failed_queues
+-- Whose deliveries were given up, by the newest :lines such deliveries; a review's have no queue.
+-- not null: failed, newest
+select kind, nullif(queue, '') as queue, count(*)::integer as failed, max(updated_at) as newest from (
+  select d.* from unnest(:kinds::text[]) as k (kind) cross join lateral (
+    select kind, queue, updated_at from delivery o where o.state = 'failed' and o.kind = k.kind order by o.seq desc limit :lines) d) f
+ group by kind, queue order by 3 desc limit :limit;
+
+-- name: list_parked
+select kind, item_id, until, error from parked where until > clock_timestamp() order by until desc limit :limit;
+
+-- name: find_items
+-- Items of all kinds whose id begins with :prefix, in the order of ids, without gold: a range of the primary key for each kind. :afterId? and
+-- :afterKind?: the last one of the page before.
+-- not null: kind, id, queue, state, created_at
+select i.* from unnest(:kinds::text[]) as k (kind) cross join lateral (
+  select kind, id, queue, state, created_at, holder, ended_at, ended_by from item
+   where kind = k.kind and id >= :prefix::text and id < :prefix::text || chr(1114111)
+     and not exists (select from case_file f where k.kind = 'case' and f.id = item.id and f.gold is not null)
+     and (:afterId?::text is null or (id, kind) > (:afterId, :afterKind?::text))
+   order by id limit :limit) i
+ order by i.id, i.kind limit :limit;
