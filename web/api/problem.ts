@@ -35,7 +35,7 @@ export function problemIn(body: unknown, response: Response): Problem {
   const given = typeof body === 'object' && body !== null ? (body as Partial<Problem>) : {};
   return {
     ...given,
-    code: given.code ?? 'http',
+    code: given.code ?? (response.status === 401 ? 'unauthenticated' : 'http'),
     status: response.status,
     title: given.title ?? response.statusText,
     detail: given.detail ?? `${response.status} ${response.statusText}`,

@@ -4,19 +4,20 @@ import { duration, milliseconds, number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
 import { Page, Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
-import { alertsOf } from './alerts.ts';
+import { type Alert, alertsOf } from './alerts.ts';
 import './home.css';
 import { useCourts, useGroups, useOldest, useQueues, useTopics } from './lists.ts';
 import { type Figures, loadFigures, loadReadiness, type Readiness } from './system.ts';
 import { Courts, Groups, Queues, Topics } from './tables.tsx';
 
-const READINESS_MS = 15_000;
-const FIGURES_MS = 60_000;
+/** Alerts that are not folded away. */
+const SHOWN = 8;
+const READINESS_MS = 30_000;
+const FIGURES_MS = 300_000;
 const FIGURES_GAP_MS = 5_000;
 
 /**
- * What is going on, and what needs somebody. While nothing happens it asks for little, so that many may leave it open; what is
- * not told by an event is asked for now and then.
+ * What is going on, and what needs somebody. While nothing happens it asks for little, so that many people may leave it open.
  */
 export function Home() {
   const t = texts.value;
@@ -56,18 +57,32 @@ export function Home() {
   );
 }
 
-function Attention({ alerts, known }: { alerts: ReturnType<typeof alertsOf>; known: boolean }) {
+function Alerts({ alerts }: { alerts: Alert[] }) {
+  return (
+    <ul class="alerts">
+      {alerts.map(({ tone, text }) => (
+        <li key={text} class={tone}>
+          {text}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Attention({ alerts, known }: { alerts: Alert[]; known: boolean }) {
   const t = texts.value.home;
   return (
     <Section title={t.attention}>
       {alerts.length > 0 ? (
-        <ul class="alerts">
-          {alerts.map(({ tone, text }) => (
-            <li key={text} class={tone}>
-              {text}
-            </li>
-          ))}
-        </ul>
+        <>
+          <Alerts alerts={alerts.slice(0, SHOWN)} />
+          {alerts.length > SHOWN && (
+            <details class="more-alerts">
+              <summary>{t.moreAlerts(alerts.length - SHOWN)}</summary>
+              <Alerts alerts={alerts.slice(SHOWN)} />
+            </details>
+          )}
+        </>
       ) : known ? (
         <p class="empty good">{t.allGood}</p>
       ) : (
@@ -87,7 +102,6 @@ function System({ readiness: r, figures: f }: { readiness: Readiness; figures: F
     [t.postgres, word(r.postgres === 'ok' ? r.schema : r.postgres), r.postgres !== 'ok' || r.schema !== 'ok'],
     [t.temporal, word(r.temporal), r.temporal !== 'ok'],
     [t.workers, word(worker), worker === 'none'],
-    [t.nodes, count(f?.nodes), false],
     [t.handover, f?.handover ? `≤ ${milliseconds(f.handover * 1_000)}` : '–', false],
     [t.pending, `${count(f?.pending)}${age}`, false],
     [t.failed, count(f?.failed), Boolean(f?.failed)],

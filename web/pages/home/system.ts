@@ -1,4 +1,3 @@
-import { api, data } from '../../api/client.ts';
 import { CallError, unreachable } from '../../api/problem.ts';
 
 /** Whether the stores and the workers are there. */
@@ -10,10 +9,9 @@ export interface Readiness {
   status: 'ok' | 'degraded' | 'unavailable';
 }
 
-/** What the processes, deliveries and workflows of the whole system are doing; null where nobody says. */
+/** What deliveries and workflows of the whole system are doing; null where nobody says. */
 export interface Figures {
-  nodes: number | null;
-  /** Seconds that 99 of 100 claims of this process took at most; long polls are among them. */
+  /** Seconds that 99 of 100 claims of this process took at most, what they waited for work included. */
   handover: number | null;
   parked: number | null;
   pending: number | null;
@@ -31,19 +29,15 @@ export async function loadReadiness(signal: AbortSignal): Promise<Readiness> {
 }
 
 export async function loadFigures(signal: AbortSignal): Promise<Figures> {
-  const [nodes, metrics] = await Promise.all([
-    data(api.GET('/v1/nodes', { signal })),
-    fetch('/metrics', { signal })
-      .then(async (response) => (response.ok ? readMetrics(await response.text()) : []))
-      // a proxy may keep /metrics to itself
-      .catch(() => []),
-  ]);
+  const metrics = await fetch('/metrics', { signal })
+    .then(async (response) => (response.ok ? readMetrics(await response.text()) : []))
+    // a proxy may keep /metrics to itself
+    .catch(() => []);
   const sum = (name: string, labels: Record<string, string> = {}) => {
     const fits = (s: Sample) => s.name === name && Object.entries(labels).every(([l, v]) => s.labels[l] === v);
     return metrics.length === 0 ? null : metrics.filter(fits).reduce((total, s) => total + s.value, 0);
   };
   return {
-    nodes: nodes.items.length,
     handover: quantile(metrics, 0.99),
     parked: sum('docket_parked_items'),
     pending: sum('docket_deliveries', { state: 'pending' }),

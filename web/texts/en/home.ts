@@ -3,6 +3,7 @@ const count = (n: number, one: string, many: string) => `${n.toLocaleString('en'
 /** The overview. */
 export const home = {
   attention: 'Needs attention',
+  moreAlerts: (n: number) => `${n.toLocaleString('en')} more`,
   allGood: 'Nothing needs attention.',
   system: 'System',
   queues: 'Review queues',
@@ -41,8 +42,7 @@ export const home = {
     postgres: 'PostgreSQL',
     temporal: 'Temporal',
     workers: 'Workers',
-    nodes: 'Processes',
-    handover: 'Hand-over, p99',
+    handover: 'Claims with their wait, p99',
     pending: 'Deliveries pending',
     failed: 'Deliveries failed',
     parked: 'Parked items',

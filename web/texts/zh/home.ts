@@ -2,6 +2,7 @@ import type { Texts } from '../en.ts';
 
 export const home: Texts['home'] = {
   attention: '需要关注',
+  moreAlerts: (n) => `还有 ${n} 项`,
   allGood: '目前没有需要关注的事项。',
   system: '系统',
   queues: '审核队列',
@@ -40,8 +41,7 @@ export const home: Texts['home'] = {
     postgres: 'PostgreSQL',
     temporal: 'Temporal',
     workers: '工作进程',
-    nodes: '进程',
-    handover: '派发耗时 p99',
+    handover: '领取耗时（含等待）p99',
     pending: '待投递',
     failed: '投递失败',
     parked: '停滞项',
