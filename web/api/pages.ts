@@ -18,13 +18,11 @@ export interface Listed<Item> extends Resource<Item[]> {
  * @param load one page; the cursor is that of the page before
  * @param inputs what the list depends on, such as its filters; a change begins with one page again
  * @param on which events change the list
- * @param everyMs asked again so often, for what no event tells
  */
 export function usePages<Item>(
   load: (cursor: string | undefined, signal: AbortSignal) => Promise<KeysetPage<Item>>,
   inputs: readonly unknown[],
   on?: (event: LiveEvent) => boolean,
-  everyMs?: number,
 ): Listed<Item> {
   const [pages, setPages] = useState(1);
   useEffect(() => setPages(1), inputs);
@@ -40,7 +38,7 @@ export function usePages<Item>(
       return { items, hasMore: cursor !== null };
     },
     [...inputs, pages],
-    { ...(on && { on }), ...(everyMs && { everyMs }), keep: true },
+    { ...(on && { on }), keep: true },
   );
   return { ...all, data: all.data?.items, more: all.data?.hasMore ? () => setPages(pages + 1) : undefined };
 }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { useAgain } from '../../api/again.ts';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
 import { mayAct } from '../../api/session.ts';
@@ -18,8 +19,9 @@ import { redeliverAll } from './redelivery.ts';
 type Delivery = Schemas['ListedDelivery'];
 
 const ROWS = 50;
-/** Attempts that failed are in no event. */
+/** Attempts that failed are in no event, and of reviews none at all. */
 const ATTEMPTS_MS = 5_000;
+const QUIET_MS = 20_000;
 const ENDINGS = ['delivered', 'delivery_failed', 'decided', 'changed'];
 
 const keyOf = ({ kind, itemId, n }: Delivery) => `${kind}/${itemId}/${n}`;
@@ -37,9 +39,9 @@ export function DeliveryList({ state, wanted }: { state: Delivery['state']; want
     },
     [state, kind, queue, host],
     ({ type }) => ENDINGS.includes(type),
-    ATTEMPTS_MS,
   );
   const rows = list.data ?? [];
+  useAgain(list.refresh, state === 'pending' && rows.length > 0 ? ATTEMPTS_MS : QUIET_MS);
   const picked = rows.filter((row) => chosen.has(keyOf(row)));
   const choose = (some: Delivery[], isChosen: boolean) => {
     const next = new Set(chosen);

@@ -1,3 +1,4 @@
+import { useAgain } from '../../api/again.ts';
 import { api, data, type Schemas } from '../../api/client.ts';
 import type { LiveEvent } from '../../api/live.ts';
 import { usePages } from '../../api/pages.ts';
@@ -32,13 +33,15 @@ interface Props {
 export const redeliver = (kind: DeliveredKind, itemId: string, n: number) =>
   data(api.POST('/v1/deliveries/{kind}/{itemId}/{n}/redeliver', { params: { path: { kind, itemId, n } } }));
 
-/** Attempts are in no event but the last, so the list is asked for now and then. */
+/** Attempts are in no event but the last. */
 const ATTEMPTS_MS = 5_000;
 
 /** What was sent to the callback of an item or a review, with what outcome, and what comes next. */
 export function Deliveries({ kind, id, load, on }: Props) {
   const t = texts.value.deliveries;
-  const list = usePages((cursor, signal) => load(id, cursor, signal), [id], on, ATTEMPTS_MS);
+  const list = usePages((cursor, signal) => load(id, cursor, signal), [id], on);
+  const isUnderWay = list.data?.some(({ state }) => state === 'pending') ?? false;
+  useAgain(list.refresh, isUnderWay ? ATTEMPTS_MS : null);
   return (
     <Section title={t.title}>
       <Loaded of={list}>

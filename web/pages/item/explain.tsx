@@ -7,9 +7,12 @@ import { Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { Input } from './actions.tsx';
 import { anybodyFor, explain, type Offer, reasonsNobody } from './offers.ts';
-import { isAbout } from './sources.ts';
 
 type Ticket = Schemas['Ticket'];
+
+/** Whether others go before it changes with every ticket, and takes a look at the queue. */
+const GAP_MS = 3_000;
+const QUIET_MS = 30_000;
 
 /** Why nobody has got an open ticket, and whether it would be offered to somebody in particular. */
 export function Explain({ ticket }: { ticket: Ticket }) {
@@ -23,7 +26,7 @@ export function Explain({ ticket }: { ticket: Ticket }) {
       return { offer, queue };
     },
     [ticket.id, ticket.version],
-    { on: isAbout('ticket', ticket.id), everyMs: 10_000, keep: true },
+    { on: ({ kind }) => kind === 'ticket', everyMs: QUIET_MS, gapMs: GAP_MS, keep: true },
   );
   return (
     <Section title={ticket.state === 'held' ? t.whyHeld : t.whyNobody}>

@@ -1,3 +1,4 @@
+import { useLater } from '../../api/again.ts';
 import type { Schemas } from '../../api/client.ts';
 import type { LiveEvent } from '../../api/live.ts';
 import { useResource } from '../../api/resource.ts';
@@ -16,12 +17,13 @@ interface Props {
 }
 
 /** A workflow is a moment behind its item, and no event tells when it has followed. */
-const BEHIND_MS = 5_000;
+const BEHIND_MS = [1_500, 5_000];
 
 /** What the item's workflow itself says, and where Temporal shows it. */
 export function Workflow({ id, load, on }: Props) {
   const t = texts.value;
-  const workflow = useResource((signal) => load(id, signal), [id], { on, everyMs: BEHIND_MS });
+  const workflow = useResource((signal) => load(id, signal), [id], { on, keep: true });
+  useLater(workflow.refresh, on, BEHIND_MS);
   const ui = workflow.data?.uiUrl;
   const link = ui && (
     <a href={ui} target="_blank" rel="noreferrer">

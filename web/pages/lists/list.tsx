@@ -17,12 +17,16 @@ interface Props {
   fixedQueue?: boolean;
 }
 
+/** Of a busy queue, lists follow by the second. */
+const GAP_MS = 1_000;
+
 /** One page of tickets, jobs or cases, newest first, as it changes. */
 export function ItemList({ kind, filter, base, fixedQueue = false }: Props) {
   const t = texts.value.lists;
   const named = JSON.stringify(filter);
   const rows = useResource((signal) => loadRows(kind, filter, signal), [kind, named], {
     on: (event) => event.kind === kind,
+    gapMs: GAP_MS,
     keep: true,
   });
   const { cursor, ...rest } = filter;

@@ -47,11 +47,14 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
   );
 }
 
+const GAP_MS = 1_000;
+
 /** How many there are in each state, as far as somebody keeps count; each leads to its list. */
 function States({ kind, queue, chosen }: { kind: ListKind; queue: string; chosen: string | undefined }) {
   const t = texts.value;
   const stats = useResource((signal) => loadStats(kind, queue, signal), [kind, queue], {
     on: (event) => event.kind === kind,
+    gapMs: GAP_MS,
   });
   const counts = STATES[kind].map((state) => [state, stats.data?.[state]] as const);
   const known = counts.filter((entry): entry is readonly [string, number] => typeof entry[1] === 'number');
