@@ -1,7 +1,7 @@
 import type { Role } from './routes.ts';
 
 /** What an item page shows; an occurrence's id is `<task>/<instant>`. */
-export const ITEM_KINDS = ['ticket', 'job', 'case', 'occurrence', 'task'] as const;
+const ITEM_KINDS = ['ticket', 'job', 'case', 'occurrence', 'task'] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 
 /** What has a list of its own: by queue, by topic, by court. */

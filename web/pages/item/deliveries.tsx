@@ -108,7 +108,7 @@ export function Cause({ delivery: { status, error } }: { delivery: Pick<Delivery
   return <span class="delivery-cause">{said.length === 0 ? '–' : said.join(' · ')}</span>;
 }
 
-/** When it is tried next; a time that has passed means that its host is given no further call for now. */
+/** When it is tried next; a time that has passed means that its host has to answer another call first. */
 export function NextAttempt({ at }: { at: string | null }) {
   if (at === null) return <>–</>;
   return <>{Date.parse(at) < Date.now() ? texts.value.deliveries.due : moment(at)}</>;
