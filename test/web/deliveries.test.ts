@@ -65,7 +65,7 @@ describeInBrowser('deliveries of all items', () => {
     await page.getByRole('columnheader', { name: 'Next attempt' }).waitFor();
     expect(await row(page, 'u-1').count()).toBe(0);
     await page.getByLabel('State', { exact: true }).selectOption('Delivered');
-    await page.getByLabel('Kind').selectOption('Tickets');
+    await page.getByLabel('Kind', { exact: true }).selectOption('Tickets');
     await page.getByLabel('Queue, topic or court').fill('up');
     await page.getByRole('button', { name: 'Show' }).click();
     await row(page, 'u-1').waitFor();

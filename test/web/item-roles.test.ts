@@ -51,7 +51,7 @@ describeInBrowser('what each role sees of items', () => {
     }
     await page.goto(`${url}/search`);
     await page.getByText('Name a topic: jobs are listed by topic.').waitFor();
-    expect(await page.getByLabel('Kind').count()).toBe(0);
+    expect(await page.getByLabel('Kind', { exact: true }).count()).toBe(0);
     const links = await page.getByRole('navigation', { name: 'Main' }).first().getByRole('link').allTextContents();
     expect(links).toEqual(['Search', 'API documentation']);
   });

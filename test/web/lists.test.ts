@@ -45,14 +45,14 @@ describeInBrowser('lists and search', () => {
     await page.getByText('Live', { exact: true }).waitFor();
     await add(api, 'find', { id: 'f-3' });
     await row(page, 'f-3').waitFor({ timeout: 5_000 });
-    await page.getByLabel('State').selectOption('Decided');
+    await page.getByLabel('State', { exact: true }).selectOption('Decided');
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     await row(page, 'f-3').waitFor({ state: 'detached' });
     expect(await ids(page)).toEqual([held.id]);
     await page.goBack();
     await row(page, 'f-3').waitFor();
     await page.goto(at('/search?kind=ticket'));
-    await page.getByLabel('Person').fill('anna');
+    await page.getByLabel('Person', { exact: true }).fill('anna');
     await page.getByLabel('Created from').fill('2020-01-01T00:00');
     await page.keyboard.press('Enter');
     await row(page, 'f-3').waitFor({ state: 'detached' });
@@ -76,9 +76,9 @@ describeInBrowser('lists and search', () => {
     await page.goto(at('/queues/case/bench'));
     await row(page, 'c-1').waitFor();
     await page.goto(at('/search'));
-    await page.getByLabel('Kind').selectOption('Jobs');
+    await page.getByLabel('Kind', { exact: true }).selectOption('Jobs');
     await page.getByText('Name a topic: jobs are listed by topic.').waitFor();
-    await page.getByLabel('Topic').fill('a/b');
+    await page.getByLabel('Topic', { exact: true }).fill('a/b');
     await page.keyboard.press('Enter');
     await row(page, 'j/1').waitFor();
   });
@@ -112,7 +112,7 @@ describeInBrowser('lists and search', () => {
     const page = await browser.open(at('/queues/ticket/bulk'));
     await page.getByRole('button', { name: 'Invalidate several' }).click();
     const dialog = page.getByRole('dialog', { name: 'Invalidate tickets of bulk' });
-    await dialog.getByLabel('State').selectOption('Waiting');
+    await dialog.getByLabel('State', { exact: true }).selectOption('Waiting');
     await dialog.getByLabel('Priority below').fill('2');
     await dialog.getByLabel('Reason').fill('campaign is over');
     await dialog.getByRole('button', { name: 'Preview' }).click();
