@@ -21,6 +21,7 @@ export const deliveryView = (row: ListedDelivery) => ({
   error: row.error,
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
+  nextAttemptAt: row.state === 'pending' ? (row.next_attempt_at?.toISOString() ?? null) : null,
 });
 
 /** Above every number of a delivery and every place in the list of all. */

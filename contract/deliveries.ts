@@ -15,6 +15,9 @@ export const Delivery = z
     error: z.string().nullable(),
     createdAt: z.string(),
     updatedAt: z.string(),
+    nextAttemptAt: z.string().nullable().openapi({
+      description: 'While pending: not before then; in the past: as soon as its host takes a call. Otherwise null',
+    }),
   })
   .openapi('Delivery');
 
@@ -29,9 +32,6 @@ export const ListedDelivery = Delivery.extend({
     .openapi({ description: '`<task>/<occurrence>` for tasks; percent-encoded where it stands in a path' }),
   queue: z.string().nullable().openapi({ description: 'Of its item; null for reviews' }),
   url: z.string().openapi({ description: 'Without its query' }),
-  nextAttemptAt: z.string().nullable().openapi({
-    description: 'While pending: not before then; in the past: as soon as its host takes a call. Otherwise null',
-  }),
 }).openapi('ListedDelivery');
 
 /** A name of whatever kind: jobs' ids and topics may be any letters. */

@@ -11,7 +11,16 @@ const SIZES = { 1280: { width: 1280, height: 800 }, 390: { width: 390, height: 8
 const QUIET_MS = 1_500;
 
 /** Of pages with parameters: the path to photograph, by what the server has. */
-const examples: Partial<Record<RouteName, () => Promise<string>>> = {};
+const examples: Partial<Record<RouteName, () => Promise<string>>> = {
+  queue: async () => `/queues/ticket/${encodeURIComponent((await newest('/v1/tickets')).queue ?? '')}`,
+  item: async () => `/items/ticket/${encodeURIComponent((await newest('/v1/tickets')).id)}`,
+  review: async () => `/reviews/${encodeURIComponent((await newest('/v1/reviews')).id)}`,
+};
+
+async function newest(path: string): Promise<{ id: string; queue?: string }> {
+  const { items } = await call('GET', `${path}?limit=1`);
+  return items[0] ?? { id: 'none' };
+}
 
 /** What stands at every address while nobody is signed in; an open server has to be made to say so. */
 const SIGNED_OUT = 'signIn';

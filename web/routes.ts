@@ -1,6 +1,6 @@
 import type { components } from '../clients/typescript/src/openapi.ts';
 
-type Role = components['schemas']['Role'];
+export type Role = components['schemas']['Role'];
 
 export interface PageRoute {
   /** With `:name` for parameters. The server answers these paths with the console, all others with the API. */
@@ -17,6 +17,12 @@ export interface PageRoute {
  */
 export const routes = {
   home: { path: '/', nav: 'watch', roles: ['producer', 'agent'] },
+  search: { path: '/search', nav: 'watch', roles: ['producer', 'agent', 'consumer'] },
+  deliveries: { path: '/deliveries', nav: 'watch', roles: ['producer', 'agent'] },
+  reviews: { path: '/reviews', nav: 'watch', roles: ['producer', 'agent'] },
+  review: { path: '/reviews/:id', roles: ['producer', 'agent'] },
+  queue: { path: '/queues/:kind/:queue', roles: ['producer', 'agent', 'consumer'] },
+  item: { path: '/items/:kind/:id', roles: ['producer', 'agent', 'consumer'] },
 } as const satisfies Record<string, PageRoute>;
 
 export type RouteName = keyof typeof routes;

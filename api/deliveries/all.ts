@@ -13,7 +13,6 @@ const listed = (row: Row) => ({
   itemId: row.item_id,
   queue: row.queue || null,
   url: withoutQuery(row.url),
-  nextAttemptAt: row.state === 'pending' ? (row.next_attempt_at?.toISOString() ?? null) : null,
 });
 
 export const listDeliveriesEndpoint = endpoint({

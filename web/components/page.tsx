@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
+import { session } from '../api/session.ts';
+import { texts } from '../texts/texts.ts';
 
 interface Props {
   title: string;
@@ -35,5 +37,15 @@ export function Section({ title, actions, children }: Props) {
       </header>
       {children}
     </section>
+  );
+}
+
+/** Instead of a page that is for other roles. */
+export function ForbiddenPage() {
+  const t = texts.value.shell;
+  return (
+    <Page title={t.forbidden}>
+      <p>{t.forbiddenHint(session.value?.role ?? '')}</p>
+    </Page>
   );
 }

@@ -1,14 +1,32 @@
 import { common } from './en/common.ts';
+import { deliveries } from './en/deliveries.ts';
 import { home } from './en/home.ts';
+import { items } from './en/items.ts';
+import { json } from './en/json.ts';
+import { lists } from './en/lists.ts';
+import { reviews } from './en/reviews.ts';
 import { shell } from './en/shell.ts';
 import { signIn } from './en/sign-in.ts';
 
 /** Every text of the console in English; other languages have exactly these. One file a page in texts/en/. */
 export const en = {
   /** Titles of the pages, by the names in web/routes.ts. */
-  pages: { home: 'Overview' },
+  pages: {
+    home: 'Overview',
+    search: 'Search',
+    deliveries: 'Deliveries',
+    reviews: 'Reviews',
+    review: 'Review',
+    queue: 'Queue',
+    item: 'Item',
+  },
   common,
+  deliveries,
   home,
+  items,
+  json,
+  lists,
+  reviews,
   shell,
   signIn,
 };

@@ -1,13 +1,31 @@
 import type { Texts } from './en.ts';
 import { common } from './zh/common.ts';
+import { deliveries } from './zh/deliveries.ts';
 import { home } from './zh/home.ts';
+import { items } from './zh/items.ts';
+import { json } from './zh/json.ts';
+import { lists } from './zh/lists.ts';
+import { reviews } from './zh/reviews.ts';
 import { shell } from './zh/shell.ts';
 import { signIn } from './zh/sign-in.ts';
 
 export const zh: Texts = {
-  pages: { home: '概览' },
+  pages: {
+    home: '概览',
+    search: '搜索',
+    deliveries: '投递',
+    reviews: '评价',
+    review: '评价',
+    queue: '队列',
+    item: '项目',
+  },
   common,
+  deliveries,
   home,
+  items,
+  json,
+  lists,
+  reviews,
   shell,
   signIn,
 };

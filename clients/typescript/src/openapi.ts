@@ -12070,6 +12070,8 @@ export interface components {
             error: string | null;
             createdAt: string;
             updatedAt: string;
+            /** @description While pending: not before then; in the past: as soon as its host takes a call. Otherwise null */
+            nextAttemptAt: string | null;
         };
         ExplainAnswer: {
             reasons: components["schemas"]["Reasons"];
@@ -13196,8 +13198,6 @@ export interface components {
             itemId: string;
             /** @description Of its item; null for reviews */
             queue: string | null;
-            /** @description While pending: not before then; in the past: as soon as its host takes a call. Otherwise null */
-            nextAttemptAt: string | null;
         };
         FeedEvent: {
             /** @description The feed's own position: 1, 2, 3, …, with gaps only where events were cleared with their items */

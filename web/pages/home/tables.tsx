@@ -6,6 +6,7 @@ import { duration, moment, number } from '../../components/format.ts';
 import { More } from '../../components/more.tsx';
 import { Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
+import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import type { CourtEntry, Entry, GroupEntry, QueueEntry, TopicEntry } from './lists.ts';
 
@@ -69,7 +70,7 @@ export function Queues({ list }: { list: Listed<QueueEntry> }) {
       title: name,
       cell: ({ item }) => (
         <>
-          {item.name} {item.paused && <Badge tone="warn">{paused}</Badge>}
+          <a href={queuePath('ticket', item.name)}>{item.name}</a> {item.paused && <Badge tone="warn">{paused}</Badge>}
         </>
       ),
     },
@@ -88,7 +89,11 @@ export function Queues({ list }: { list: Listed<QueueEntry> }) {
 export function Topics({ list }: { list: Listed<TopicEntry> }) {
   const { columns: c, ...t } = texts.value.home;
   const columns: Column<TopicEntry>[] = [
-    { id: 'name', title: texts.value.common.name, cell: ({ item }) => item.name },
+    {
+      id: 'name',
+      title: texts.value.common.name,
+      cell: ({ item }) => <a href={queuePath('job', item.name)}>{item.name}</a>,
+    },
     figure({ id: 'ready', title: c.ready, of: (s) => s.ready }),
     figure({ id: 'reserved', title: c.reserved, of: (s) => s.reserved }),
     figure({ id: 'delayed', title: c.delayed, of: (s) => s.delayed, minor: true }),
@@ -104,7 +109,11 @@ export function Topics({ list }: { list: Listed<TopicEntry> }) {
 export function Courts({ list }: { list: Listed<CourtEntry> }) {
   const { columns: c, ...t } = texts.value.home;
   const columns: Column<CourtEntry>[] = [
-    { id: 'name', title: texts.value.common.name, cell: ({ item }) => item.name },
+    {
+      id: 'name',
+      title: texts.value.common.name,
+      cell: ({ item }) => <a href={queuePath('case', item.name)}>{item.name}</a>,
+    },
     figure({ id: 'open', title: c.open, of: (s) => s.open }),
     figure({ id: 'decided', title: c.decided, of: (s) => s.decided }),
     figure({ id: 'hung', title: c.hung, of: (s) => s.hung, alarming: true }),

@@ -1,0 +1,33 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { type LiveEvent, onEvents } from './live.ts';
+
+/** Calls back so often while the tab is seen; null: not at all, so that a page on which nothing is under way asks nothing. */
+export function useAgain(work: () => void, everyMs: number | null): void {
+  const current = useRef(work);
+  current.current = work;
+  useEffect(() => {
+    if (everyMs === null) return;
+    const timer = setInterval(() => !document.hidden && current.current(), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+}
+
+/** Calls back some time after the page was opened and after each event that `on` names, for what follows them. */
+export function useLater(work: () => void, on: (event: LiveEvent) => boolean, delaysMs: readonly number[]): void {
+  const current = useRef({ work, on });
+  current.current = { work, on };
+  useEffect(() => {
+    let timers: ReturnType<typeof setTimeout>[] = [];
+    const cancel = () => timers.forEach(clearTimeout);
+    const begin = () => {
+      cancel();
+      timers = delaysMs.map((ms) => setTimeout(() => current.current.work(), ms));
+    };
+    begin();
+    const stop = onEvents((events) => events?.some((event) => current.current.on(event)) && begin());
+    return () => {
+      stop();
+      cancel();
+    };
+  }, delaysMs);
+}

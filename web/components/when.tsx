@@ -1,0 +1,28 @@
+import { useEffect, useState } from 'preact/hooks';
+import { texts } from '../texts/texts.ts';
+import { duration, moment } from './format.ts';
+
+/** A moment, and how far it is from now: `2 Nov 2026, 10:00:00 (3 min ago)`. */
+export function When({ at }: { at: string }) {
+  const now = useNow();
+  const seconds = (Date.parse(at) - now) / 1_000;
+  const t = texts.value.items;
+  const away = duration(Math.abs(seconds));
+  return (
+    <time dateTime={at}>
+      {moment(at)} <span class="muted">({seconds > 0 ? t.in(away) : t.ago(away)})</span>
+    </time>
+  );
+}
+
+const TICK_MS = 1_000;
+
+/** The browser's time, each second. */
+export function useNow(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => !document.hidden && setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}

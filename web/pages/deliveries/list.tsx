@@ -1,0 +1,144 @@
+import { useState } from 'preact/hooks';
+import { useAgain } from '../../api/again.ts';
+import { api, data, type Schemas } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
+import { mayAct } from '../../api/session.ts';
+import { ConfirmButton } from '../../components/confirm.tsx';
+import { Empty, Loaded, saidOf } from '../../components/feedback.tsx';
+import { moment, number } from '../../components/format.ts';
+import { More } from '../../components/more.tsx';
+import { Section } from '../../components/page.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { toast } from '../../components/toasts.tsx';
+import { pathOf } from '../../links.ts';
+import { texts } from '../../texts/texts.ts';
+import { Cause, MessageType, NextAttempt, redeliver } from '../item/deliveries.tsx';
+import type { Wanted } from './filters.ts';
+import { redeliverAll } from './redelivery.ts';
+
+type Delivery = Schemas['ListedDelivery'];
+
+const ROWS = 50;
+/** Attempts that failed are in no event, and of reviews none at all. */
+const ATTEMPTS_MS = 5_000;
+const QUIET_MS = 20_000;
+const ENDINGS = ['delivered', 'delivery_failed', 'decided', 'changed'];
+
+const keyOf = ({ kind, itemId, n }: Delivery) => `${kind}/${itemId}/${n}`;
+
+/** Deliveries of one state over all items, newest first. */
+export function DeliveryList({ state, wanted }: { state: Delivery['state']; wanted: Wanted }) {
+  const t = texts.value.deliveries;
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const { kind, queue, host } = wanted;
+  const list = usePages(
+    (cursor, signal) => {
+      const filter = { state, ...(kind && { kind }), ...(queue && { queue }), ...(host && { host }) };
+      const query = { ...filter, limit: ROWS, ...(cursor && { cursor }) };
+      return data(api.GET('/v1/deliveries', { params: { query }, signal }));
+    },
+    [state, kind, queue, host],
+    ({ type }) => ENDINGS.includes(type),
+  );
+  const rows = list.data ?? [];
+  useAgain(list.refresh, state === 'pending' && rows.length > 0 ? ATTEMPTS_MS : QUIET_MS);
+  const picked = rows.filter((row) => chosen.has(keyOf(row)));
+  const choose = (some: Delivery[], isChosen: boolean) => {
+    const next = new Set(chosen);
+    for (const one of some) isChosen ? next.add(keyOf(one)) : next.delete(keyOf(one));
+    setChosen(next);
+  };
+  const mayRedeliver = mayAct('producer');
+  const again = async () => {
+    const { started, failed, why } = await redeliverAll(picked);
+    if (started > 0) toast(t.redeliveredMany(number(started)));
+    if (failed > 0) toast(t.someFailed(number(failed), saidOf(why)), 'bad');
+    setChosen(new Set());
+    list.refresh();
+  };
+  const actions = mayRedeliver && picked.length > 0 && (
+    <ConfirmButton label={t.redeliverMany(number(picked.length))} title={t.redeliverManyTitle} run={again}>
+      <p>{t.redeliverManyWill(number(picked.length))}</p>
+    </ConfirmButton>
+  );
+  return (
+    <Section title={t[state]} actions={actions}>
+      <Loaded of={list}>
+        {() =>
+          rows.length === 0 ? (
+            <Empty>{t.none}</Empty>
+          ) : (
+            <>
+              {mayRedeliver && (
+                <label class="deliveries-all">
+                  <input
+                    type="checkbox"
+                    checked={picked.length === rows.length}
+                    onChange={(event) => choose(rows, event.currentTarget.checked)}
+                  />
+                  {t.selectAll}
+                </label>
+              )}
+              <Table
+                caption={t[state]}
+                columns={columnsOf(state, mayRedeliver, chosen, choose, list.refresh)}
+                rows={rows}
+                rowKey={keyOf}
+                footer={<More more={list.more} of={t[state]} />}
+              />
+            </>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+function columnsOf(
+  state: Delivery['state'],
+  mayRedeliver: boolean,
+  chosen: ReadonlySet<string>,
+  choose: (some: Delivery[], isChosen: boolean) => void,
+  refresh: () => void,
+): Column<Delivery>[] {
+  const { columns: c, ...t } = texts.value.deliveries;
+  const item = (row: Delivery) => (
+    <span class="deliveries-item">
+      {mayRedeliver && (
+        <input
+          type="checkbox"
+          aria-label={t.selectOne(row.itemId)}
+          checked={chosen.has(keyOf(row))}
+          onChange={(event) => choose([row], event.currentTarget.checked)}
+        />
+      )}
+      <a href={pathOf(row.kind, row.itemId)}>{row.itemId}</a>
+    </span>
+  );
+  const columns: (Column<Delivery> | false)[] = [
+    { id: 'item', title: c.item, cell: item },
+    { id: 'type', title: c.type, minor: true, cell: ({ type }) => <MessageType type={type} /> },
+    { id: 'queue', title: c.queue, minor: true, cell: ({ queue }) => queue ?? '–' },
+    state !== 'delivered' && { id: 'cause', title: c.cause, cell: (row) => <Cause delivery={row} /> },
+    { id: 'attempts', title: c.attempts, numeric: true, minor: true, cell: ({ attempts }) => number(attempts) },
+    state === 'pending' && { id: 'next', title: c.next, cell: (row) => <NextAttempt at={row.nextAttemptAt} /> },
+    state !== 'pending' && { id: 'updated', title: c.updated, minor: true, cell: (row) => moment(row.updatedAt) },
+    { id: 'url', title: c.url, minor: true, cell: ({ url }) => <code>{url}</code> },
+    mayRedeliver && { id: 'again', title: c.action, minor: true, cell: (row) => <Again row={row} refresh={refresh} /> },
+  ];
+  return columns.filter((column) => column !== false);
+}
+
+function Again({ row: { kind, itemId, n, url }, refresh }: { row: Delivery; refresh: () => void }) {
+  const t = texts.value.deliveries;
+  const run = async () => {
+    await redeliver(kind, itemId, n);
+    toast(t.redelivered);
+    refresh();
+  };
+  return (
+    <ConfirmButton label={t.redeliver} title={t.redeliverTitle} run={run}>
+      <p>{t.redeliverWill(url)}</p>
+    </ConfirmButton>
+  );
+}

@@ -1,0 +1,132 @@
+import { api, data, type Schemas } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
+import { mayAct } from '../../api/session.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { Empty, Loaded } from '../../components/feedback.tsx';
+import { moment, number } from '../../components/format.ts';
+import { Json } from '../../components/json.tsx';
+import { More } from '../../components/more.tsx';
+import { Section } from '../../components/page.tsx';
+import { State } from '../../components/state.tsx';
+import { Table } from '../../components/table.tsx';
+import { When } from '../../components/when.tsx';
+import { queuePath } from '../../links.ts';
+import { texts } from '../../texts/texts.ts';
+import { Action } from './actions.tsx';
+import { isAbout } from './sources.ts';
+import { useItem } from './use-item.ts';
+
+type Case = Schemas['Case'];
+
+export function CaseParts({ id }: { id: string }) {
+  const t = texts.value.items;
+  const found = useItem('case', id, (signal) => data(api.GET('/v1/cases/{id}', { params: { path: { id } }, signal })));
+  return (
+    <Loaded of={found}>
+      {(one) => (
+        <>
+          <Section
+            title={t.now}
+            actions={one.state === 'open' && mayAct('producer') && <Invalidate id={id} refresh={found.refresh} />}
+          >
+            <CaseFacts found={one} />
+          </Section>
+          <Section title={t.body}>
+            <div class="panel-body">
+              <Json value={one.body} />
+            </div>
+          </Section>
+          {mayAct('producer', 'agent') && <Votes id={id} />}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function CaseFacts({ found }: { found: Case }) {
+  const { fields: f } = texts.value.items;
+  const tally = Object.entries(found.tally).map(([option, n]) => `${option}: ${number(n)}`);
+  return (
+    <Facts
+      facts={[
+        [f.state, <State key="state" state={found.state} />],
+        [
+          f.court,
+          <a key="court" href={queuePath('case', found.court)}>
+            {found.court}
+          </a>,
+        ],
+        found.winner !== null && [f.winner, found.winner],
+        [f.tally, tally.join(' · ')],
+        found.state === 'open' && [f.votesLeft, number(found.votesLeft)],
+        [f.holds, number(found.holds)],
+        [f.wasted, number(found.wasted)],
+        found.deadlineAt !== null && [f.deadline, <When key="deadline" at={found.deadlineAt} />],
+        found.endedAt !== null && [f.endedAt, <When key="ended" at={found.endedAt} />],
+        found.endReason !== null && [f.reason, <bdi key="reason">{found.endReason}</bdi>],
+        [f.createdAt, <When key="created" at={found.createdAt} />],
+        found.parties.length > 0 && [f.parties, fewOf(found.parties.map((party) => party.id))],
+      ]}
+    />
+  );
+}
+
+const SHOWN = 10;
+
+function fewOf(names: string[]): string {
+  const few = names.slice(0, SHOWN).join(', ');
+  return names.length > SHOWN ? `${few} ${texts.value.items.andMore(number(names.length - SHOWN))}` : few;
+}
+
+function Invalidate({ id, refresh }: { id: string; refresh: () => void }) {
+  const t = texts.value.items.actions;
+  const run = async (reason: string) => {
+    await data(api.POST('/v1/cases/{id}/invalidate', { params: { path: { id } }, body: { reason } }));
+    refresh();
+  };
+  return <Action {...t.invalidateCase} will={t.invalidateCaseWill} reason="required" danger run={run} />;
+}
+
+const VOTES = 50;
+
+function Votes({ id }: { id: string }) {
+  const { votes: t } = texts.value.items;
+  const votes = usePages(
+    (cursor, signal) => {
+      const query = { limit: VOTES, ...(cursor && { cursor }) };
+      return data(api.GET('/v1/cases/{id}/votes', { params: { path: { id }, query }, signal }));
+    },
+    [id],
+    isAbout('case', id),
+  );
+  return (
+    <Section title={t.title}>
+      <Loaded of={votes}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty>{t.none}</Empty>
+          ) : (
+            <Table
+              caption={t.title}
+              rows={rows}
+              rowKey={({ juror, at }) => `${juror} ${at}`}
+              columns={[
+                { id: 'juror', title: t.juror, cell: ({ juror }) => juror },
+                { id: 'option', title: t.option, cell: ({ option }) => option },
+                {
+                  id: 'counted',
+                  title: t.counted,
+                  cell: ({ counted }) => (counted ? '✓' : <Badge tone="warn">{t.late}</Badge>),
+                },
+                { id: 'comment', title: t.comment, cell: ({ comment }) => <bdi>{comment ?? '–'}</bdi> },
+                { id: 'at', title: t.at, numeric: true, minor: true, cell: ({ at }) => moment(at) },
+              ]}
+              footer={<More more={votes.more} of={t.title} />}
+            />
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}

@@ -1,0 +1,64 @@
+import { api, data, type Schemas } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
+import { Empty, Loaded } from '../../components/feedback.tsx';
+import { moment } from '../../components/format.ts';
+import { More } from '../../components/more.tsx';
+import { Section } from '../../components/page.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { itemPath } from '../../links.ts';
+import { texts } from '../../texts/texts.ts';
+import { isAbout } from './sources.ts';
+
+type Line = Schemas['DispatchLine'];
+const LINES = 50;
+
+/** Who was given a task, who completed it and who gave it back. */
+export function DispatchLog({ taskId }: { taskId: string }) {
+  const { dispatches: t, events } = texts.value.items;
+  const log = usePages(
+    (cursor, signal) => {
+      const query = { taskId, limit: LINES, ...(cursor && { cursor }) };
+      return data(api.GET('/v1/dispatch-log', { params: { query }, signal }));
+    },
+    [taskId],
+    isAbout('task', taskId),
+  );
+  const columns: Column<Line>[] = [
+    { id: 'uid', title: t.uid, cell: ({ uid }) => uid },
+    { id: 'type', title: t.type, cell: ({ type }) => events[type] ?? type },
+    {
+      id: 'occurrence',
+      title: t.occurrence,
+      cell: ({ occurrence }) => <a href={itemPath('occurrence', `${taskId}/${occurrence}`)}>{moment(occurrence)}</a>,
+    },
+    { id: 'result', title: t.result, minor: true, cell: ({ result }) => <bdi>{shortly(result)}</bdi> },
+    { id: 'at', title: t.at, numeric: true, cell: ({ at }) => moment(at) },
+  ];
+  return (
+    <Section title={t.title}>
+      <Loaded of={log}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty>{t.none}</Empty>
+          ) : (
+            <Table
+              caption={t.title}
+              columns={columns}
+              rows={rows}
+              rowKey={({ logId, type }) => `${logId} ${type}`}
+              footer={<More more={log.more} of={t.title} />}
+            />
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+const LETTERS = 80;
+
+function shortly(value: unknown): string {
+  if (value === null || value === undefined) return '–';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > LETTERS ? `${text.slice(0, LETTERS)}…` : text;
+}

@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks';
+import { api, data, type Schemas } from '../../api/client.ts';
+import { type Problem, problemOf } from '../../api/problem.ts';
+import { useResource } from '../../api/resource.ts';
+import { Loaded, ProblemNote } from '../../components/feedback.tsx';
+import { Section } from '../../components/page.tsx';
+import { texts } from '../../texts/texts.ts';
+import { Input } from './actions.tsx';
+import { anybodyFor, explain, type Offer, reasonsNobody } from './offers.ts';
+
+type Ticket = Schemas['Ticket'];
+
+/** Whether others go before it changes with every ticket, and takes a look at the queue. */
+const GAP_MS = 3_000;
+const QUIET_MS = 30_000;
+
+/** Why nobody has got an open ticket, and whether it would be offered to somebody in particular. */
+export function Explain({ ticket }: { ticket: Ticket }) {
+  const t = texts.value.items.explain;
+  const general = useResource(
+    async (signal) => {
+      const [offer, queue] = await Promise.all([
+        explain(ticket, anybodyFor(ticket), ticket.requires, signal),
+        data(api.GET('/v1/queues/{queue}/stats', { params: { path: { queue: ticket.queue } }, signal })),
+      ]);
+      return { offer, queue };
+    },
+    [ticket.id, ticket.version],
+    { on: ({ kind }) => kind === 'ticket', everyMs: QUIET_MS, gapMs: GAP_MS, keep: true },
+  );
+  return (
+    <Section title={ticket.state === 'held' ? t.whyHeld : t.whyNobody}>
+      <div class="panel-body">
+        <Loaded of={general}>
+          {({ offer, queue }) => (
+            <ul class="reasons">
+              {reasonsNobody(ticket, offer, queue, t).map((line) => (
+                <li key={line}>{line}</li>
+              ))}
+            </ul>
+          )}
+        </Loaded>
+        <ForPerson ticket={ticket} />
+      </div>
+    </Section>
+  );
+}
+
+function ForPerson({ ticket }: { ticket: Ticket }) {
+  const t = texts.value.items.explain;
+  const [person, setPerson] = useState('');
+  const [skills, setSkills] = useState('');
+  const [answer, setAnswer] = useState<{ of: string; offer: Offer } | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const ask = async (event: Event) => {
+    event.preventDefault();
+    const of = person.trim();
+    const known = skills.split(',').map((s) => s.trim());
+    try {
+      const offer = await explain(ticket, of, known.filter(Boolean));
+      setAnswer({ of, offer });
+      setProblem(null);
+    } catch (error) {
+      setAnswer(null);
+      setProblem(problemOf(error));
+    }
+  };
+  return (
+    <form class="explain-form" onSubmit={(event) => void ask(event)}>
+      <Input label={t.person} value={person} set={setPerson} />
+      <Input label={t.skills} hint={t.skillsHint} value={skills} set={setSkills} />
+      <button type="submit">{t.ask}</button>
+      {problem && <ProblemNote problem={problem} />}
+      <output class="explain-answer" aria-live="polite">
+        {answer && <Answer {...answer} />}
+      </output>
+    </form>
+  );
+}
+
+function Answer({ of, offer: { offered, why, ahead } }: { of: string; offer: Offer }) {
+  const t = texts.value.items.explain;
+  if (offered) return <p>{ahead === 0 ? t.offeredNext(of) : t.offered(of, ahead)}</p>;
+  return (
+    <>
+      <p>{t.notOffered(of)}</p>
+      <ul>
+        {why.map((code) => (
+          <li key={code}>{t.why[code] ?? code}</li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+import { useRoute } from 'preact-iso';
+import { mayAct } from '../../api/session.ts';
+import { ForbiddenPage, Page } from '../../components/page.tsx';
+import { type ItemKind, isItemKind, READERS } from '../../links.ts';
+import { texts } from '../../texts/texts.ts';
+import { CaseParts } from './case.tsx';
+import { Deliveries } from './deliveries.tsx';
+import './item.css';
+import { JobParts } from './job.tsx';
+import { isAbout, sources } from './sources.ts';
+import { OccurrenceParts, TaskParts } from './task.tsx';
+import { TicketParts } from './ticket.tsx';
+import { Timeline } from './timeline.tsx';
+import { Workflow } from './workflow.tsx';
+
+/** One ticket, job, case, task or occurrence: all that is known of it, and what may be done with it. */
+export function Item() {
+  const { params } = useRoute();
+  const t = texts.value;
+  const { kind, id = '' } = params;
+  if (!isItemKind(kind))
+    return (
+      <Page title={t.shell.notFound}>
+        <p>{t.shell.notFoundHint}</p>
+      </Page>
+    );
+  if (!mayAct(...READERS[kind])) return <ForbiddenPage />;
+  // another item is another page: nothing of the one before stays
+  return <OneItem key={`${kind}/${id}`} kind={kind} id={id} />;
+}
+
+function OneItem({ kind, id }: { kind: ItemKind; id: string }) {
+  const t = texts.value;
+  const { events, workflow, deliveries } = sources[kind];
+  const on = isAbout(kind, id);
+  return (
+    <Page title={t.items.title(t.items.kinds[kind], id)}>
+      <Parts kind={kind} id={id} />
+      {deliveries && <Deliveries kind={sources[kind].kind} id={id} load={deliveries} on={on} />}
+      {events && <Timeline id={id} load={events} on={on} />}
+      {workflow && <Workflow id={id} load={workflow} on={on} />}
+    </Page>
+  );
+}
+
+const PARTS = {
+  ticket: TicketParts,
+  job: JobParts,
+  case: CaseParts,
+  occurrence: OccurrenceParts,
+  task: TaskParts,
+} satisfies Record<ItemKind, (props: { id: string }) => unknown>;
+
+function Parts({ kind, id }: { kind: ItemKind; id: string }) {
+  const Shown = PARTS[kind];
+  return <Shown id={id} />;
+}

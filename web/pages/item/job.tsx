@@ -1,0 +1,94 @@
+import { api, data, type Schemas } from '../../api/client.ts';
+import { CallError } from '../../api/problem.ts';
+import { mayAct } from '../../api/session.ts';
+import { Facts } from '../../components/facts.tsx';
+import { Loaded } from '../../components/feedback.tsx';
+import { duration, number } from '../../components/format.ts';
+import { Json } from '../../components/json.tsx';
+import { Section } from '../../components/page.tsx';
+import { State } from '../../components/state.tsx';
+import { When } from '../../components/when.tsx';
+import { queuePath } from '../../links.ts';
+import { texts } from '../../texts/texts.ts';
+import { Action } from './actions.tsx';
+import { useItem } from './use-item.ts';
+
+type Job = Schemas['Job'];
+const FINAL = ['finished', 'deleted'];
+
+export function JobParts({ id }: { id: string }) {
+  const t = texts.value.items;
+  const job = useItem('job', id, (signal) => data(api.GET('/v1/jobs/{id}', { params: { path: { id } }, signal })));
+  return (
+    <Loaded of={job}>
+      {(found) => (
+        <>
+          <Section
+            title={t.now}
+            actions={!FINAL.includes(found.state) && <JobActions job={found} refresh={job.refresh} />}
+          >
+            <JobFacts job={found} />
+          </Section>
+          <Section title={t.body}>
+            <div class="panel-body">
+              <Json value={found.body} />
+            </div>
+          </Section>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function JobFacts({ job }: { job: Job }) {
+  const { fields: f } = texts.value.items;
+  return (
+    <Facts
+      facts={[
+        [f.state, <State key="state" state={job.state} />],
+        [
+          f.topic,
+          <a key="topic" href={queuePath('job', job.topic)}>
+            {job.topic}
+          </a>,
+        ],
+        [f.priority, number(job.priority)],
+        [f.ttr, duration(job.TTR)],
+        job.reservedUntil !== null && [f.reservedUntil, <When key="until" at={job.reservedUntil} />],
+        job.state === 'delayed' && [f.availableAt, <When key="available" at={job.availableAt} />],
+        [f.createdAt, <When key="created" at={job.createdAt} />],
+        [f.attempts, number(job.attempts)],
+        [f.number, number(job.number)],
+      ]}
+    />
+  );
+}
+
+/** A command of `POST /v1/jobs`. @throws CallError also for one that was understood and not carried out */
+async function command(body: Schemas['JobCommand']): Promise<void> {
+  const { success, error } = await data(api.POST('/v1/jobs', { body }));
+  if (success) return;
+  const detail = error ?? '';
+  throw new CallError({ code: 'other', status: 200, title: '', detail, requestId: null, errors: [] });
+}
+
+function JobActions({ job: { id, state }, refresh }: { job: Job; refresh: () => void }) {
+  const t = texts.value.items.actions;
+  const send = (name: 'kick' | 'finish' | 'delete') => async () => {
+    await command({ command: name, id } as Schemas['JobCommand']);
+    refresh();
+  };
+  const isKickable = state === 'buried' || state === 'delayed';
+  const isReserved = state === 'reserved';
+  return (
+    <>
+      {mayAct('consumer') && isKickable && <Action {...t.kick} will={t.kickWill} run={send('kick')} />}
+      {mayAct('consumer') && (
+        <Action {...t.finish} will={isReserved ? t.finishReservedWill : t.finishWill} run={send('finish')} />
+      )}
+      {mayAct('producer', 'consumer') && (
+        <Action {...t.delete} will={isReserved ? t.deleteReservedWill : t.deleteWill} danger run={send('delete')} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,120 @@
+import { api, data, type Schemas } from '../../api/client.ts';
+import { mayAct } from '../../api/session.ts';
+import { Facts } from '../../components/facts.tsx';
+import { Empty, Loaded } from '../../components/feedback.tsx';
+import { duration, number } from '../../components/format.ts';
+import { Json } from '../../components/json.tsx';
+import { Section } from '../../components/page.tsx';
+import { State } from '../../components/state.tsx';
+import { When } from '../../components/when.tsx';
+import { itemPath } from '../../links.ts';
+import { texts } from '../../texts/texts.ts';
+import { Action } from './actions.tsx';
+import { DispatchLog } from './dispatches.tsx';
+import { loadOccurrence, partsOf } from './sources.ts';
+import { useItem } from './use-item.ts';
+
+type Task = Schemas['Task'];
+
+/** A task that clients pull: its settings, its parameters, and what was dispatched of it. */
+export function TaskParts({ id }: { id: string }) {
+  const t = texts.value.items;
+  const task = useItem('task', id, (signal) => data(api.GET('/v1/tasks/{id}', { params: { path: { id } }, signal })));
+  return (
+    <Loaded of={task}>
+      {(found) => (
+        <>
+          <Section
+            title={t.now}
+            actions={found.state === 'active' && mayAct('producer') && <Delete id={id} refresh={task.refresh} />}
+          >
+            <TaskFacts task={found} />
+          </Section>
+          <Params params={found.params} />
+          <DispatchLog taskId={id} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function TaskFacts({ task }: { task: Task }) {
+  const { fields: f, rhythm } = texts.value.items;
+  const { everyMinutes, dailyTime, everyDays, timezone } = task;
+  return (
+    <Facts
+      facts={[
+        [f.state, <State key="state" state={task.state} />],
+        [f.executor, task.executor],
+        everyMinutes !== null && [f.rhythm, rhythm.minutes(everyMinutes)],
+        dailyTime !== null && [f.rhythm, rhythm.days(everyDays, dailyTime, timezone)],
+        task.type === 'once' && [f.rhythm, rhythm.once],
+        [f.startTime, <When key="start" at={task.startTime} />],
+        task.endTime !== null && [f.endTime, <When key="end" at={task.endTime} />],
+        [f.dispatchTimes, number(task.dispatchTimes)],
+        [f.lookback, duration(task.lookbackSeconds)],
+        task.answerSeconds !== null && [f.answer, duration(task.answerSeconds)],
+        [f.template, task.templateId],
+        task.callback !== null && [f.callback, <code key="callback">{task.callback.url}</code>],
+        [f.createdAt, <When key="created" at={task.createdAt} />],
+      ]}
+    />
+  );
+}
+
+function Params({ params }: { params: Task['params'] }) {
+  return (
+    <Section title={texts.value.items.params}>
+      <div class="panel-body">
+        <Json value={params} />
+      </div>
+    </Section>
+  );
+}
+
+function Delete({ id, refresh }: { id: string; refresh: () => void }) {
+  const t = texts.value.items.actions;
+  const run = async () => {
+    await data(api.DELETE('/v1/tasks/{id}', { params: { path: { id } } }));
+    refresh();
+  };
+  return <Action {...t.deleteTask} will={t.deleteTaskWill} danger run={run} />;
+}
+
+/** One occurrence of a task: how much of it was dispatched and completed. */
+export function OccurrenceParts({ id }: { id: string }) {
+  const t = texts.value.items;
+  const f = t.fields;
+  const occurrence = useItem('occurrence', id, (signal) => loadOccurrence(id, signal));
+  return (
+    <Loaded of={occurrence}>
+      {({ task, found }) => (
+        <>
+          <Section title={t.now}>
+            {found ? (
+              <Facts
+                facts={[
+                  [f.state, <State key="state" state={found.state} />],
+                  [
+                    f.task,
+                    <a key="task" href={itemPath('task', task.id)}>
+                      {task.id}
+                    </a>,
+                  ],
+                  [f.executor, task.executor],
+                  [f.occurrence, <When key="at" at={found.occurrence} />],
+                  [f.stock, number(found.stock)],
+                  [f.dispatched, number(found.dispatched)],
+                  [f.completed, number(found.completed)],
+                ]}
+              />
+            ) : (
+              <Empty>{t.noOccurrence(partsOf(id).occurrence)}</Empty>
+            )}
+          </Section>
+          <Params params={task.params} />
+        </>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,85 @@
+import { api, data, type Schemas } from '../../api/client.ts';
+import { mayAct } from '../../api/session.ts';
+import { Facts } from '../../components/facts.tsx';
+import { Loaded } from '../../components/feedback.tsx';
+import { number } from '../../components/format.ts';
+import { Json } from '../../components/json.tsx';
+import { Section } from '../../components/page.tsx';
+import { State } from '../../components/state.tsx';
+import { When } from '../../components/when.tsx';
+import { queuePath } from '../../links.ts';
+import { texts } from '../../texts/texts.ts';
+import { Explain } from './explain.tsx';
+import { TicketActions } from './ticket-actions.tsx';
+import { useItem } from './use-item.ts';
+
+type Ticket = Schemas['Ticket'];
+const OPEN = ['delayed', 'waiting', 'held'];
+
+export function TicketParts({ id }: { id: string }) {
+  const t = texts.value.items;
+  const ticket = useItem('ticket', id, (signal) =>
+    data(api.GET('/v1/tickets/{id}', { params: { path: { id } }, signal })),
+  );
+  return (
+    <Loaded of={ticket}>
+      {(found) => (
+        <>
+          <Section
+            title={t.now}
+            actions={OPEN.includes(found.state) && <TicketActions ticket={found} refresh={ticket.refresh} />}
+          >
+            <TicketFacts ticket={found} />
+          </Section>
+          <Section title={t.body}>
+            <div class="panel-body">
+              <Json value={found.body} />
+            </div>
+          </Section>
+          {found.state === 'decided' && (
+            <Section title={t.decision}>
+              <div class="panel-body">
+                <Json value={found.decision} />
+              </div>
+            </Section>
+          )}
+          {OPEN.includes(found.state) && mayAct('producer', 'agent') && <Explain ticket={found} />}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function TicketFacts({ ticket }: { ticket: Ticket }) {
+  const { fields: f } = texts.value.items;
+  const { lease, invalidation, decidedAt, deadlineAt } = ticket;
+  return (
+    <Facts
+      facts={[
+        [f.state, <State key="state" state={ticket.state} />],
+        [
+          f.queue,
+          <a key="queue" href={queuePath('ticket', ticket.queue)}>
+            {ticket.queue}
+          </a>,
+        ],
+        [f.priority, number(ticket.priority)],
+        lease && [f.holder, <bdi key="holder">{lease.reviewer}</bdi>],
+        lease && [f.leaseSince, <When key="since" at={lease.grantedAt} />],
+        lease && [f.leaseUntil, <When key="until" at={lease.expiresAt} />],
+        ticket.state === 'delayed' && [f.availableAt, <When key="available" at={ticket.availableAt} />],
+        deadlineAt !== null && [f.deadline, <When key="deadline" at={deadlineAt} />],
+        ticket.decidedBy !== null && [f.decidedBy, <bdi key="by">{ticket.decidedBy}</bdi>],
+        decidedAt !== null && [f.decidedAt, <When key="at" at={decidedAt} />],
+        ticket.reason !== null && [f.reason, <bdi key="reason">{ticket.reason}</bdi>],
+        invalidation && [f.invalidatedBy, <bdi key="invalidated">{invalidation.by}</bdi>],
+        invalidation && [f.reason, <bdi key="why">{invalidation.reason}</bdi>],
+        invalidation && [f.endedAt, <When key="ended" at={invalidation.at} />],
+        [f.createdAt, <When key="created" at={ticket.createdAt} />],
+        [f.attempts, number(ticket.attempts)],
+        ticket.requires.length > 0 && [f.requires, ticket.requires.join(', ')],
+        ticket.exclude.length > 0 && [f.exclude, ticket.exclude.join(', ')],
+      ]}
+    />
+  );
+}

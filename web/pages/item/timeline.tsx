@@ -1,0 +1,81 @@
+import type { Schemas } from '../../api/client.ts';
+import type { LiveEvent } from '../../api/live.ts';
+import { usePages } from '../../api/pages.ts';
+import { Loaded } from '../../components/feedback.tsx';
+import { moment } from '../../components/format.ts';
+import { Json } from '../../components/json.tsx';
+import { More } from '../../components/more.tsx';
+import { Section } from '../../components/page.tsx';
+import { texts } from '../../texts/texts.ts';
+
+type Event = Schemas['TicketEvent'];
+
+interface Props {
+  id: string;
+  load: (
+    id: string,
+    cursor: string | undefined,
+    signal: AbortSignal,
+  ) => Promise<{ items: Event[]; nextCursor: string | null }>;
+  on: (event: LiveEvent) => boolean;
+}
+
+/** What happened to an item, oldest first, and what happens while somebody looks. */
+export function Timeline({ id, load, on }: Props) {
+  const t = texts.value.items;
+  const events = usePages((cursor, signal) => load(id, cursor, signal), [id], on);
+  return (
+    <Section title={t.timeline}>
+      <Loaded of={events}>
+        {(rows) => (
+          <>
+            <ol class="timeline">
+              {rows.map((event) => (
+                <Entry key={event.seq} event={event} />
+              ))}
+            </ol>
+            <More more={events.more} of={t.timeline} />
+          </>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function Entry({ event: { type, actor, at, data } }: { event: Event }) {
+  const t = texts.value.items;
+  return (
+    <li>
+      <p>
+        <strong>{t.events[type] ?? type}</strong> <span class="muted">{t.by}</span> <bdi>{actor}</bdi>
+      </p>
+      <time dateTime={at} class="muted">
+        {moment(at)}
+      </time>
+      <Data data={data} />
+    </li>
+  );
+}
+
+/** An event's figures in a line; what is deeper as a tree. */
+function Data({ data }: { data: unknown }) {
+  if (data === null) return null;
+  if (typeof data !== 'object' || Array.isArray(data)) return <Json value={data} />;
+  const entries = Object.entries(data).filter(([, value]) => value !== null);
+  const deep = entries.filter(([, value]) => typeof value === 'object');
+  const flat = entries.filter(([, value]) => typeof value !== 'object');
+  return (
+    <>
+      {flat.length > 0 && (
+        <p class="timeline-data">
+          {flat.map(([name, value]) => (
+            <span key={name}>
+              <span class="muted">{name}</span> <bdi>{String(value)}</bdi>
+            </span>
+          ))}
+        </p>
+      )}
+      {deep.length > 0 && <Json value={Object.fromEntries(deep)} />}
+    </>
+  );
+}

@@ -1,0 +1,62 @@
+import { useLater } from '../../api/again.ts';
+import type { Schemas } from '../../api/client.ts';
+import type { LiveEvent } from '../../api/live.ts';
+import { useResource } from '../../api/resource.ts';
+import { Facts } from '../../components/facts.tsx';
+import { Loaded } from '../../components/feedback.tsx';
+import { Json } from '../../components/json.tsx';
+import { Section } from '../../components/page.tsx';
+import { State } from '../../components/state.tsx';
+import { When } from '../../components/when.tsx';
+import { texts } from '../../texts/texts.ts';
+
+interface Props {
+  id: string;
+  load: (id: string, signal: AbortSignal) => Promise<Schemas['TicketWorkflow']>;
+  on: (event: LiveEvent) => boolean;
+}
+
+/** A workflow is a moment behind its item, and no event tells when it has followed. */
+const BEHIND_MS = [1_500, 5_000];
+
+/** What the item's workflow itself says, and where Temporal shows it. */
+export function Workflow({ id, load, on }: Props) {
+  const t = texts.value;
+  const workflow = useResource((signal) => load(id, signal), [id], { on, keep: true });
+  useLater(workflow.refresh, on, BEHIND_MS);
+  const ui = workflow.data?.uiUrl;
+  const link = ui && (
+    <a href={ui} target="_blank" rel="noreferrer">
+      {t.items.temporalUi} <span class="visually-hidden">({t.common.openInNewTab})</span>
+    </a>
+  );
+  return (
+    <Section title={t.items.workflow} actions={link}>
+      <Loaded of={workflow}>{(answer) => <Answer answer={answer} />}</Loaded>
+    </Section>
+  );
+}
+
+function Answer({ answer: { workflowId, runId, status, snapshot } }: { answer: Schemas['TicketWorkflow'] }) {
+  const t = texts.value.items;
+  const { version, state, wakeAt, ...more } = snapshot ?? { version: 0, state: '', wakeAt: null };
+  return (
+    <>
+      <Facts
+        facts={[
+          [t.workflowStatus, t.workflowStatuses[status] ?? status],
+          snapshot !== null && [t.workflowState, <State key="state" state={state} />],
+          snapshot !== null && [t.version, version],
+          wakeAt !== null && [t.wakeAt, <When key="at" at={wakeAt} />],
+          [t.workflowId, <code key="id">{workflowId}</code>],
+          runId !== null && [t.runId, <code key="run">{runId}</code>],
+        ]}
+      />
+      {Object.keys(more).length > 0 && (
+        <div class="panel-body">
+          <Json value={more} />
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,53 @@
+import { api, data, type Schemas } from '../../api/client.ts';
+
+export type BulkFilter = NonNullable<Schemas['InvalidateMany']['filter']>;
+export const OPEN_STATES = ['delayed', 'waiting', 'held'] as const;
+
+export interface Preview {
+  /** With an end in time: what is added after the preview is not hit. */
+  filter: BulkFilter;
+  total: number;
+  /** Ids of some that are hit. */
+  sample: string[];
+}
+
+const SAMPLE = 8;
+/** Newest tickets of each state among which the sample is taken. */
+const LOOKED_AT = 100;
+
+/** What a bulk invalidation would hit, by the API's own dry run. @throws CallError */
+export async function preview(queue: string, wanted: BulkFilter): Promise<Preview> {
+  const filter = { ...wanted, createdBefore: wanted.createdBefore ?? (await justAfterNewest(queue)) };
+  const body = { filter, reason: 'preview', dryRun: true };
+  const [{ invalidated: total }, sample] = await Promise.all([
+    data(api.POST('/v1/queues/{queue}/invalidate', { params: { path: { queue } }, body })),
+    sampleOf(queue, filter),
+  ]);
+  return { filter, total, sample };
+}
+
+/** @throws CallError */
+export const invalidateAll = (queue: string, filter: BulkFilter, reason: string) =>
+  data(api.POST('/v1/queues/{queue}/invalidate', { params: { path: { queue } }, body: { filter, reason } }));
+
+/** By the newest ticket and not by the browser's clock, which may be wrong. */
+async function justAfterNewest(queue: string): Promise<string> {
+  const { items } = await data(api.GET('/v1/tickets', { params: { query: { queue, limit: 1 } } }));
+  const newest = Date.parse(items[0]?.createdAt ?? '1970-01-01T00:00:00Z');
+  // times are shown in milliseconds, and kept more precisely
+  return new Date(newest + 1).toISOString();
+}
+
+/** The list has no filter by priority, so some of the newest are looked at. */
+async function sampleOf(queue: string, { state, createdBefore, priorityBelow }: BulkFilter): Promise<string[]> {
+  const states = state ? [state] : OPEN_STATES;
+  const pages = await Promise.all(
+    states.map((one) => {
+      const query = { queue, state: one, limit: LOOKED_AT, ...(createdBefore && { createdBefore }) };
+      return data(api.GET('/v1/tickets', { params: { query } }));
+    }),
+  );
+  const fits = (priority: number) => priorityBelow === undefined || priority < priorityBelow;
+  const hit = pages.flatMap(({ items }) => items).filter(({ priority }) => fits(priority));
+  return hit.slice(0, SAMPLE).map(({ id }) => id);
+}

@@ -1,0 +1,78 @@
+import { useLocation, useRoute } from 'preact-iso';
+import { useResource } from '../../api/resource.ts';
+import { mayAct } from '../../api/session.ts';
+import { number } from '../../components/format.ts';
+import { useShortcuts } from '../../components/keys.ts';
+import { ForbiddenPage, Page, Section } from '../../components/page.tsx';
+import { isListKind, type ListKind, queuePath, READERS } from '../../links.ts';
+import { texts } from '../../texts/texts.ts';
+import { BulkInvalidate } from './bulk.tsx';
+import { FilterForm } from './filter-form.tsx';
+import { filterIn, STATES, withFilter } from './filters.ts';
+import { ItemList } from './list.tsx';
+import { loadStats } from './rows.ts';
+
+/** All tickets of a queue, jobs of a topic or cases of a court. */
+export function Queue() {
+  const { params } = useRoute();
+  const t = texts.value;
+  const { kind, queue = '' } = params;
+  if (!isListKind(kind))
+    return (
+      <Page title={t.shell.notFound}>
+        <p>{t.shell.notFoundHint}</p>
+      </Page>
+    );
+  if (!mayAct(...READERS[kind])) return <ForbiddenPage />;
+  return <OneQueue key={`${kind}/${queue}`} kind={kind} queue={queue} />;
+}
+
+function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
+  const { query, route } = useLocation();
+  const t = texts.value.lists;
+  const base = queuePath(kind, queue);
+  const filter = filterIn(query, kind);
+  useShortcuts([{ key: 'n', does: t.newest, run: () => route(withFilter(base, { ...filter, cursor: '' })) }]);
+  return (
+    <Page title={`${t.queueOf[kind]} ${queue}`}>
+      <States kind={kind} queue={queue} chosen={filter.state} />
+      <Section
+        title={t.kinds[kind]}
+        actions={kind === 'ticket' && mayAct('producer') && <BulkInvalidate queue={queue} filter={filter} />}
+      >
+        <FilterForm kind={kind} filter={filter} base={base} fixedQueue />
+        <ItemList kind={kind} filter={{ ...filter, queue }} base={base} fixedQueue />
+      </Section>
+    </Page>
+  );
+}
+
+const GAP_MS = 1_000;
+
+/** How many there are in each state, as far as somebody keeps count; each leads to its list. */
+function States({ kind, queue, chosen }: { kind: ListKind; queue: string; chosen: string | undefined }) {
+  const t = texts.value;
+  const stats = useResource((signal) => loadStats(kind, queue, signal), [kind, queue], {
+    on: (event) => event.kind === kind,
+    gapMs: GAP_MS,
+  });
+  const counts = STATES[kind].map((state) => [state, stats.data?.[state]] as const);
+  const known = counts.filter((entry): entry is readonly [string, number] => typeof entry[1] === 'number');
+  if (known.length === 0) return null;
+  return (
+    <Section title={t.lists.byState}>
+      <ul class="list-states">
+        {known.map(([state, n]) => (
+          <li key={state}>
+            <a
+              href={withFilter(queuePath(kind, queue), { state })}
+              aria-current={state === chosen ? 'true' : undefined}
+            >
+              {t.items.states[state]} <strong>{number(n)}</strong>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

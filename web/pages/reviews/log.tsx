@@ -1,0 +1,115 @@
+import { api, data, type Schemas } from '../../api/client.ts';
+import type { LiveEvent } from '../../api/live.ts';
+import { usePages } from '../../api/pages.ts';
+import { Badge, type Tone } from '../../components/badge.tsx';
+import { Empty, Loaded } from '../../components/feedback.tsx';
+import { moment, number } from '../../components/format.ts';
+import { Json } from '../../components/json.tsx';
+import { More } from '../../components/more.tsx';
+import { Section } from '../../components/page.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { texts } from '../../texts/texts.ts';
+
+type Line = Schemas['ReviewLogLine'];
+type LoggedRecord = Line['before'];
+
+const LINES = 50;
+
+/** What became of every callback and edit, oldest first; a callback that a newer one had overtaken is marked. */
+export function Log({ id, on }: { id: string; on: (event: LiveEvent) => boolean }) {
+  const t = texts.value.reviews;
+  const log = usePages(
+    (cursor, signal) => {
+      const query = { limit: LINES, ...(cursor && { cursor }) };
+      return data(api.GET('/v1/reviews/{id}/log', { params: { path: { id }, query }, signal }));
+    },
+    [id],
+    on,
+  );
+  return (
+    <Section title={t.log}>
+      <Loaded of={log}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty>{t.noLog}</Empty>
+          ) : (
+            <Table
+              caption={t.log}
+              columns={columns()}
+              rows={rows}
+              rowKey={({ seq }) => String(seq)}
+              footer={<More more={log.more} of={t.log} />}
+            />
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+const TONES: Record<Line['outcome'], Tone> = { applied: 'good', expired: 'warn', duplicate: 'neutral', edited: 'info' };
+
+function columns(): Column<Line>[] {
+  const { columns: c, ...t } = texts.value.reviews;
+  return [
+    {
+      id: 'target',
+      title: c.target,
+      cell: ({ kind, targetId }) => (
+        <>
+          {t.targets[kind]} {targetId !== null && <bdi>{targetId}</bdi>}
+        </>
+      ),
+    },
+    {
+      id: 'outcome',
+      title: c.outcome,
+      cell: ({ outcome, reason }) => (
+        <>
+          <Badge tone={TONES[outcome]}>{t.outcomes[outcome]}</Badge>{' '}
+          {reason !== null && <span class="muted reviews-time">{t.reasons[reason]}</span>}
+        </>
+      ),
+    },
+    { id: 'change', title: c.change, cell: (line) => <Change line={line} /> },
+    {
+      id: 'audit',
+      title: c.auditTime,
+      minor: true,
+      cell: ({ auditTime }) => (auditTime === null ? '–' : moment(auditTime)),
+    },
+    { id: 'received', title: c.received, minor: true, cell: ({ receivedAt }) => moment(receivedAt) },
+    { id: 'callback', title: c.callback, minor: true, cell: ({ callbackId }) => <code>{callbackId ?? '–'}</code> },
+  ];
+}
+
+/** The target's status before and after; the whole list of targets on demand. */
+function Change({ line: { kind, targetId, status, outcome, before, after } }: { line: Line }) {
+  const t = texts.value.reviews;
+  const [was, is] = [statusIn(before, kind, targetId), statusIn(after, kind, targetId)];
+  return (
+    <>
+      {outcome === 'applied' && was !== undefined && is !== undefined && (
+        <span>
+          {number(was)} → <strong>{number(is)}</strong>
+        </span>
+      )}
+      {outcome !== 'applied' && status !== null && <span>{t.notApplied(number(status))}</span>}
+      <details class="reviews-change">
+        <summary class="muted">{t.beforeAfter}</summary>
+        <div class="reviews-both">
+          <h3>{t.before}</h3>
+          <Json value={before} />
+          <h3>{t.after}</h3>
+          <Json value={after} />
+        </div>
+      </details>
+    </>
+  );
+}
+
+function statusIn(record: LoggedRecord, kind: Line['kind'], targetId: string | null): number | undefined {
+  if (kind === 'text') return record.text.status;
+  const among = kind === 'picture' ? record.pictures : kind === 'reply' ? record.replies : [];
+  return among.find(({ id }) => id === targetId)?.status;
+}

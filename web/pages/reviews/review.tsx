@@ -1,0 +1,74 @@
+import { useRoute } from 'preact-iso';
+import { api, data } from '../../api/client.ts';
+import type { LiveEvent } from '../../api/live.ts';
+import { useResource } from '../../api/resource.ts';
+import { Facts } from '../../components/facts.tsx';
+import { Loaded } from '../../components/feedback.tsx';
+import { number } from '../../components/format.ts';
+import { Json } from '../../components/json.tsx';
+import { useShortcuts } from '../../components/keys.ts';
+import { Page, Section } from '../../components/page.tsx';
+import { When } from '../../components/when.tsx';
+import { texts } from '../../texts/texts.ts';
+import { Deliveries } from '../item/deliveries.tsx';
+import '../item/item.css';
+import { Workflow } from '../item/workflow.tsx';
+import { Log } from './log.tsx';
+import './reviews.css';
+import { Stores } from './stores.tsx';
+
+/** One review: its targets as each store has them, and what became of every callback. */
+export function Review() {
+  const { id = '' } = useRoute().params;
+  return <OneReview key={id} id={id} />;
+}
+
+const DELIVERIES = 20;
+
+const loadWorkflow = (id: string, signal: AbortSignal) =>
+  data(api.GET('/v1/reviews/{id}/workflow', { params: { path: { id } }, signal }));
+
+function loadDeliveries(id: string, cursor: string | undefined, signal: AbortSignal) {
+  const query = { limit: DELIVERIES, ...(cursor && { cursor }) };
+  return data(api.GET('/v1/reviews/{id}/deliveries', { params: { path: { id }, query }, signal }));
+}
+
+function OneReview({ id }: { id: string }) {
+  const t = texts.value.reviews;
+  const on = (event: LiveEvent) => event.kind === 'review' && event.itemId === id;
+  const review = useResource(
+    (signal) => data(api.GET('/v1/reviews/{id}', { params: { path: { id } }, signal })),
+    [id],
+    { on },
+  );
+  useShortcuts([{ key: 'r', does: texts.value.common.refresh, run: review.refresh }]);
+  return (
+    <Page title={t.title(id)}>
+      <Loaded of={review}>
+        {({ status, version, createdAt, updatedAt, body }) => (
+          <>
+            <Section title={t.now}>
+              <Facts
+                facts={[
+                  [t.status, number(status)],
+                  [t.version, version],
+                  [t.updatedAt, <When key="updated" at={updatedAt} />],
+                  [t.createdAt, <When key="created" at={createdAt} />],
+                ]}
+              />
+              {body !== null && (
+                <div class="panel-body">
+                  <Json value={body} />
+                </div>
+              )}
+            </Section>
+            <Stores id={id} on={on} />
+            <Log id={id} on={on} />
+            <Deliveries kind="review" id={id} load={loadDeliveries} on={on} />
+            <Workflow id={id} load={loadWorkflow} on={on} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

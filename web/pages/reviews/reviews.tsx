@@ -1,0 +1,93 @@
+import { useLocation } from 'preact-iso';
+import { api, data, type Schemas } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
+import { useResource } from '../../api/resource.ts';
+import { Facts } from '../../components/facts.tsx';
+import { Empty, Loaded } from '../../components/feedback.tsx';
+import { Field } from '../../components/field.tsx';
+import { moment, number } from '../../components/format.ts';
+import { More } from '../../components/more.tsx';
+import { Page, Section } from '../../components/page.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { reviewPath } from '../../links.ts';
+import { texts } from '../../texts/texts.ts';
+import './reviews.css';
+
+type Review = Schemas['Review'];
+const ROWS = 50;
+const isReview = ({ kind }: { kind: string }) => kind === 'review';
+
+/** Reviews with the statuses that audits gave them, newest first, and what became of today's callbacks. */
+export function Reviews() {
+  const t = texts.value.reviews;
+  const { route } = useLocation();
+  const list = usePages(
+    (cursor, signal) => {
+      const query = { limit: ROWS, ...(cursor && { cursor }) };
+      return data(api.GET('/v1/reviews', { params: { query }, signal }));
+    },
+    [],
+    isReview,
+  );
+  const jump = (event: SubmitEvent) => {
+    event.preventDefault();
+    const id = String(new FormData(event.currentTarget as HTMLFormElement).get('id') ?? '').trim();
+    if (id !== '') route(reviewPath(id));
+  };
+  return (
+    <Page title={texts.value.pages.reviews}>
+      <Today />
+      <Section title={t.all}>
+        <form class="reviews-jump" onSubmit={jump}>
+          <Field label={t.id}>{(field) => <input {...field} name="id" type="text" />}</Field>
+          <button type="submit">{t.open}</button>
+        </form>
+        <Loaded of={list}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <Empty>{t.none}</Empty>
+            ) : (
+              <Table
+                caption={t.all}
+                columns={columns()}
+                rows={rows}
+                rowKey={({ id }) => id}
+                footer={<More more={list.more} of={t.all} />}
+              />
+            )
+          }
+        </Loaded>
+      </Section>
+    </Page>
+  );
+}
+
+function columns(): Column<Review>[] {
+  const { columns: c } = texts.value.reviews;
+  return [
+    { id: 'id', title: c.id, cell: ({ id }) => <a href={reviewPath(id)}>{id}</a> },
+    { id: 'status', title: c.status, numeric: true, cell: ({ status }) => number(status) },
+    { id: 'pictures', title: c.pictures, numeric: true, cell: ({ pictures }) => number(pictures.length) },
+    { id: 'replies', title: c.replies, numeric: true, cell: ({ replies }) => number(replies.length) },
+    { id: 'updated', title: c.updated, numeric: true, minor: true, cell: ({ updatedAt }) => moment(updatedAt) },
+  ];
+}
+
+/** Keys that are bound to queues may not read it, so it is left out where it cannot be had. */
+function Today() {
+  const t = texts.value.reviews;
+  const stats = useResource((signal) => data(api.GET('/v1/review-stats', { signal })), [], { on: isReview });
+  if (!stats.data) return null;
+  const { applied, expired, repeated, edited, day } = stats.data;
+  const counts: [string, number][] = [
+    [t.outcomes.applied ?? '', applied],
+    [t.outcomes.expired ?? '', expired],
+    [t.outcomes.duplicate ?? '', repeated],
+    [t.outcomes.edited ?? '', edited],
+  ];
+  return (
+    <Section title={t.today(day)}>
+      <Facts facts={counts.map(([label, n]) => [label, number(n)])} />
+    </Section>
+  );
+}
