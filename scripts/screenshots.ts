@@ -15,11 +15,26 @@ const examples: Partial<Record<RouteName, () => Promise<string>>> = {
   queue: async () => `/queues/ticket/${encodeURIComponent((await newest('/v1/tickets')).queue ?? '')}`,
   item: async () => `/items/ticket/${encodeURIComponent((await newest('/v1/tickets')).id)}`,
   review: async () => `/reviews/${encodeURIComponent((await newest('/v1/reviews')).id)}`,
+  deskQueue: async () => `/desk/${await busiest('queues', 'waiting')}`,
+  juryCourt: async () => `/jury/${await busiest('courts', 'open')}`,
 };
 
 async function newest(path: string): Promise<{ id: string; queue?: string }> {
   const { items } = await call('GET', `${path}?limit=1`);
   return items[0] ?? { id: 'none' };
+}
+/** Who works at the desks. */
+const PERSON = 'rita';
+
+/** Of the newest queues or courts, the one with most to do. */
+async function busiest(what: 'queues' | 'courts', figure: string): Promise<string> {
+  const { items } = await call('GET', `/v1/${what}?limit=20`);
+  const counts = items.map(async ({ name }: { name: string }) => ({
+    name,
+    n: (await call('GET', `/v1/${what}/${encodeURIComponent(name)}/stats`))[figure] as number,
+  }));
+  const found: { name: string; n: number }[] = await Promise.all(counts);
+  return encodeURIComponent(found.toSorted((a, b) => b.n - a.n)[0]?.name ?? 'none');
 }
 
 /** What stands at every address while nobody is signed in; an open server has to be made to say so. */
@@ -36,7 +51,7 @@ for (const name of wanted) {
   const path = name === SIGNED_OUT ? '/' : ((await examples[name]?.()) ?? routes[name].path);
   for (const theme of ['light', 'dark'] as const)
     for (const [width, viewport] of Object.entries(SIZES)) {
-      const page = await newPage(browser, base, { theme, language: 'en', viewport });
+      const page = await newPage(browser, base, { theme, language: 'en', person: PERSON, viewport });
       if (name === SIGNED_OUT) await page.route('**/v1/session', (route) => route.fulfill({ status: 401 }));
       await page.goto(base + path);
       // live pages have a connection open, so the network never gets quiet

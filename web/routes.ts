@@ -23,6 +23,10 @@ export const routes = {
   review: { path: '/reviews/:id', roles: ['producer', 'agent'] },
   queue: { path: '/queues/:kind/:queue', roles: ['producer', 'agent', 'consumer'] },
   item: { path: '/items/:kind/:id', roles: ['producer', 'agent', 'consumer'] },
+  desk: { path: '/desk', nav: 'work', roles: ['reviewer'] },
+  deskQueue: { path: '/desk/:queue', roles: ['reviewer'] },
+  jury: { path: '/jury', nav: 'work', roles: ['reviewer'] },
+  juryCourt: { path: '/jury/:court', roles: ['reviewer'] },
 } as const satisfies Record<string, PageRoute>;
 
 export type RouteName = keyof typeof routes;

@@ -11,4 +11,8 @@ export const pages: Record<RouteName, FunctionComponent> = {
   review: lazy(() => import('./reviews/review.tsx').then((m) => m.Review)),
   queue: lazy(() => import('./lists/queue.tsx').then((m) => m.Queue)),
   search: lazy(() => import('./lists/search.tsx').then((m) => m.Search)),
+  desk: lazy(() => import('./desk/queues.tsx').then((m) => m.DeskQueues)),
+  deskQueue: lazy(() => import('./desk/page.tsx').then((m) => m.DeskPage)),
+  jury: lazy(() => import('./jury/courts.tsx').then((m) => m.JuryCourts)),
+  juryCourt: lazy(() => import('./jury/page.tsx').then((m) => m.JuryPage)),
 };

@@ -1,8 +1,11 @@
+import { body } from './en/body.ts';
 import { common } from './en/common.ts';
 import { deliveries } from './en/deliveries.ts';
+import { desk } from './en/desk.ts';
 import { home } from './en/home.ts';
 import { items } from './en/items.ts';
 import { json } from './en/json.ts';
+import { jury } from './en/jury.ts';
 import { lists } from './en/lists.ts';
 import { reviews } from './en/reviews.ts';
 import { shell } from './en/shell.ts';
@@ -19,6 +22,10 @@ export const en = {
     review: 'Review',
     queue: 'Queue',
     item: 'Item',
+    desk: 'Review desk',
+    deskQueue: 'Review desk',
+    jury: 'Jury desk',
+    juryCourt: 'Jury desk',
   },
   common,
   deliveries,
@@ -27,6 +34,9 @@ export const en = {
   json,
   lists,
   reviews,
+  body,
+  desk,
+  jury,
   shell,
   signIn,
 };
