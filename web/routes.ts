@@ -17,6 +17,12 @@ export interface PageRoute {
  */
 export const routes = {
   home: { path: '/', nav: 'watch', roles: ['producer', 'agent'] },
+  settings: { path: '/settings', nav: 'manage', roles: [] },
+  queueSettings: { path: '/settings/queues/:queue', roles: [] },
+  topicSettings: { path: '/settings/topics/:topic', roles: [] },
+  courtSettings: { path: '/settings/courts/:court', roles: [] },
+  schedules: { path: '/schedules', nav: 'manage', roles: ['producer'] },
+  keys: { path: '/keys', nav: 'manage', roles: [] },
 } as const satisfies Record<string, PageRoute>;
 
 export type RouteName = keyof typeof routes;

@@ -5,4 +5,10 @@ import type { RouteName } from '../routes.ts';
 /** The component of each page. A page is loaded when somebody first goes there. */
 export const pages: Record<RouteName, FunctionComponent> = {
   home: lazy(() => import('./home/home.tsx').then((m) => m.Home)),
+  settings: lazy(() => import('./settings/settings.tsx').then((m) => m.Settings)),
+  queueSettings: lazy(() => import('./settings/one.tsx').then((m) => m.QueueSettings)),
+  topicSettings: lazy(() => import('./settings/one.tsx').then((m) => m.TopicSettings)),
+  courtSettings: lazy(() => import('./settings/one.tsx').then((m) => m.CourtSettings)),
+  schedules: lazy(() => import('./schedules/schedules.tsx').then((m) => m.Schedules)),
+  keys: lazy(() => import('./keys/keys.tsx').then((m) => m.Keys)),
 };
