@@ -11,7 +11,20 @@ const SIZES = { 1280: { width: 1280, height: 800 }, 390: { width: 390, height: 8
 const QUIET_MS = 1_500;
 
 /** Of pages with parameters: the path to photograph, by what the server has. */
-const examples: Partial<Record<RouteName, () => Promise<string>>> = {};
+const examples: Partial<Record<RouteName, () => Promise<string>>> = {
+  queueSettings: () => first('/v1/queues', (queue) => `/settings/queues/${queue.name}`),
+  topicSettings: () => first('/v1/topics', (topic) => `/settings/topics/${topic.name}`),
+  courtSettings: () => first('/v1/courts', (court) => `/settings/courts/${court.name}`),
+  schedules: () => first('/v1/topics', (topic) => `/schedules?topic=${topic.name}`),
+  editTask: () => first('/v1/tasks', (task) => `/tasks/edit/${task.id}`),
+  taskGroup: () => first('/v1/groups', (group) => `/tasks/groups/${group.id}`),
+};
+
+/** The newest entry of a list. */
+async function first(list: string, path: (entry: Record<string, string>) => string): Promise<string> {
+  const { items } = await call('GET', `${list}?limit=1`);
+  return path(items[0] ?? {});
+}
 
 /** What stands at every address while nobody is signed in; an open server has to be made to say so. */
 const SIGNED_OUT = 'signIn';

@@ -17,6 +17,14 @@ export interface PageRoute {
  */
 export const routes = {
   home: { path: '/', nav: 'watch', roles: ['producer', 'agent'] },
+  tasks: { path: '/tasks', nav: 'manage', roles: ['producer', 'agent'] },
+  newTask: { path: '/tasks/new', roles: ['producer'] },
+  editTask: { path: '/tasks/edit/:id', roles: ['producer', 'agent'] },
+  taskCalendar: { path: '/tasks/calendar', roles: ['producer', 'agent'] },
+  taskGroups: { path: '/tasks/groups', roles: ['producer', 'agent'] },
+  taskGroup: { path: '/tasks/groups/:gid', roles: ['producer', 'agent'] },
+  taskTemplates: { path: '/tasks/templates', roles: ['producer', 'agent'] },
+  dispatchLog: { path: '/tasks/log', roles: ['producer', 'agent'] },
   settings: { path: '/settings', nav: 'manage', roles: [] },
   queueSettings: { path: '/settings/queues/:queue', roles: [] },
   topicSettings: { path: '/settings/topics/:topic', roles: [] },

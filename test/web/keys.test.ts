@@ -55,11 +55,11 @@ describeInBrowser('keys', () => {
   test.each([
     ['reviewer', 'anna', []],
     ['consumer', null, []],
-    ['producer', null, ['Schedules', 'Tasks']],
+    ['producer', null, ['Tasks', 'Schedules']],
     ['agent', null, ['Tasks']],
-  ] as const)('S4.9 what a %s sees of the pages that manage', async (role, subject, seen) => {
+  ] as const)('S4.9 roles: what a %s sees of the pages that manage', async (role, subject, seen) => {
     const { key } = await createKey(db, { name: `a-${role}`, role, subject });
-    const page = await browser.open(`${api.url}/sign-in`);
+    const page = await browser.open(api.url);
     await signInWith(page, key);
     const links = page.getByRole('navigation', { name: 'Main' }).getByRole('link');
     await page.getByRole('heading', { level: 1 }).waitFor();

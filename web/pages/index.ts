@@ -5,6 +5,14 @@ import type { RouteName } from '../routes.ts';
 /** The component of each page. A page is loaded when somebody first goes there. */
 export const pages: Record<RouteName, FunctionComponent> = {
   home: lazy(() => import('./home/home.tsx').then((m) => m.Home)),
+  tasks: lazy(() => import('./tasks/tasks.tsx').then((m) => m.Tasks)),
+  newTask: lazy(() => import('./tasks/edit.tsx').then((m) => m.NewTask)),
+  editTask: lazy(() => import('./tasks/edit.tsx').then((m) => m.EditTask)),
+  taskCalendar: lazy(() => import('./tasks/calendar.tsx').then((m) => m.TaskCalendar)),
+  taskGroups: lazy(() => import('./tasks/groups.tsx').then((m) => m.TaskGroups)),
+  taskGroup: lazy(() => import('./tasks/group.tsx').then((m) => m.TaskGroup)),
+  taskTemplates: lazy(() => import('./tasks/templates.tsx').then((m) => m.TaskTemplates)),
+  dispatchLog: lazy(() => import('./tasks/log.tsx').then((m) => m.DispatchLog)),
   settings: lazy(() => import('./settings/settings.tsx').then((m) => m.Settings)),
   queueSettings: lazy(() => import('./settings/one.tsx').then((m) => m.QueueSettings)),
   topicSettings: lazy(() => import('./settings/one.tsx').then((m) => m.TopicSettings)),

@@ -8,10 +8,19 @@ import { schedules } from './zh/schedules.ts';
 import { queueSettings, settings, topicSettings } from './zh/settings.ts';
 import { shell } from './zh/shell.ts';
 import { signIn } from './zh/sign-in.ts';
+import { calendar, taskLists, tasks } from './zh/tasks.ts';
 
 export const zh: Texts = {
   pages: {
     home: '概览',
+    tasks: '任务',
+    newTask: '新建任务',
+    editTask: '任务详情',
+    taskCalendar: '日历',
+    taskGroups: '用户组',
+    taskGroup: '用户组详情',
+    taskTemplates: '模板',
+    dispatchLog: '派发日志',
     settings: '设置',
     queueSettings: '队列设置',
     topicSettings: '主题设置',
@@ -19,6 +28,7 @@ export const zh: Texts = {
     schedules: '定时作业',
     keys: '密钥',
   },
+  calendar,
   common,
   courtSettings,
   form,
@@ -29,5 +39,7 @@ export const zh: Texts = {
   settings,
   shell,
   signIn,
+  taskLists,
+  tasks,
   topicSettings,
 };

@@ -46,6 +46,10 @@ function shown(field: FieldSpec, value: unknown): DraftValue {
       return value === true;
     case 'json':
       return value === null || value === undefined ? '' : JSON.stringify(value, null, 2);
+    case 'param':
+      return value === undefined || (field.type === 'string' && typeof value === 'string')
+        ? ((value ?? '') as string)
+        : JSON.stringify(value, null, 2);
     case 'lines':
       return Array.isArray(value) ? value.join('\n') : '';
     case 'moment':
@@ -119,10 +123,12 @@ function readField(field: FieldSpec, input: DraftValue, path: string, report: Re
   }
 }
 
+const VERBATIM: ReadonlySet<LeafSpec['kind']> = new Set(['text', 'json', 'param']);
+
 function readText(field: Exclude<LeafSpec, { kind: 'flag' }>, input: string, path: string, report: Report): unknown {
-  const text = field.kind === 'json' || field.kind === 'text' ? input : input.trim();
+  const text = VERBATIM.has(field.kind) ? input : input.trim();
   if (text.trim() === '') {
-    const empty = 'empty' in field ? field.empty : 'required';
+    const empty = field.kind === 'param' ? 'omit' : 'empty' in field ? field.empty : 'required';
     if (empty === 'required') report(path, 'required');
     return empty === 'null' ? null : undefined;
   }
@@ -131,6 +137,8 @@ function readText(field: Exclude<LeafSpec, { kind: 'flag' }>, input: string, pat
       return readNumber(text, path, report);
     case 'json':
       return readJson(text, path, report);
+    case 'param':
+      return field.type === 'string' ? text : parsed(text);
     case 'lines':
       return text.split('\n').flatMap((line) => line.trim() || []);
     case 'moment': {
@@ -148,6 +156,15 @@ function readNumber(text: string, path: string, report: Report): number | null {
   if (Number.isFinite(n)) return n;
   report(path, 'number');
   return null;
+}
+
+/** What is no JSON goes as it is, so that the API says what it should be. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function readJson(text: string, path: string, report: Report): unknown {

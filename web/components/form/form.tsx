@@ -29,9 +29,12 @@ export interface FormState {
 export const refusal = (code: string, errors: FieldError[]): CallError =>
   new CallError({ code, status: 0, title: '', detail: '', requestId: null, errors });
 
-/** The inputs of an object, and sending it. */
-export function useForm(fields: readonly FieldSpec[], given: Given | null): FormState {
-  const start = (from: Given | null) => (from ? draftOf(fields, from) : emptyDraft(fields));
+/**
+ * The inputs of an object, and sending it.
+ * @param all the fields that there may be, where `fields` depends on what stands in some of them
+ */
+export function useForm(fields: readonly FieldSpec[], given: Given | null, all = fields): FormState {
+  const start = (from: Given | null) => (from ? draftOf(all, from) : emptyDraft(all));
   const [draft, setDraft] = useState(() => start(given));
   const [problem, setProblem] = useState<Problem | null>(null);
   const [busy, setBusy] = useState(false);

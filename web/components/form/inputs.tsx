@@ -42,6 +42,8 @@ export function LeafInput({ field, value, onChange, errors, path }: Props) {
             return <input {...shared} type="datetime-local" step={1} />;
           case 'secret':
             return <SecretInput shared={shared} onChange={onChange} />;
+          case 'param':
+            return <ParamInput type={field.type} shared={shared} bound={bound} onChange={onChange} />;
           default:
             return <TextInput suggestions={field.suggestions} shared={shared} />;
         }
@@ -53,7 +55,7 @@ export function LeafInput({ field, value, onChange, errors, path }: Props) {
 export interface Shared {
   id: string;
   value: string;
-  onInput: (event: { currentTarget: HTMLInputElement }) => void;
+  onInput: (event: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) => void;
 }
 
 function labelOf(field: LeafSpec): string {
@@ -125,6 +127,26 @@ function TextInput({ suggestions, shared }: { suggestions: readonly string[] | u
         ))}
       </datalist>
     </>
+  );
+}
+
+interface ParamProps {
+  type: Extract<LeafSpec, { kind: 'param' }>['type'];
+  shared: Shared;
+  bound: { id: string };
+  onChange: (value: string) => void;
+}
+
+function ParamInput({ type, shared, bound, onChange }: ParamProps) {
+  const { yes, no } = texts.value.common;
+  if (type === 'object') return <textarea {...shared} class="code" rows={4} />;
+  if (type !== 'boolean') return <input {...shared} type="text" inputMode={type === 'number' ? 'decimal' : 'text'} />;
+  return (
+    <select {...bound} value={shared.value} onChange={(event) => onChange(event.currentTarget.value)}>
+      <option value="">–</option>
+      <option value="true">{yes}</option>
+      <option value="false">{no}</option>
+    </select>
   );
 }
 

@@ -61,6 +61,13 @@ interface JsonField extends Named {
 /** The secret that signs callbacks. */
 interface SecretField extends Named {
   kind: 'secret';
+  empty?: Emptiness;
+}
+
+/** A parameter of a template: left out where it is empty, and as it was typed where it is not of its type. */
+interface ParamField extends Named {
+  kind: 'param';
+  type: 'string' | 'number' | 'boolean' | 'object';
 }
 
 /** An object that is always there. */
@@ -98,7 +105,8 @@ export type LeafSpec =
   | FlagField
   | ChoiceField
   | JsonField
-  | SecretField;
+  | SecretField
+  | ParamField;
 export type GroupSpec = ObjectField | OptionalField | RowsField | VariantsField;
 export type FieldSpec = LeafSpec | GroupSpec;
 

@@ -4,11 +4,10 @@ import { usePages } from '../../api/pages.ts';
 import { session } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
 import { ConfirmButton } from '../../components/confirm.tsx';
-import { Empty, Loaded } from '../../components/feedback.tsx';
 import { moment } from '../../components/format.ts';
-import { More } from '../../components/more.tsx';
-import { Page, Section } from '../../components/page.tsx';
-import { type Column, Table } from '../../components/table.tsx';
+import { Listing } from '../../components/listing.tsx';
+import { Page } from '../../components/page.tsx';
+import type { Column } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import './keys.css';
@@ -29,23 +28,13 @@ export function Keys() {
       <p class="keys-lead">
         {t.keys.lead} {session.value?.open && t.keys.open}
       </p>
-      <Section title={t.pages.keys}>
-        <Loaded of={list}>
-          {(rows) =>
-            rows.length === 0 ? (
-              <Empty>{t.keys.none}</Empty>
-            ) : (
-              <Table
-                caption={t.pages.keys}
-                columns={columns(list.refresh)}
-                rows={rows}
-                rowKey={({ id }) => id}
-                footer={<More more={list.more} of={t.pages.keys} />}
-              />
-            )
-          }
-        </Loaded>
-      </Section>
+      <Listing
+        title={t.pages.keys}
+        list={list}
+        columns={columns(list.refresh)}
+        rowKey={({ id }) => id}
+        empty={t.keys.none}
+      />
     </Page>
   );
 }

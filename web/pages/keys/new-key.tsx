@@ -1,9 +1,8 @@
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { Copied } from '../../components/copied.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Fields } from '../../components/form/fields.tsx';
-import { Form, useForm } from '../../components/form/form.tsx';
+import { FormDialog } from '../../components/form/form-dialog.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
@@ -35,37 +34,20 @@ export function NewKey({ onMade }: { onMade: () => void }) {
       <button type="button" class="primary" onClick={() => setOpen(true)}>
         {t.create}
       </button>
-      {open && <Maker onMade={shown} onClose={close} />}
+      {open && (
+        <FormDialog
+          title={t.create}
+          fields={keyFields(texts.value)}
+          given={null}
+          label={t.make}
+          onSubmit={async (body) => shown(await data(api.POST('/v1/keys', { body: body as Schemas['NewKey'] })))}
+          onClose={close}
+        />
+      )}
       <Dialog title={t.shown} open={made !== null} onClose={close}>
         <p>{t.shownHint}</p>
         <Copied label={t.key} text={made?.key ?? ''} />
       </Dialog>
     </>
-  );
-}
-
-function Maker({ onMade, onClose }: { onMade: (key: Schemas['MadeKey']) => void; onClose: () => void }) {
-  const { keys: t, common } = texts.value;
-  const id = useId();
-  const fields = keyFields(texts.value);
-  const form = useForm(fields, null);
-  const make = () =>
-    form.submit(async (body) => onMade(await data(api.POST('/v1/keys', { body: body as Schemas['NewKey'] }))));
-  const actions = (
-    <>
-      <button type="button" onClick={onClose}>
-        {common.cancel}
-      </button>
-      <button type="submit" form={id} class="primary" disabled={form.busy}>
-        {t.make}
-      </button>
-    </>
-  );
-  return (
-    <Dialog title={t.create} open onClose={onClose} actions={actions}>
-      <Form id={id} of={form} onSubmit={() => void make()}>
-        <Fields fields={fields} draft={form.draft} onChange={form.setDraft} errors={form.problem?.errors ?? []} />
-      </Form>
-    </Dialog>
   );
 }

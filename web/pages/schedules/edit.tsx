@@ -1,8 +1,6 @@
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { api, data, type Schemas } from '../../api/client.ts';
-import { Dialog } from '../../components/dialog.tsx';
-import { Fields } from '../../components/form/fields.tsx';
-import { Form, useForm } from '../../components/form/form.tsx';
+import { FormDialog } from '../../components/form/form-dialog.tsx';
 import { count, type FieldSpec, seconds } from '../../components/form/spec.ts';
 import { zones } from '../../components/form/zones.ts';
 import { toast } from '../../components/toasts.tsx';
@@ -27,10 +25,18 @@ interface Props {
 }
 
 /** A button that opens a schedule's form. */
-export function EditSchedule(props: Props) {
+export function EditSchedule({ topic, given, onSaved }: Props) {
   const t = texts.value.schedules;
   const [open, setOpen] = useState(false);
-  const { given } = props;
+  const close = () => setOpen(false);
+  const save = async ({ name: entered, ...settings }: Readonly<Record<string, unknown>>) => {
+    const name = given?.name ?? String(entered);
+    const body = settings as Schemas['ScheduleSettings'];
+    await data(api.PUT('/v1/topics/{topic}/schedules/{name}', { params: { path: { topic, name } }, body }));
+    toast(t.saved(name));
+    close();
+    onSaved();
+  };
   return (
     <>
       <button
@@ -40,44 +46,20 @@ export function EditSchedule(props: Props) {
       >
         {given ? t.change : t.create}
       </button>
-      {open && <Editor {...props} onClose={() => setOpen(false)} />}
+      {open && (
+        <FormDialog
+          title={given?.name ?? t.create}
+          fields={scheduleFields(texts.value, given === undefined)}
+          given={given ? settingsOf(given) : null}
+          label={t.save}
+          onSubmit={save}
+          onClose={close}
+        />
+      )}
     </>
   );
 }
 
 function settingsOf({ topic: _t, name: _n, createdAt: _c, updatedAt: _u, ...settings }: Schemas['Schedule']) {
   return settings;
-}
-
-function Editor({ topic, given, onSaved, onClose }: Props & { onClose: () => void }) {
-  const { schedules: t, common } = texts.value;
-  const id = useId();
-  const fields = scheduleFields(texts.value, given === undefined);
-  const form = useForm(fields, given ? settingsOf(given) : null);
-  const save = () =>
-    form.submit(async ({ name: entered, ...settings }) => {
-      const name = given?.name ?? String(entered);
-      const body = settings as Schemas['ScheduleSettings'];
-      await data(api.PUT('/v1/topics/{topic}/schedules/{name}', { params: { path: { topic, name } }, body }));
-      toast(t.saved(name));
-      onClose();
-      onSaved();
-    });
-  const actions = (
-    <>
-      <button type="button" onClick={onClose}>
-        {common.cancel}
-      </button>
-      <button type="submit" form={id} class="primary" disabled={form.busy}>
-        {t.save}
-      </button>
-    </>
-  );
-  return (
-    <Dialog title={given?.name ?? t.create} open onClose={onClose} actions={actions}>
-      <Form id={id} of={form} onSubmit={() => void save()}>
-        <Fields fields={fields} draft={form.draft} onChange={form.setDraft} errors={form.problem?.errors ?? []} />
-      </Form>
-    </Dialog>
-  );
 }

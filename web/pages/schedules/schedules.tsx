@@ -4,11 +4,11 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
 import { useResource } from '../../api/resource.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
-import { Empty, Loaded } from '../../components/feedback.tsx';
+import { Empty } from '../../components/feedback.tsx';
 import { duration, moment, number } from '../../components/format.ts';
-import { More } from '../../components/more.tsx';
-import { Page, Section } from '../../components/page.tsx';
-import { type Column, Table } from '../../components/table.tsx';
+import { Listing } from '../../components/listing.tsx';
+import { Page } from '../../components/page.tsx';
+import type { Column } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import { EditSchedule } from './edit.tsx';
@@ -27,7 +27,7 @@ export function Schedules() {
     <Page title={t.pages.schedules}>
       <p class="muted">{t.schedules.lead}</p>
       <Chooser key={topic} chosen={topic} />
-      {topic === '' ? <Empty>{t.schedules.choose}</Empty> : <Listing topic={topic} />}
+      {topic === '' ? <Empty>{t.schedules.choose}</Empty> : <Found topic={topic} />}
     </Page>
   );
 }
@@ -65,7 +65,7 @@ function Chooser({ chosen }: { chosen: string }) {
   );
 }
 
-function Listing({ topic }: { topic: string }) {
+function Found({ topic }: { topic: string }) {
   const t = texts.value.schedules;
   const list = usePages(
     (cursor, signal) => {
@@ -74,25 +74,15 @@ function Listing({ topic }: { topic: string }) {
     },
     [topic],
   );
-  const title = t.of(topic);
   return (
-    <Section title={title} actions={<EditSchedule topic={topic} onSaved={list.refresh} />}>
-      <Loaded of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>{t.none}</Empty>
-          ) : (
-            <Table
-              caption={title}
-              columns={columns(list.refresh)}
-              rows={rows}
-              rowKey={({ name }) => name}
-              footer={<More more={list.more} of={title} />}
-            />
-          )
-        }
-      </Loaded>
-    </Section>
+    <Listing
+      title={t.of(topic)}
+      list={list}
+      columns={columns(list.refresh)}
+      rowKey={({ name }) => name}
+      empty={t.none}
+      actions={<EditSchedule topic={topic} onSaved={list.refresh} />}
+    />
   );
 }
 

@@ -1,12 +1,10 @@
-import type { ComponentChildren } from 'preact';
 import { api, data, type Schemas } from '../../api/client.ts';
-import { type Listed, usePages } from '../../api/pages.ts';
+import { usePages } from '../../api/pages.ts';
 import { Badge } from '../../components/badge.tsx';
-import { Empty, Loaded } from '../../components/feedback.tsx';
 import { duration, moment, number } from '../../components/format.ts';
-import { More } from '../../components/more.tsx';
-import { Page, Section } from '../../components/page.tsx';
-import { type Column, Table } from '../../components/table.tsx';
+import { Listing } from '../../components/listing.tsx';
+import { Page } from '../../components/page.tsx';
+import type { Column } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { NewOne } from './new-one.tsx';
 
@@ -25,30 +23,7 @@ export function Settings() {
   );
 }
 
-interface ListProps<Row> {
-  title: string;
-  list: Listed<Row>;
-  columns: Column<Row>[];
-  empty: string;
-  add: ComponentChildren;
-}
-
-function List<Row extends { name: string }>({ title, list, columns, empty, add }: ListProps<Row>) {
-  const footer = <More more={list.more} of={title} />;
-  return (
-    <Section title={title} actions={add}>
-      <Loaded of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>{empty}</Empty>
-          ) : (
-            <Table caption={title} columns={columns} rows={rows} rowKey={({ name }) => name} footer={footer} />
-          )
-        }
-      </Loaded>
-    </Section>
-  );
-}
+const byName = ({ name }: { name: string }) => name;
 
 /** The first column: the name, which leads to the settings. */
 function named<Row extends { name: string; paused?: boolean }>(folder: string): Column<Row> {
@@ -75,7 +50,7 @@ function Queues() {
     { id: 'changed', title: t.changed, numeric: true, minor: true, cell: (q) => moment(q.updatedAt) },
   ];
   const add = <NewOne label={t.newQueue} folder="queues" hint={t.newName} />;
-  return <List title={t.queues} list={list} columns={columns} empty={t.noQueues} add={add} />;
+  return <Listing title={t.queues} list={list} columns={columns} empty={t.noQueues} rowKey={byName} actions={add} />;
 }
 
 function Topics() {
@@ -96,7 +71,7 @@ function Topics() {
     },
   ];
   const add = <NewOne label={t.newTopic} folder="topics" hint={t.newTopicName} />;
-  return <List title={t.topics} list={list} columns={columns} empty={t.noTopics} add={add} />;
+  return <Listing title={t.topics} list={list} columns={columns} empty={t.noTopics} rowKey={byName} actions={add} />;
 }
 
 function Courts() {
@@ -110,5 +85,5 @@ function Courts() {
     { id: 'changed', title: t.changed, numeric: true, minor: true, cell: (c) => moment(c.updatedAt) },
   ];
   const add = <NewOne label={t.newCourt} folder="courts" hint={t.newName} />;
-  return <List title={t.courts} list={list} columns={columns} empty={t.noCourts} add={add} />;
+  return <Listing title={t.courts} list={list} columns={columns} empty={t.noCourts} rowKey={byName} actions={add} />;
 }
