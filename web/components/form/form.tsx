@@ -68,10 +68,12 @@ interface Props {
   children: ComponentChildren;
   /** Below what went wrong: the buttons. */
   actions?: ComponentChildren;
+  /** There is something to save: the buttons stay in sight. */
+  isChanged?: boolean;
 }
 
 /** A form that says itself what is wrong: the browser's own bubbles know only the first. */
-export function Form({ id, of: { problem }, onSubmit, children, actions }: Props) {
+export function Form({ id, of: { problem }, onSubmit, children, actions, isChanged = false }: Props) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (problem) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
@@ -84,7 +86,7 @@ export function Form({ id, of: { problem }, onSubmit, children, actions }: Props
     <form id={id} ref={form} noValidate onSubmit={submitted}>
       {children}
       {problem && <ProblemNote problem={problem} />}
-      {actions && <div class="form-end">{actions}</div>}
+      {actions && <div class={`form-end ${isChanged ? 'changed' : ''}`}>{actions}</div>}
     </form>
   );
 }

@@ -37,7 +37,7 @@ export function LeafInput({ field, value, onChange, errors, path }: Props) {
           case 'json':
             return <textarea {...shared} class="code" rows={6} />;
           case 'lines':
-            return <textarea {...shared} rows={3} />;
+            return <textarea {...shared} class="lines" rows={2} />;
           case 'moment':
             return <input {...shared} type="datetime-local" step={1} />;
           case 'secret':
@@ -74,14 +74,14 @@ function hintOf(field: LeafSpec): string {
 
 function defaultOf(field: LeafSpec): string {
   const t = texts.value.form;
+  if ('proposed' in field && field.proposed) return '';
   if (field.kind === 'flag') return t.defaultIs(field.initial ? texts.value.common.yes : texts.value.common.no);
   if (field.kind === 'choice')
     return t.defaultIs(field.options.find(([value]) => value === field.initial)?.[1] ?? field.initial);
-  if ('proposed' in field && field.proposed) return '';
   if (field.kind === 'number' && field.initial !== null) return t.defaultIs(String(field.initial));
   if (field.kind === 'lines' && field.initial) return t.defaultIs(field.initial.join(', '));
   if (field.kind === 'text' && field.initial) return t.defaultIs(field.initial);
-  return 'empty' in field && field.empty !== 'required' ? t.mayBeEmpty : '';
+  return '';
 }
 
 function FlagInput(props: { label: string; hint: string; on: boolean; onChange: (value: boolean) => void }) {

@@ -43,6 +43,7 @@ interface LinesField extends Named {
 interface FlagField extends Named {
   kind: 'flag';
   initial: boolean;
+  proposed?: boolean;
 }
 
 interface ChoiceField extends Named {

@@ -1,7 +1,7 @@
 import type { Given } from './settings-of.ts';
 
 /** Whether two values say the same, in whatever order their fields stand. */
-export function isSame(a: unknown, b: unknown): boolean {
+function isSame(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const [mine, theirs] = [a as Given, b as Given];

@@ -87,7 +87,7 @@ function Editor(props: EditorProps) {
     </>
   );
   return (
-    <Form of={form} onSubmit={() => void save()} actions={actions}>
+    <Form of={form} onSubmit={() => void save()} actions={actions} isChanged={isChanged && !isNew}>
       {isNew && <p class="note">{t.isNew}</p>}
       {props.parts.map(({ title, fields }) => (
         <Section key={title} title={title}>

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useLocation, useRoute } from 'preact-iso';
 import { api, data } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
@@ -39,10 +40,9 @@ export function TopicSettings() {
   const seen = { ...found, data: found.data ? { paused } : undefined };
   return (
     <Page title={topic} actions={<Actions name={topic} found={seen} pause={pause} remove={removeTopic} />}>
-      <Back paused={paused} />
-      <p class="back">
+      <Back paused={paused}>
         <a href={`/schedules?topic=${encodeURIComponent(topic)}`}>{texts.value.settings.schedules}</a>
-      </p>
+      </Back>
       <SettingsEditor name={topic} parts={topicForm(texts.value)} of={topicSettingsOf} onSaved={found.refresh} />
     </Page>
   );
@@ -62,11 +62,13 @@ export function CourtSettings() {
 const removeQueue = (queue: string) => data(api.DELETE('/v1/queues/{queue}', { params: { path: { queue } } }));
 const removeTopic = (topic: string) => data(api.DELETE('/v1/topics/{topic}', { params: { path: { topic } } }));
 
-function Back({ paused = false }: { paused?: boolean | undefined }) {
+function Back({ paused = false, children }: { paused?: boolean | undefined; children?: ComponentChildren }) {
   const t = texts.value;
   return (
     <p class="back">
-      <a href="/settings">{t.settings.back}</a> {paused && <Badge tone="warn">{t.common.paused}</Badge>}
+      <a href="/settings">{t.settings.back}</a>
+      {children}
+      {paused && <Badge tone="warn">{t.common.paused}</Badge>}
     </p>
   );
 }

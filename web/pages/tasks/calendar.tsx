@@ -5,6 +5,7 @@ import { Badge, type Tone } from '../../components/badge.tsx';
 import { Empty, Loaded } from '../../components/feedback.tsx';
 import type { LeafSpec } from '../../components/form/spec.ts';
 import { dateLong, monthName, number, timeOfDay } from '../../components/format.ts';
+import { More } from '../../components/more.tsx';
 import { Page, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -14,6 +15,10 @@ import { Filters } from './filters.tsx';
 import { Grid } from './grid.tsx';
 import { type Entry, loadOccurrences } from './occurrences.ts';
 import { Tabs } from './tabs.tsx';
+
+/** Seldom: each time it asks for the occurrences of all tasks. */
+const REFRESH_MS = 20_000;
+const LISTED = 200;
 
 interface Shown {
   view: View;
@@ -52,7 +57,7 @@ function Calendar({ shown }: { shown: Shown }) {
   const range = rangeOf(weeks);
   const [chosen, setChosen] = useState(keyOf(day));
   const found = useResource((signal) => loadOccurrences(range, executor, signal), [range.from, range.to, executor], {
-    on: ({ kind }) => kind === 'task' || kind === 'rotation',
+    everyMs: REFRESH_MS,
   });
   const [first, last] = [weeks[0]?.[0] ?? day, weeks.at(-1)?.at(-1) ?? day];
   const title = view === 'month' ? monthName(day) : t.week1(dateLong(first), dateLong(last));
@@ -74,7 +79,7 @@ function Calendar({ shown }: { shown: Shown }) {
           )}
         </Loaded>
       </Section>
-      {found.data && <Day of={dayOf(chosen)} entries={found.data.days.get(chosen) ?? []} />}
+      {found.data && <Day key={chosen} of={dayOf(chosen)} entries={found.data.days.get(chosen) ?? []} />}
     </>
   );
 }
@@ -112,6 +117,8 @@ function Day({ of, entries }: { of: Date; entries: Entry[] }) {
   const { calendar: t, common } = texts.value;
   const c = t.columns;
   const title = t.ofDay(dateLong(of));
+  const [most, setMost] = useState(LISTED);
+  const more = entries.length > most ? () => setMost(most + LISTED) : undefined;
   const columns: Column<Entry>[] = [
     { id: 'time', title: c.time, cell: ({ at }) => timeOfDay(at) },
     {
@@ -137,7 +144,8 @@ function Day({ of, entries }: { of: Date; entries: Entry[] }) {
         <Table
           caption={title}
           columns={columns}
-          rows={entries}
+          rows={entries.slice(0, most)}
+          footer={<More more={more} of={title} />}
           rowKey={({ task, of: { occurrence } }) => `${task.id}/${occurrence}`}
         />
       )}

@@ -1,7 +1,7 @@
 export type View = 'month' | 'week';
 
 /** Days of the browser's time zone, at their midnight. */
-export const day = (year: number, month: number, date: number) => new Date(year, month, date);
+const day = (year: number, month: number, date: number) => new Date(year, month, date);
 
 const plus = (d: Date, days: number) => day(d.getFullYear(), d.getMonth(), d.getDate() + days);
 

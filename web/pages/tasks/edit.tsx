@@ -222,7 +222,7 @@ function TaskForm({ form, parts, onChange, onSubmit, label, disabled = false, st
     </>
   );
   return (
-    <Form of={form} onSubmit={onSubmit} actions={actions}>
+    <Form of={form} onSubmit={onSubmit} actions={actions} isChanged={state !== undefined && !disabled}>
       {children}
       {parts.map(({ title, fields }) => (
         <Section key={title} title={title}>

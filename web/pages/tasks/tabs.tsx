@@ -13,10 +13,13 @@ export function Tabs() {
     ['/tasks/templates', t.taskLists.templates],
     ['/tasks/log', t.taskLists.log],
   ] as const;
+  // of a page that is none of these, the one below which it is; a task is one of all
+  const [, inside] = tabs.map(([to]) => to).filter((to) => path === to || path.startsWith(`${to}/`));
+  const current = inside ?? '/tasks';
   return (
     <nav class="tabs" aria-label={t.tasks.tabs}>
       {tabs.map(([to, label]) => (
-        <a key={to} href={to} aria-current={path === to ? 'page' : undefined}>
+        <a key={to} href={to} aria-current={to === current ? 'page' : undefined}>
           {label}
         </a>
       ))}

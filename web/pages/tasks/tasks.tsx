@@ -23,7 +23,7 @@ const filterFields = ({ tasks: t, common }: Texts): LeafSpec[] => [
     ...{ kind: 'choice', name: 'state', said: [common.state, ''] },
     ...{ options: Object.entries(t.states), initial: 'active', proposed: true },
   },
-  { kind: 'flag', name: 'ownOnly', said: [t.ownOnly, ''], initial: false },
+  { kind: 'flag', name: 'ownOnly', said: [t.ownOnly, ''], initial: false, proposed: true },
 ];
 
 /** Tasks that have to do with a time, of all or of a user or group. */

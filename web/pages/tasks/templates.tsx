@@ -84,7 +84,7 @@ const templateFields = ({ taskLists: t, tasks }: Texts): FieldSpec[] => [
         ...{ kind: 'choice', name: 'type', said: t.paramType, initial: 'string', proposed: true },
         options: Object.entries(tasks.form.types4),
       },
-      { kind: 'flag', name: 'required', said: t.required, initial: true },
+      { kind: 'flag', name: 'required', said: t.required, initial: true, proposed: true },
     ],
   },
 ];

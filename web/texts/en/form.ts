@@ -6,7 +6,6 @@ export const form = {
   onePerLine: 'One per line.',
   inZone: (zone: string) => `In your time zone, ${zone}.`,
   defaultIs: (value: string) => `Default: ${value}.`,
-  mayBeEmpty: 'May be empty.',
   on: 'On',
   remove: 'Remove',
   show: 'Show',
@@ -17,6 +16,6 @@ export const form = {
     json: 'is not JSON',
     moment: 'must be a date and a time',
   },
-  callbackUrl: said('Address', 'Outcomes are POSTed there.'),
+  callbackUrl: said('Address', 'Calls are POSTed there.'),
   callbackSecret: said('Secret', 'Signs each call as Standard Webhooks say: whsec_ and base64 of 24 to 64 bytes.'),
 };

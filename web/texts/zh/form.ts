@@ -5,7 +5,6 @@ export const form: Texts['form'] = {
   onePerLine: '每行一个。',
   inZone: (zone) => `按您的时区（${zone}）。`,
   defaultIs: (value) => `默认：${value}。`,
-  mayBeEmpty: '可留空。',
   on: '启用',
   remove: '移除',
   show: '显示',
@@ -16,6 +15,6 @@ export const form: Texts['form'] = {
     json: '不是有效的 JSON',
     moment: '必须是日期和时间',
   },
-  callbackUrl: ['地址', '结果以 POST 方式发送到此地址。'],
+  callbackUrl: ['地址', '以 POST 方式发送到此地址。'],
   callbackSecret: ['密钥', '按 Standard Webhooks 为每次调用签名：whsec_ 加 24 至 64 字节的 base64。'],
 };
