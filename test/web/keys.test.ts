@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
 import { createKey } from '../support/keys.ts';
-import { signInWith } from '../support/signed-in.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const system = await startTestSystem({ DOCKET_AUTH: 'keys' });
@@ -10,13 +9,13 @@ const { api } = system;
 const { db } = system.running.runtime;
 const admin = await createKey(db, { name: 'root', role: 'admin', subject: null });
 const root = api.as(admin.key);
+await eventually(async () => (await api.get('/')).status === 200, 60_000);
 
 describeInBrowser('keys', () => {
   const browser = useBrowser();
 
   test('a key that is made by the page works as it says, is shown once, and works no more when it is revoked', async () => {
-    const page = await browser.open(`${api.url}/keys`);
-    await signInWith(page, admin.key);
+    const page = await browser.open(`${api.url}/keys`, { key: admin.key });
     await page.getByRole('button', { name: 'New key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Make the key' }).click();
@@ -47,8 +46,7 @@ describeInBrowser('keys', () => {
 
   test('a key that has ended is said to have ended', async () => {
     await root.post('/v1/keys', { role: 'agent', name: 'old-app', expiresAt: '2020-01-01T00:00:00.000Z' });
-    const page = await browser.open(`${api.url}/keys`);
-    await signInWith(page, admin.key);
+    const page = await browser.open(`${api.url}/keys`, { key: admin.key });
     await page.getByRole('row', { name: /old-app agent Ended/ }).waitFor();
   });
 
@@ -59,8 +57,7 @@ describeInBrowser('keys', () => {
     ['agent', null, ['Tasks']],
   ] as const)('S4.9 roles: what a %s sees of the pages that manage', async (role, subject, seen) => {
     const { key } = await createKey(db, { name: `a-${role}`, role, subject });
-    const page = await browser.open(api.url);
-    await signInWith(page, key);
+    const page = await browser.open(api.url, { key });
     const links = page.getByRole('navigation', { name: 'Main' }).getByRole('link');
     await page.getByRole('heading', { level: 1 }).waitFor();
     const names = await links.allTextContents();
@@ -79,8 +76,7 @@ describeInBrowser('keys', () => {
 
   test('S3.7 a producer makes a schedule, changes it and deletes it', async () => {
     const { key } = await createKey(db, { name: 'shop', role: 'producer', subject: null });
-    const page = await browser.open(`${api.url}/schedules`);
-    await signInWith(page, key);
+    const page = await browser.open(`${api.url}/schedules`, { key });
     await page.getByRole('combobox', { name: 'Topic' }).fill('nightly');
     await page.getByRole('button', { name: 'Show' }).click();
     await page.getByRole('button', { name: 'New schedule' }).click();
@@ -112,8 +108,7 @@ describeInBrowser('keys', () => {
     ['dark', 390],
   ] as const)('axe finds nothing serious in keys and schedules, %s, %d px', async (theme, width) => {
     await root.put('/v1/topics/shown/schedules/one', { everySeconds: 60, body: null });
-    const page = await browser.open(`${api.url}/keys`, { theme, viewport: { width, height: 800 } });
-    await signInWith(page, admin.key);
+    const page = await browser.open(`${api.url}/keys`, { theme, viewport: { width, height: 800 }, key: admin.key });
     for (const [path, button] of [
       ['/keys', 'New key'],
       ['/schedules?topic=shown', 'New schedule'],

@@ -6,6 +6,7 @@ import { startTestSystem } from '../support/system.ts';
 
 const system = await startTestSystem();
 const { api } = system;
+await eventually(async () => (await api.get('/')).status === 200, 60_000);
 const queue = async (name: string) => (await api.get(`/v1/queues/${name}`)).body;
 
 const save = async (page: Page) => {

@@ -6,6 +6,7 @@ import { startTestSystem } from '../support/system.ts';
 
 const system = await startTestSystem();
 const { api } = system;
+await eventually(async () => (await api.get('/')).status === 200, 60_000);
 const params = { site: { type: 'string' }, pages: { type: 'number' }, deep: { type: 'boolean', required: false } };
 await api.post('/v1/templates', { id: 'visit', name: 'Visit a site', params });
 await api.put('/v1/groups/couriers', { members: ['ann', 'bob'] });
