@@ -5,6 +5,7 @@ import { duration } from '../format.ts';
 import type { DraftValue, FieldError } from './draft.ts';
 import { ownTimezone } from './moments.ts';
 import { SecretInput } from './secret.tsx';
+import type { Shared } from './shared.ts';
 import type { LeafSpec } from './spec.ts';
 
 interface Props {
@@ -50,12 +51,6 @@ export function LeafInput({ field, value, onChange, errors, path }: Props) {
       }}
     </Field>
   );
-}
-
-export interface Shared {
-  id: string;
-  value: string;
-  onInput: (event: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) => void;
 }
 
 function labelOf(field: LeafSpec): string {

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
-import type { Shared } from './inputs.tsx';
+import type { Shared } from './shared.ts';
 
 const BYTES = 32;
 
