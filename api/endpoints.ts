@@ -27,7 +27,13 @@ import {
   listSchedulesEndpoint,
   putScheduleEndpoint,
 } from './jobs/schedules.ts';
-import { deleteTopicEndpoint, listTopics, putTopicEndpoint, topicStatsEndpoint } from './jobs/topics.ts';
+import {
+  deleteTopicEndpoint,
+  getTopicEndpoint,
+  listTopics,
+  putTopicEndpoint,
+  topicStatsEndpoint,
+} from './jobs/topics.ts';
 import { addKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from './keys/keys.ts';
 import {
   deleteQueueEndpoint,
@@ -109,6 +115,7 @@ export const endpoints = [
   listJobEvents,
   jobWorkflow,
   putTopicEndpoint,
+  getTopicEndpoint,
   listTopics,
   deleteTopicEndpoint,
   topicStatsEndpoint,

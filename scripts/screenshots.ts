@@ -12,17 +12,19 @@ const QUIET_MS = 1_500;
 
 /** Of pages with parameters: the path to photograph, by what the server has. */
 const examples: Partial<Record<RouteName, () => Promise<string>>> = {
-  queue: async () => `/queues/ticket/${encodeURIComponent((await newest('/v1/tickets')).queue ?? '')}`,
-  item: async () => `/items/ticket/${encodeURIComponent((await newest('/v1/tickets')).id)}`,
-  review: async () => `/reviews/${encodeURIComponent((await newest('/v1/reviews')).id)}`,
+  queue: () => first('/v1/tickets', (ticket) => `/queues/ticket/${ticket.queue}`),
+  item: () => first('/v1/tickets', (ticket) => `/items/ticket/${ticket.id}`),
+  review: () => first('/v1/reviews', (review) => `/reviews/${review.id}`),
   deskQueue: async () => `/desk/${await busiest('queues', 'waiting')}`,
   juryCourt: async () => `/jury/${await busiest('courts', 'open')}`,
+  queueSettings: () => first('/v1/queues', (queue) => `/settings/queues/${queue.name}`),
+  topicSettings: () => first('/v1/topics', (topic) => `/settings/topics/${topic.name}`),
+  courtSettings: () => first('/v1/courts', (court) => `/settings/courts/${court.name}`),
+  schedules: () => first('/v1/topics', (topic) => `/schedules?topic=${topic.name}`),
+  editTask: () => first('/v1/tasks', (task) => `/tasks/edit/${task.id}`),
+  taskGroup: () => first('/v1/groups', (group) => `/tasks/groups/${group.id}`),
 };
 
-async function newest(path: string): Promise<{ id: string; queue?: string }> {
-  const { items } = await call('GET', `${path}?limit=1`);
-  return items[0] ?? { id: 'none' };
-}
 /** Who works at the desks. */
 const PERSON = 'rita';
 
@@ -35,6 +37,12 @@ async function busiest(what: 'queues' | 'courts', figure: string): Promise<strin
   }));
   const found: { name: string; n: number }[] = await Promise.all(counts);
   return encodeURIComponent(found.toSorted((a, b) => b.n - a.n)[0]?.name ?? 'none');
+}
+
+/** The newest entry of a list. */
+async function first(list: string, path: (entry: Record<string, string>) => string): Promise<string> {
+  const { items } = await call('GET', `${list}?limit=1`);
+  return path(items[0] ?? {});
 }
 
 /** What stands at every address while nobody is signed in; an open server has to be made to say so. */

@@ -30,6 +30,8 @@ export function topicService(runtime: Runtime, queues: QueueService) {
       if (!settings.paused) runtime.wakeAll(`job/${topic}`);
       return queue;
     },
+    /** @throws Problem `not_found` */
+    find: (topic: string) => queues.find('job', topic),
     /** @throws Problem `not_found`, or `id_conflict` for one that has jobs or schedules */
     remove: (topic: string) => queues.remove('job', topic),
     /** For so many seconds; 0 ends a pause. */

@@ -27,6 +27,20 @@ export const routes = {
   deskQueue: { path: '/desk/:queue', roles: ['reviewer'] },
   jury: { path: '/jury', nav: 'work', roles: ['reviewer'] },
   juryCourt: { path: '/jury/:court', roles: ['reviewer'] },
+  tasks: { path: '/tasks', nav: 'manage', roles: ['producer', 'agent'] },
+  newTask: { path: '/tasks/new', roles: ['producer'] },
+  editTask: { path: '/tasks/edit/:id', roles: ['producer', 'agent'] },
+  taskCalendar: { path: '/tasks/calendar', roles: ['producer', 'agent'] },
+  taskGroups: { path: '/tasks/groups', roles: ['producer', 'agent'] },
+  taskGroup: { path: '/tasks/groups/:gid', roles: ['producer', 'agent'] },
+  taskTemplates: { path: '/tasks/templates', roles: ['producer', 'agent'] },
+  dispatchLog: { path: '/tasks/log', roles: ['producer', 'agent'] },
+  settings: { path: '/settings', nav: 'manage', roles: [] },
+  queueSettings: { path: '/settings/queues/:queue', roles: [] },
+  topicSettings: { path: '/settings/topics/:topic', roles: [] },
+  courtSettings: { path: '/settings/courts/:court', roles: [] },
+  schedules: { path: '/schedules', nav: 'manage', roles: ['producer'] },
+  keys: { path: '/keys', nav: 'manage', roles: [] },
 } as const satisfies Record<string, PageRoute>;
 
 export type RouteName = keyof typeof routes;

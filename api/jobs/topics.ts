@@ -74,6 +74,19 @@ export const putTopicEndpoint = endpoint({
   },
 });
 
+export const getTopicEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/topics/{topic}',
+  tag: 'Jobs',
+  summary: 'A topic and its settings',
+  roles: ['producer', 'consumer'],
+  params: TopicParam,
+  answers: { 200: Topic },
+  problems: ['not_found'],
+  handle: async ({ api, caller, params: { topic } }) =>
+    ok(view(await api.services.topics.find(topic), caller.role === 'admin')),
+});
+
 export const listTopics = endpoint({
   method: 'get',
   path: '/v1/topics',

@@ -59,12 +59,14 @@ test('S0.6 tickets that are added while their queue is being deleted are all the
 
 test('S3.2 a topic without jobs and schedules can be deleted', async () => {
   await api.put('/v1/topics/news', { maxAttempts: 3 });
+  expect((await api.get('/v1/topics/news')).body).toMatchObject({ name: 'news', maxAttempts: 3, paused: false });
   await api.put('/v1/topics/news/schedules/daily', { cron: '0 0 1 1 *', body: 1 });
   expect(await remove('/v1/topics/news')).toMatchObject({ status: 409, body: { code: 'id_conflict' } });
   await remove('/v1/topics/news/schedules/daily');
   expect((await remove('/v1/topics/news')).body).toEqual({ deleted: true });
   expect(await names('/v1/topics')).not.toContain('news');
   expect((await remove('/v1/topics/news')).status).toBe(404);
+  expect(await api.get('/v1/topics/news')).toMatchObject({ status: 404, body: { code: 'not_found' } });
   await api.post('/v1/jobs', { command: 'add', topic: 'news', id: 'news-1', body: 1 });
   expect((await api.post('/v1/jobs', { command: 'pop', topic: 'news' })).body).toMatchObject({ id: 'news-1' });
   expect(await remove('/v1/topics/news')).toMatchObject({ status: 409, body: { code: 'id_conflict' } });

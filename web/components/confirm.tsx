@@ -8,6 +8,8 @@ import { ProblemNote } from './feedback.tsx';
 interface Props {
   /** On the button, and on the one that does it. */
   label: string;
+  /** What it is done to, where several buttons have the same label; for screen readers. */
+  about?: string;
   title: string;
   /** What it will do, and fields that it needs. */
   children: ComponentChildren;
@@ -18,9 +20,8 @@ interface Props {
 
 /**
  * A button whose action is done after a dialog that says what it will do. A failure is shown in the dialog, which stays open.
- * @public
  */
-export function ConfirmButton({ label, title, children, run, danger = false, disabled = false }: Props) {
+export function ConfirmButton({ label, about, title, children, run, danger = false, disabled = false }: Props) {
   const [open, setOpen] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -49,7 +50,13 @@ export function ConfirmButton({ label, title, children, run, danger = false, dis
   );
   return (
     <>
-      <button type="button" class={style} disabled={disabled} onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        class={style}
+        disabled={disabled}
+        aria-label={about && `${label}: ${about}`}
+        onClick={() => setOpen(true)}
+      >
         {label}
       </button>
       <Dialog title={title} open={open} onClose={() => setOpen(false)} actions={actions}>

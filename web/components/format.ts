@@ -23,3 +23,15 @@ export const milliseconds = (ms: number) =>
 /** A moment in the browser's time zone. */
 export const moment = (iso: string) =>
   new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(iso));
+
+const dateFormat = (options: Intl.DateTimeFormatOptions) => (d: Date) =>
+  new Intl.DateTimeFormat(locale(), options).format(d);
+
+/** `22 November 2026` */
+export const dateLong = dateFormat({ dateStyle: 'long' });
+/** `November 2026` */
+export const monthName = dateFormat({ month: 'long', year: 'numeric' });
+/** `Sun` */
+export const weekdayName = dateFormat({ weekday: 'short' });
+/** `09:30` */
+export const timeOfDay = dateFormat({ timeStyle: 'short' });

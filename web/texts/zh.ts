@@ -1,16 +1,22 @@
 import type { Texts } from './en.ts';
 import { body } from './zh/body.ts';
 import { common } from './zh/common.ts';
+import { courtSettings } from './zh/court-settings.ts';
 import { deliveries } from './zh/deliveries.ts';
 import { desk } from './zh/desk.ts';
+import { form } from './zh/form.ts';
 import { home } from './zh/home.ts';
 import { items } from './zh/items.ts';
 import { json } from './zh/json.ts';
 import { jury } from './zh/jury.ts';
+import { keys } from './zh/keys.ts';
 import { lists } from './zh/lists.ts';
 import { reviews } from './zh/reviews.ts';
+import { schedules } from './zh/schedules.ts';
+import { queueSettings, settings, topicSettings } from './zh/settings.ts';
 import { shell } from './zh/shell.ts';
 import { signIn } from './zh/sign-in.ts';
+import { calendar, taskLists, tasks } from './zh/tasks.ts';
 
 export const zh: Texts = {
   pages: {
@@ -25,17 +31,41 @@ export const zh: Texts = {
     deskQueue: '审核台',
     jury: '众裁台',
     juryCourt: '众裁台',
+    tasks: '任务',
+    newTask: '新建任务',
+    editTask: '任务详情',
+    taskCalendar: '日历',
+    taskGroups: '用户组',
+    taskGroup: '用户组详情',
+    taskTemplates: '模板',
+    dispatchLog: '派发日志',
+    settings: '设置',
+    queueSettings: '队列设置',
+    topicSettings: '主题设置',
+    courtSettings: '众裁庭设置',
+    schedules: '定时作业',
+    keys: '密钥',
   },
+  body,
+  calendar,
   common,
+  courtSettings,
   deliveries,
+  desk,
+  form,
   home,
   items,
   json,
-  lists,
-  reviews,
-  body,
-  desk,
   jury,
+  keys,
+  lists,
+  queueSettings,
+  reviews,
+  schedules,
+  settings,
   shell,
   signIn,
+  taskLists,
+  tasks,
+  topicSettings,
 };

@@ -59,6 +59,7 @@ export const common = {
     stale_log_id: 'Something newer has been dispatched meanwhile.',
     unavailable: 'The server cannot reach its database or Temporal. Try again in a moment.',
     internal: 'Something went wrong on the server.',
+    changed: 'Somebody else has changed the same setting meanwhile. Discard your changes to see theirs.',
     unreachable: 'The server does not answer.',
     other: 'The call has failed.',
   } as Record<string, string>,

@@ -59,6 +59,7 @@ export const common: Texts['common'] = {
     stale_log_id: '期间已有更新的派发。',
     unavailable: '服务器无法连接数据库或 Temporal，请稍后重试。',
     internal: '服务器内部出错。',
+    changed: '其他人已修改了同一设置。放弃您的修改即可看到对方的值。',
     unreachable: '服务器没有响应。',
     other: '调用失败。',
   },

@@ -1,0 +1,92 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { CallError, type Problem, problemOf } from '../../api/problem.ts';
+import { texts } from '../../texts/texts.ts';
+import { ProblemNote } from '../feedback.tsx';
+import { type Draft, draftOf, emptyDraft, type FieldError, read } from './draft.ts';
+import type { FieldSpec } from './spec.ts';
+
+type Given = Readonly<Record<string, unknown>>;
+
+export interface FormState {
+  draft: Draft;
+  setDraft: (draft: Draft) => void;
+  /** What the inputs say, and which of them say nothing that could be sent. */
+  value: Given;
+  errors: FieldError[];
+  /** Why the last attempt failed; its errors are shown at the fields. */
+  problem: Problem | null;
+  busy: boolean;
+  /** Inputs as of these values; null: of a new object. */
+  reset: (given: Given | null) => void;
+  /** Does something that may fail, such as a call. */
+  attempt: (work: () => Promise<void>) => Promise<void>;
+  /** The same with what the inputs say, if nothing is wrong in them. */
+  submit: (use: (value: Given) => Promise<void>) => Promise<void>;
+}
+
+/** A refusal by the console itself, as the API would say it. */
+export const refusal = (code: string, errors: FieldError[]): CallError =>
+  new CallError({ code, status: 0, title: '', detail: '', requestId: null, errors });
+
+/**
+ * The inputs of an object, and sending it.
+ * @param all the fields that there may be, where `fields` depends on what stands in some of them
+ */
+export function useForm(fields: readonly FieldSpec[], given: Given | null, all = fields): FormState {
+  const start = (from: Given | null) => (from ? draftOf(all, from) : emptyDraft(all));
+  const [draft, setDraft] = useState(() => start(given));
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [busy, setBusy] = useState(false);
+  const { value, errors } = read(fields, draft, texts.value.form.wrong);
+  const attempt = async (work: () => Promise<void>) => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      await work();
+    } catch (error) {
+      setProblem(problemOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return {
+    ...{ draft, setDraft, value, errors, problem, busy, attempt },
+    reset: (from) => setDraft(start(from)),
+    submit: (use) =>
+      attempt(async () => {
+        if (errors.length > 0) throw refusal('invalid_request', errors);
+        await use(value);
+      }),
+  };
+}
+
+interface Props {
+  id?: string;
+  of: FormState;
+  onSubmit: () => void;
+  children: ComponentChildren;
+  /** Below what went wrong: the buttons. */
+  actions?: ComponentChildren;
+  /** There is something to save: the buttons stay in sight. */
+  isChanged?: boolean;
+}
+
+/** A form that says itself what is wrong: the browser's own bubbles know only the first. */
+export function Form({ id, of: { problem }, onSubmit, children, actions, isChanged = false }: Props) {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (problem) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [problem]);
+  const submitted = (event: SubmitEvent) => {
+    event.preventDefault();
+    onSubmit();
+  };
+  return (
+    <form id={id} ref={form} noValidate onSubmit={submitted}>
+      {children}
+      {problem && <ProblemNote problem={problem} />}
+      {actions && <div class={`form-end ${isChanged ? 'changed' : ''}`}>{actions}</div>}
+    </form>
+  );
+}

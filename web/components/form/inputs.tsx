@@ -1,0 +1,167 @@
+import { useId } from 'preact/hooks';
+import { texts } from '../../texts/texts.ts';
+import { Field } from '../field.tsx';
+import { duration } from '../format.ts';
+import type { DraftValue, FieldError } from './draft.ts';
+import { ownTimezone } from './moments.ts';
+import { SecretInput } from './secret.tsx';
+import type { Shared } from './shared.ts';
+import type { LeafSpec } from './spec.ts';
+
+interface Props {
+  field: LeafSpec;
+  value: DraftValue;
+  onChange: (value: DraftValue) => void;
+  errors: readonly FieldError[];
+  path: string;
+}
+
+/** One input with its label, what it does, its unit and its default, and what is wrong with it. */
+export function LeafInput({ field, value, onChange, errors, path }: Props) {
+  const wrong = errors.filter((e) => e.path === path || e.path.startsWith(`${path}.`));
+  const error = wrong.map(({ message }) => message).join('; ') || undefined;
+  const [label] = field.said;
+  const text = typeof value === 'string' ? value : '';
+  const typed = (event: { currentTarget: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement }) =>
+    onChange(event.currentTarget.value);
+  if (field.kind === 'flag')
+    return <FlagInput hint={hintOf(field)} label={label} on={value === true} onChange={onChange} />;
+  return (
+    <Field label={labelOf(field)} hint={hintOf(field)} error={error}>
+      {(bound) => {
+        const shared = { ...bound, value: text, onInput: typed, spellcheck: false, autocomplete: 'off' as const };
+        switch (field.kind) {
+          case 'number':
+            return <NumberInput field={field} shared={shared} />;
+          case 'choice':
+            return <Select bound={bound} field={field} value={text} onChange={onChange} />;
+          case 'json':
+            return <textarea {...shared} class="code" rows={6} />;
+          case 'lines':
+            return <textarea {...shared} class="lines" rows={2} />;
+          case 'moment':
+            return <input {...shared} type="datetime-local" step={1} />;
+          case 'secret':
+            return <SecretInput shared={shared} onChange={onChange} />;
+          case 'param':
+            return <ParamInput type={field.type} shared={shared} bound={bound} onChange={onChange} />;
+          default:
+            return <TextInput suggestions={field.suggestions} shared={shared} />;
+        }
+      }}
+    </Field>
+  );
+}
+
+function labelOf(field: LeafSpec): string {
+  const t = texts.value.form;
+  const [label] = field.said;
+  const unit = field.kind === 'number' && field.unit ? ` (${t.seconds})` : '';
+  return `${label}${unit}`;
+}
+
+function hintOf(field: LeafSpec): string {
+  const t = texts.value.form;
+  const said = [field.said[1], field.kind === 'lines' ? t.onePerLine : '', defaultOf(field)];
+  if (field.kind === 'moment') said.push(t.inZone(ownTimezone()));
+  return said.filter(Boolean).join(' ');
+}
+
+function defaultOf(field: LeafSpec): string {
+  const t = texts.value.form;
+  if ('proposed' in field && field.proposed) return '';
+  if (field.kind === 'flag') return t.defaultIs(field.initial ? texts.value.common.yes : texts.value.common.no);
+  if (field.kind === 'choice')
+    return t.defaultIs(field.options.find(([value]) => value === field.initial)?.[1] ?? field.initial);
+  if (field.kind === 'number' && field.initial !== null) return t.defaultIs(String(field.initial));
+  if (field.kind === 'lines' && field.initial) return t.defaultIs(field.initial.join(', '));
+  if (field.kind === 'text' && field.initial) return t.defaultIs(field.initial);
+  return '';
+}
+
+function FlagInput(props: { label: string; hint: string; on: boolean; onChange: (value: boolean) => void }) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label class="form-flag">
+        <input
+          type="checkbox"
+          checked={props.on}
+          aria-describedby={id}
+          onChange={(event) => props.onChange(event.currentTarget.checked)}
+        />
+        {props.label}
+      </label>
+      <p id={id} class="hint">
+        {props.hint}
+      </p>
+    </div>
+  );
+}
+
+function NumberInput({ field, shared }: { field: Extract<LeafSpec, { kind: 'number' }>; shared: Shared }) {
+  const n = Number(shared.value);
+  const long = field.unit && shared.value.trim() !== '' && n >= 60 ? `= ${duration(n)}` : '';
+  return (
+    <div class="form-number">
+      <input {...shared} type="text" inputMode="decimal" />
+      <span class="muted">{long}</span>
+    </div>
+  );
+}
+
+function TextInput({ suggestions, shared }: { suggestions: readonly string[] | undefined; shared: Shared }) {
+  const list = useId();
+  if (!suggestions) return <input {...shared} type="text" />;
+  return (
+    <>
+      <input {...shared} type="text" list={list} />
+      <datalist id={list}>
+        {suggestions.map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+interface ParamProps {
+  type: Extract<LeafSpec, { kind: 'param' }>['type'];
+  shared: Shared;
+  bound: { id: string };
+  onChange: (value: string) => void;
+}
+
+function ParamInput({ type, shared, bound, onChange }: ParamProps) {
+  const { yes, no } = texts.value.common;
+  if (type === 'object') return <textarea {...shared} class="code" rows={4} />;
+  if (type !== 'boolean') return <input {...shared} type="text" inputMode={type === 'number' ? 'decimal' : 'text'} />;
+  return (
+    <select {...bound} value={shared.value} onChange={(event) => onChange(event.currentTarget.value)}>
+      <option value="">–</option>
+      <option value="true">{yes}</option>
+      <option value="false">{no}</option>
+    </select>
+  );
+}
+
+interface SelectProps {
+  bound: { id: string };
+  field: Extract<LeafSpec, { kind: 'choice' }>;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+/** A value that the console does not know is one of the choices, so that it stays. */
+function Select({ bound, field: { options }, value, onChange }: SelectProps) {
+  const all = options.some(([known]) => known === value) ? options : [...options, [value, value] as const];
+  return (
+    <select {...bound} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      {all.map(([known, label]) => (
+        <option key={known} value={known}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,133 @@
+/** What is said about a field: its label, and what it does. */
+export type Said = readonly [label: string, does: string];
+
+interface Named {
+  /** In the object that the form makes. */
+  name: string;
+  said: Said;
+}
+
+/** What an empty input means: the field is null, is left out, or has to be given. */
+type Emptiness = 'null' | 'omit' | 'required';
+
+export interface NumberField extends Named {
+  kind: 'number';
+  /** Seconds are also shown as minutes, hours and days. */
+  unit?: 'seconds';
+  /** What the API takes where nothing is given; null: none. */
+  initial: number | null;
+  /** The initial value is only a proposal: the API has no default. */
+  proposed?: boolean;
+  empty: Emptiness;
+}
+
+interface TextField extends Named {
+  kind: 'text';
+  empty: Emptiness;
+  initial?: string;
+  /** Values to choose from, beside what somebody types. */
+  suggestions?: readonly string[];
+}
+
+interface MomentField extends Named {
+  kind: 'moment';
+  empty: Emptiness;
+}
+
+interface LinesField extends Named {
+  kind: 'lines';
+  empty: Emptiness;
+  initial?: readonly string[];
+}
+
+interface FlagField extends Named {
+  kind: 'flag';
+  initial: boolean;
+  proposed?: boolean;
+}
+
+interface ChoiceField extends Named {
+  kind: 'choice';
+  options: readonly (readonly [value: string, label: string])[];
+  initial: string;
+  proposed?: boolean;
+}
+
+/** Any JSON; of an empty input it is null, or left out. */
+interface JsonField extends Named {
+  kind: 'json';
+  empty: 'null' | 'omit';
+}
+
+/** The secret that signs callbacks. */
+interface SecretField extends Named {
+  kind: 'secret';
+  empty?: Emptiness;
+}
+
+/** A parameter of a template: left out where it is empty, and as it was typed where it is not of its type. */
+interface ParamField extends Named {
+  kind: 'param';
+  type: 'string' | 'number' | 'boolean' | 'object';
+}
+
+/** An object that is always there. */
+interface ObjectField extends Named {
+  kind: 'object';
+  fields: readonly FieldSpec[];
+}
+
+/** An object or null. */
+interface OptionalField extends Named {
+  kind: 'optional';
+  fields: readonly FieldSpec[];
+}
+
+/** A list of objects. */
+interface RowsField extends Named {
+  kind: 'rows';
+  fields: readonly FieldSpec[];
+  row: (n: number) => string;
+  add: string;
+}
+
+/** Null, or an object with one of these fields. */
+interface VariantsField extends Named {
+  kind: 'variants';
+  none: string;
+  variants: readonly FieldSpec[];
+}
+
+export type LeafSpec =
+  | NumberField
+  | TextField
+  | MomentField
+  | LinesField
+  | FlagField
+  | ChoiceField
+  | JsonField
+  | SecretField
+  | ParamField;
+export type GroupSpec = ObjectField | OptionalField | RowsField | VariantsField;
+export type FieldSpec = LeafSpec | GroupSpec;
+
+/** A titled part of a form. */
+export interface Part {
+  title: string;
+  fields: readonly FieldSpec[];
+}
+
+/** A duration in seconds. Without an initial value it may be left empty. */
+export const seconds = (name: string, said: Said, initial: number | null): NumberField => ({
+  ...{ kind: 'number', name, said, initial, unit: 'seconds' },
+  empty: initial === null ? 'null' : 'required',
+});
+
+/** A number. Without an initial value it may be left empty. */
+export const count = (name: string, said: Said, initial: number | null): NumberField => ({
+  ...{ kind: 'number', name, said, initial },
+  empty: initial === null ? 'null' : 'required',
+});
+
+/** A field that has to be given; its initial value is a proposal. */
+export const proposed = (field: NumberField): NumberField => ({ ...field, proposed: true, empty: 'required' });

@@ -1,0 +1,81 @@
+import { useState } from 'preact/hooks';
+import { api, data, type Schemas } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
+import { session } from '../../api/session.ts';
+import { Badge } from '../../components/badge.tsx';
+import { ConfirmButton } from '../../components/confirm.tsx';
+import { moment } from '../../components/format.ts';
+import { Listing } from '../../components/listing.tsx';
+import { Page } from '../../components/page.tsx';
+import type { Column } from '../../components/table.tsx';
+import { toast } from '../../components/toasts.tsx';
+import { texts } from '../../texts/texts.ts';
+import './keys.css';
+import { NewKey } from './new-key.tsx';
+
+type Key = Schemas['Key'];
+const PAGE = 50;
+
+/** Keys: who may do what. Made and revoked here; shown when they are made only. */
+export function Keys() {
+  const t = texts.value;
+  const list = usePages((cursor, signal) => {
+    const query = { limit: PAGE, ...(cursor && { cursor }) };
+    return data(api.GET('/v1/keys', { params: { query }, signal }));
+  }, []);
+  return (
+    <Page title={t.pages.keys} actions={<NewKey onMade={list.refresh} />}>
+      <p class="keys-lead">
+        {t.keys.lead} {session.value?.open && t.keys.open}
+      </p>
+      <Listing
+        title={t.pages.keys}
+        list={list}
+        columns={columns(list.refresh)}
+        rowKey={({ id }) => id}
+        empty={t.keys.none}
+      />
+    </Page>
+  );
+}
+
+function columns(refresh: () => void): Column<Key>[] {
+  const { keys: t, common } = texts.value;
+  const c = t.columns;
+  return [
+    { id: 'name', title: common.name, cell: ({ name }) => name },
+    { id: 'role', title: c.role, cell: ({ role }) => role },
+    { id: 'state', title: common.state, cell: (key) => <State of={key} /> },
+    { id: 'subject', title: c.subject, minor: true, cell: ({ subject }) => subject ?? '–' },
+    { id: 'queues', title: c.queues, minor: true, cell: ({ queues }) => queues?.join(', ') ?? t.all },
+    { id: 'ends', title: c.ends, minor: true, cell: ({ expiresAt }) => (expiresAt ? moment(expiresAt) : t.never) },
+    { id: 'made', title: c.made, minor: true, cell: ({ createdAt }) => moment(createdAt) },
+    { id: 'revoke', title: c.actions, numeric: true, cell: (key) => <Revoke of={key} refresh={refresh} /> },
+  ];
+}
+
+function State({ of: { revokedAt, expiresAt } }: { of: Key }) {
+  const [shownAt] = useState(() => Date.now());
+  const t = texts.value.keys;
+  if (revokedAt) return <Badge tone="bad">{t.revoked}</Badge>;
+  if (expiresAt && Date.parse(expiresAt) <= shownAt) return <Badge tone="warn">{t.ended}</Badge>;
+  return <Badge tone="good">{t.active}</Badge>;
+}
+
+function Revoke({ of: { id, name, revokedAt }, refresh }: { of: Key; refresh: () => void }) {
+  const t = texts.value.keys;
+  if (revokedAt) return null;
+  const revoke = async () => {
+    await data(api.DELETE('/v1/keys/{id}', { params: { path: { id } } }));
+    toast(t.revokedSaid(name));
+    refresh();
+  };
+  return (
+    <ConfirmButton danger label={t.revoke} about={name} title={t.revokeTitle(name)} run={revoke}>
+      <p>{t.revokeHint}</p>
+      <p class="muted">
+        <code>{id}</code>
+      </p>
+    </ConfirmButton>
+  );
+}

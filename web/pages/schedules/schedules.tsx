@@ -1,0 +1,126 @@
+import { useId, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { api, data, type Schemas } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
+import { useResource } from '../../api/resource.ts';
+import { ConfirmButton } from '../../components/confirm.tsx';
+import { Empty } from '../../components/feedback.tsx';
+import { duration, moment, number } from '../../components/format.ts';
+import { Listing } from '../../components/listing.tsx';
+import { Page } from '../../components/page.tsx';
+import type { Column } from '../../components/table.tsx';
+import { toast } from '../../components/toasts.tsx';
+import { texts } from '../../texts/texts.ts';
+import { EditSchedule } from './edit.tsx';
+import './schedules.css';
+
+type Schedule = Schemas['Schedule'];
+const PAGE = 50;
+const MOST_TOPICS = 500;
+
+/** Periodic jobs, topic by topic. */
+export function Schedules() {
+  const t = texts.value;
+  const { query } = useLocation();
+  const topic = query.topic ?? '';
+  return (
+    <Page title={t.pages.schedules}>
+      <p class="muted">{t.schedules.lead}</p>
+      <Chooser key={topic} chosen={topic} />
+      {topic === '' ? <Empty>{t.schedules.choose}</Empty> : <Found topic={topic} />}
+    </Page>
+  );
+}
+
+function Chooser({ chosen }: { chosen: string }) {
+  const t = texts.value.schedules;
+  const [topic, setTopic] = useState(chosen);
+  const [id, list] = [useId(), useId()];
+  const { route } = useLocation();
+  const query = { limit: MOST_TOPICS };
+  const known = useResource((signal) => data(api.GET('/v1/topics', { params: { query }, signal })), []);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    route(`/schedules?topic=${encodeURIComponent(topic)}`);
+  };
+  return (
+    <form class="schedules-topic" onSubmit={submit}>
+      <label for={id}>{t.topic}</label>
+      <input
+        id={id}
+        list={list}
+        required
+        maxLength={200}
+        autocomplete="off"
+        value={topic}
+        onInput={(event) => setTopic(event.currentTarget.value)}
+      />
+      <datalist id={list}>
+        {known.data?.items.map(({ name }) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <button type="submit">{t.show}</button>
+    </form>
+  );
+}
+
+function Found({ topic }: { topic: string }) {
+  const t = texts.value.schedules;
+  const list = usePages(
+    (cursor, signal) => {
+      const query = { limit: PAGE, ...(cursor && { cursor }) };
+      return data(api.GET('/v1/topics/{topic}/schedules', { params: { path: { topic }, query }, signal }));
+    },
+    [topic],
+  );
+  return (
+    <Listing
+      title={t.of(topic)}
+      list={list}
+      columns={columns(list.refresh)}
+      rowKey={({ name }) => name}
+      empty={t.none}
+      actions={<EditSchedule topic={topic} onSaved={list.refresh} />}
+    />
+  );
+}
+
+function columns(refresh: () => void): Column<Schedule>[] {
+  const { schedules: t, common } = texts.value;
+  const c = t.columns;
+  return [
+    { id: 'name', title: common.name, cell: ({ name }) => name },
+    { id: 'rhythm', title: c.rhythm, cell: rhythm },
+    { id: 'zone', title: c.zone, minor: true, cell: ({ timezone }) => timezone },
+    { id: 'priority', title: c.priority, numeric: true, minor: true, cell: ({ priority }) => number(priority) },
+    { id: 'changed', title: c.changed, minor: true, cell: ({ updatedAt }) => moment(updatedAt) },
+    {
+      id: 'actions',
+      title: c.actions,
+      cell: (schedule) => (
+        <span class="actions">
+          <EditSchedule topic={schedule.topic} given={schedule} onSaved={refresh} />
+          <Delete of={schedule} refresh={refresh} />
+        </span>
+      ),
+    },
+  ];
+}
+
+const rhythm = ({ everySeconds, cron }: Schedule) =>
+  everySeconds === null ? <code>{cron}</code> : texts.value.schedules.every(duration(everySeconds));
+
+function Delete({ of: { topic, name }, refresh }: { of: Schedule; refresh: () => void }) {
+  const t = texts.value.schedules;
+  const remove = async () => {
+    await data(api.DELETE('/v1/topics/{topic}/schedules/{name}', { params: { path: { topic, name } } }));
+    toast(t.deleted(name));
+    refresh();
+  };
+  return (
+    <ConfirmButton danger label={t.delete} about={name} title={t.deleteTitle(name)} run={remove}>
+      <p>{t.deleteHint}</p>
+    </ConfirmButton>
+  );
+}

@@ -1,0 +1,100 @@
+import { useState } from 'preact/hooks';
+import { useResource } from '../../api/resource.ts';
+import { Loaded } from '../../components/feedback.tsx';
+import { emptyDraft, read } from '../../components/form/draft.ts';
+import { Fields } from '../../components/form/fields.tsx';
+import { Form, refusal, useForm } from '../../components/form/form.tsx';
+import type { Part } from '../../components/form/spec.ts';
+import { Section } from '../../components/page.tsx';
+import { toast } from '../../components/toasts.tsx';
+import { texts } from '../../texts/texts.ts';
+import { changedIn, mergeChanges } from './changes.ts';
+import { Forecast } from './forecast.tsx';
+import type { Foreseen, Given, SettingsOf } from './settings-of.ts';
+
+interface Props {
+  name: string;
+  parts: readonly Part[];
+  of: SettingsOf;
+  /** After each change: what else shows the settings looks again. */
+  onSaved: () => void;
+}
+
+/** The settings of something as a form. It sends what was changed here; the rest stays as it is by then. */
+export function SettingsEditor(props: Props) {
+  const { name, of } = props;
+  const found = useResource((signal) => of.load(name, signal), [name]);
+  return <Loaded of={found}>{(settings) => <Editor key={name} {...props} given={settings} />}</Loaded>;
+}
+
+type EditorProps = Props & { given: Given | null };
+
+function useSettings({ name, parts, of, onSaved, given }: EditorProps) {
+  const { settings: t, form: said } = texts.value;
+  const fields = parts.flatMap((part) => part.fields);
+  const form = useForm(fields, given);
+  const [base, setBase] = useState(given);
+  const [foreseen, setForeseen] = useState<Foreseen | null>(null);
+  const before = base ?? read(fields, emptyDraft(fields), said.wrong).value;
+  const show = (settings: Given | null) => {
+    setBase(settings);
+    form.reset(settings);
+    setForeseen(null);
+  };
+  const send = (use: (settings: Given) => Promise<void>) =>
+    form.submit(async (value) => {
+      setForeseen(null);
+      const { merged, clashing } = mergeChanges(before, value, (await of.load(name)) ?? before);
+      const errors = clashing.map((path) => ({ path, message: t.conflictAt }));
+      if (errors.length > 0) throw refusal('changed', errors);
+      await use(merged);
+    });
+  return {
+    ...{ form, foreseen },
+    isNew: base === null,
+    isChanged: base === null || form.errors.length > 0 || changedIn(before, form.value).length > 0,
+    discard: () => form.attempt(async () => show(await of.load(name))),
+    save: () =>
+      send(async (settings) => {
+        show(await of.save(name, settings));
+        toast(t.saved);
+        onSaved();
+      }),
+    tryOut: of.tryOut && (() => send(async (settings) => setForeseen((await of.tryOut?.(name, settings)) ?? null))),
+  };
+}
+
+function Editor(props: EditorProps) {
+  const t = texts.value.settings;
+  const { form, foreseen, isNew, isChanged, discard, save, tryOut } = useSettings(props);
+  const { draft, setDraft, problem, busy } = form;
+  const actions = (
+    <>
+      <button type="submit" class="primary" disabled={busy || !isChanged}>
+        {t.save}
+      </button>
+      {tryOut && (
+        <button type="button" disabled={busy} title={t.dryRunHint} onClick={() => void tryOut()}>
+          {t.dryRun}
+        </button>
+      )}
+      {!isNew && isChanged && (
+        <button type="button" class="quiet" disabled={busy} onClick={() => void discard()}>
+          {t.discard}
+        </button>
+      )}
+      <output class="muted">{isChanged ? t.unsaved : t.nothingToSave}</output>
+    </>
+  );
+  return (
+    <Form of={form} onSubmit={() => void save()} actions={actions} isChanged={isChanged && !isNew}>
+      {isNew && <p class="note">{t.isNew}</p>}
+      {props.parts.map(({ title, fields }) => (
+        <Section key={title} title={title}>
+          <Fields fields={fields} draft={draft} onChange={setDraft} errors={problem?.errors ?? []} />
+        </Section>
+      ))}
+      {foreseen && <Forecast of={foreseen} />}
+    </Form>
+  );
+}

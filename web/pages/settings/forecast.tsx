@@ -1,0 +1,50 @@
+import { number } from '../../components/format.ts';
+import { Section } from '../../components/page.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { texts } from '../../texts/texts.ts';
+import type { Foreseen } from './settings-of.ts';
+
+/** What a dry run has found. */
+export function Forecast({ of }: { of: Foreseen }) {
+  const t = texts.value.settings;
+  return (
+    <div role="status">
+      <Section title={t.dryRun}>{'wouldMove' in of ? <Moved of={of} /> : <Decided ids={of.wouldDecide} />}</Section>
+    </div>
+  );
+}
+
+type Moving = Extract<Foreseen, { wouldMove: unknown }>;
+
+function Moved({ of: { total, wouldMove } }: { of: Moving }) {
+  const t = texts.value.settings;
+  const columns: Column<Moving['wouldMove'][number]>[] = [
+    { id: 'id', title: t.ticket, cell: ({ id }) => id },
+    { id: 'before', title: t.before, numeric: true, cell: ({ before }) => number(before) },
+    { id: 'after', title: t.after, numeric: true, cell: ({ after }) => number(after) },
+  ];
+  if (total === 0) return <p class="form-body">{t.wouldMoveNone}</p>;
+  return (
+    <>
+      <p class="form-body">
+        {t.wouldMove(number(total))} {total > wouldMove.length && t.firstHundred}
+      </p>
+      <Table caption={t.dryRun} columns={columns} rows={wouldMove} rowKey={({ id }) => id} />
+    </>
+  );
+}
+
+function Decided({ ids }: { ids: string[] }) {
+  const t = texts.value.settings;
+  if (ids.length === 0) return <p class="form-body">{t.wouldDecideNone}</p>;
+  return (
+    <div class="form-body">
+      <p>{t.wouldDecide(number(ids.length))}</p>
+      <p class="settings-ids">
+        {ids.map((id) => (
+          <code key={id}>{id}</code>
+        ))}
+      </p>
+    </div>
+  );
+}

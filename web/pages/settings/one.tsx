@@ -1,0 +1,117 @@
+import type { ComponentChildren } from 'preact';
+import { useLocation, useRoute } from 'preact-iso';
+import { api, data } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { Badge } from '../../components/badge.tsx';
+import { ConfirmButton } from '../../components/confirm.tsx';
+import { saidOf } from '../../components/feedback.tsx';
+import { Page } from '../../components/page.tsx';
+import { toast } from '../../components/toasts.tsx';
+import { texts } from '../../texts/texts.ts';
+import { courtForm } from './court-form.ts';
+import { SettingsEditor } from './editor.tsx';
+import { queueForm } from './queue-form.ts';
+import './settings.css';
+import { courtSettingsOf, queueSettingsOf, topicSettingsOf } from './settings-of.ts';
+import { topicForm } from './topic-form.ts';
+
+/** The settings of a queue, pausing it, and deleting it. */
+export function QueueSettings() {
+  const { queue = '' } = useRoute().params;
+  const params = { path: { queue } };
+  const found = useResource((signal) => data(api.GET('/v1/queues/{queue}', { params, signal })), [queue]);
+  const pause = (paused: boolean) =>
+    data(paused ? api.POST('/v1/queues/{queue}/pause', { params }) : api.POST('/v1/queues/{queue}/resume', { params }));
+  return (
+    <Page title={queue} actions={<Actions name={queue} found={found} pause={pause} remove={removeQueue} />}>
+      <Back paused={found.data?.paused} />
+      <SettingsEditor name={queue} parts={queueForm(texts.value)} of={queueSettingsOf} onSaved={found.refresh} />
+    </Page>
+  );
+}
+
+/** The same of a topic, whose pause is one of its settings. */
+export function TopicSettings() {
+  const { topic = '' } = useRoute().params;
+  const found = useResource((signal) => topicSettingsOf.load(topic, signal), [topic]);
+  const paused = found.data?.paused === true;
+  const pause = async (wanted: boolean) =>
+    topicSettingsOf.save(topic, { ...(await topicSettingsOf.load(topic)), paused: wanted });
+  const seen = { ...found, data: found.data ? { paused } : undefined };
+  return (
+    <Page title={topic} actions={<Actions name={topic} found={seen} pause={pause} remove={removeTopic} />}>
+      <Back paused={paused}>
+        <a href={`/schedules?topic=${encodeURIComponent(topic)}`}>{texts.value.settings.schedules}</a>
+      </Back>
+      <SettingsEditor name={topic} parts={topicForm(texts.value)} of={topicSettingsOf} onSaved={found.refresh} />
+    </Page>
+  );
+}
+
+/** The settings of a court. */
+export function CourtSettings() {
+  const { court = '' } = useRoute().params;
+  return (
+    <Page title={court}>
+      <Back />
+      <SettingsEditor name={court} parts={courtForm(texts.value)} of={courtSettingsOf} onSaved={() => {}} />
+    </Page>
+  );
+}
+
+const removeQueue = (queue: string) => data(api.DELETE('/v1/queues/{queue}', { params: { path: { queue } } }));
+const removeTopic = (topic: string) => data(api.DELETE('/v1/topics/{topic}', { params: { path: { topic } } }));
+
+function Back({ paused = false, children }: { paused?: boolean | undefined; children?: ComponentChildren }) {
+  const t = texts.value;
+  return (
+    <p class="back">
+      <a href="/settings">{t.settings.back}</a>
+      {children}
+      {paused && <Badge tone="warn">{t.common.paused}</Badge>}
+    </p>
+  );
+}
+
+interface ActionsProps {
+  name: string;
+  found: { data: { paused: boolean } | undefined; refresh: () => void };
+  pause: (paused: boolean) => Promise<unknown>;
+  remove: (name: string) => Promise<unknown>;
+}
+
+function Actions({ name, found: { data: it, refresh }, pause, remove }: ActionsProps) {
+  const t = texts.value.settings;
+  const { route } = useLocation();
+  if (!it) return null;
+  const set = async (paused: boolean) => {
+    await pause(paused);
+    toast(paused ? t.pausedSaid(name) : t.resumedSaid(name));
+    refresh();
+  };
+  return (
+    <>
+      {it.paused ? (
+        <button type="button" onClick={() => void set(false).catch((error) => toast(saidOf(error), 'bad'))}>
+          {t.resume}
+        </button>
+      ) : (
+        <ConfirmButton label={t.pause} title={`${t.pause}: ${name}`} run={() => set(true)}>
+          <p>{t.pauseHint(name)}</p>
+        </ConfirmButton>
+      )}
+      <ConfirmButton
+        danger
+        label={t.delete}
+        title={t.deleteTitle(name)}
+        run={async () => {
+          await remove(name);
+          toast(t.deleted(name));
+          route('/settings');
+        }}
+      >
+        <p>{t.deleteHint}</p>
+      </ConfirmButton>
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+import { count, type FieldSpec, type Part, proposed, seconds } from '../../components/form/spec.ts';
+import type { Texts } from '../../texts/en.ts';
+import { callbackFields } from './callback-form.ts';
+
+/** Every setting of a queue. */
+export function queueForm({ queueSettings: t, form }: Texts): Part[] {
+  const escalation: FieldSpec[] = [
+    proposed(seconds('afterSeconds', t.afterSeconds, 600)),
+    proposed(count('priority', t.level, 100)),
+  ];
+  const rule: FieldSpec[] = [
+    { kind: 'text', name: 'name', said: t.ruleName, empty: 'omit' },
+    { ...count('priority', t.setPriority, null), empty: 'omit' },
+    { ...count('add', t.addPriority, null), empty: 'omit' },
+    { kind: 'lines', name: 'requires', said: t.requires, empty: 'omit' },
+    { kind: 'json', name: 'when', said: t.when, empty: 'omit' },
+  ];
+  const callback = callbackFields(form);
+  return [
+    {
+      title: t.handing,
+      fields: [
+        seconds('leaseSeconds', t.leaseSeconds, 300),
+        count('maxHeld', t.maxHeld, 1),
+        { kind: 'flag', name: 'reclaimedFirst', said: t.reclaimedFirst, initial: false },
+      ],
+    },
+    {
+      title: t.priority,
+      fields: [
+        {
+          ...{ kind: 'optional', name: 'ageing', said: t.ageing },
+          fields: [proposed(seconds('secondsPerLevel', t.secondsPerLevel, 60))],
+        },
+        {
+          ...{ kind: 'rows', name: 'escalations', said: t.escalations, fields: escalation },
+          ...{ row: t.escalation, add: t.addEscalation },
+        },
+        { kind: 'rows', name: 'rules', said: t.rules, fields: rule, row: t.rule, add: t.addRule },
+      ],
+    },
+    {
+      title: t.endings,
+      fields: [seconds('deadlineSeconds', t.deadlineSeconds, null), count('maxAttempts', t.maxAttempts, null)],
+    },
+    {
+      title: t.outcome,
+      fields: [
+        { kind: 'optional', name: 'callback', said: t.callback, fields: callback },
+        { kind: 'json', name: 'form', said: t.form, empty: 'null' },
+      ],
+    },
+  ];
+}

@@ -1,0 +1,89 @@
+import { api, data, type Schemas } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
+import { Badge } from '../../components/badge.tsx';
+import { duration, moment, number } from '../../components/format.ts';
+import { Listing } from '../../components/listing.tsx';
+import { Page } from '../../components/page.tsx';
+import type { Column } from '../../components/table.tsx';
+import { texts } from '../../texts/texts.ts';
+import { NewOne } from './new-one.tsx';
+
+const PAGE = 50;
+const page = (cursor: string | undefined) => ({ query: { limit: PAGE, ...(cursor && { cursor }) } });
+
+/** All queues, topics and courts with the settings that matter most; each leads to all of its own. */
+export function Settings() {
+  const t = texts.value;
+  return (
+    <Page title={t.pages.settings}>
+      <Queues />
+      <Topics />
+      <Courts />
+    </Page>
+  );
+}
+
+const byName = ({ name }: { name: string }) => name;
+
+/** The first column: the name, which leads to the settings. */
+function named<Row extends { name: string; paused?: boolean }>(folder: string): Column<Row> {
+  const t = texts.value.common;
+  return {
+    id: 'name',
+    title: t.name,
+    cell: ({ name, paused }) => (
+      <>
+        <a href={`/settings/${folder}/${encodeURIComponent(name)}`}>{name}</a>{' '}
+        {paused && <Badge tone="warn">{t.paused}</Badge>}
+      </>
+    ),
+  };
+}
+
+function Queues() {
+  const { settings: t, home } = texts.value;
+  const list = usePages((cursor, signal) => data(api.GET('/v1/queues', { params: page(cursor), signal })), []);
+  const columns: Column<Schemas['Queue']>[] = [
+    named('queues'),
+    { id: 'lease', title: t.lease, numeric: true, cell: (q) => duration(q.leaseSeconds ?? 0) },
+    { id: 'held', title: home.columns.held, numeric: true, minor: true, cell: (q) => number(q.maxHeld ?? 1) },
+    { id: 'changed', title: t.changed, numeric: true, minor: true, cell: (q) => moment(q.updatedAt) },
+  ];
+  const add = <NewOne label={t.newQueue} folder="queues" hint={t.newName} />;
+  return <Listing title={t.queues} list={list} columns={columns} empty={t.noQueues} rowKey={byName} actions={add} />;
+}
+
+function Topics() {
+  const { settings: t, common, topicSettings } = texts.value;
+  const list = usePages((cursor, signal) => data(api.GET('/v1/topics', { params: page(cursor), signal })), []);
+  const columns: Column<Schemas['Topic']>[] = [
+    named('topics'),
+    { id: 'attempts', title: t.attempts, numeric: true, cell: ({ maxAttempts: n }) => (n ? number(n) : '–') },
+    { id: 'push', title: topicSettings.push[0], minor: true, cell: ({ push }) => push?.url ?? common.none },
+    {
+      id: 'schedules',
+      title: t.schedules,
+      cell: ({ name }) => (
+        <a href={`/schedules?topic=${encodeURIComponent(name)}`} aria-label={`${t.schedules}: ${name}`}>
+          {t.schedules}
+        </a>
+      ),
+    },
+  ];
+  const add = <NewOne label={t.newTopic} folder="topics" hint={t.newTopicName} />;
+  return <Listing title={t.topics} list={list} columns={columns} empty={t.noTopics} rowKey={byName} actions={add} />;
+}
+
+function Courts() {
+  const { settings: t, courtSettings } = texts.value;
+  const list = usePages((cursor, signal) => data(api.GET('/v1/courts', { params: page(cursor), signal })), []);
+  const modes: Record<string, string> = courtSettings.modes;
+  const columns: Column<Schemas['Court']>[] = [
+    named('courts'),
+    { id: 'votes', title: t.votes, numeric: true, cell: (c) => number(c.votesToWin ?? 0) },
+    { id: 'mode', title: courtSettings.mode[0], minor: true, cell: ({ mode = 'claim' }) => modes[mode] ?? mode },
+    { id: 'changed', title: t.changed, numeric: true, minor: true, cell: (c) => moment(c.updatedAt) },
+  ];
+  const add = <NewOne label={t.newCourt} folder="courts" hint={t.newName} />;
+  return <Listing title={t.courts} list={list} columns={columns} empty={t.noCourts} rowKey={byName} actions={add} />;
+}

@@ -1,0 +1,18 @@
+import { count, type Part } from '../../components/form/spec.ts';
+import type { Texts } from '../../texts/en.ts';
+import { callbackFields } from './callback-form.ts';
+
+/** Every setting of a topic. */
+export const topicForm = ({ topicSettings: t, form }: Texts): Part[] => [
+  {
+    title: t.general,
+    fields: [
+      count('maxAttempts', t.maxAttempts, null),
+      { kind: 'choice', name: 'workflow', said: t.workflow, options: Object.entries(t.workflows), initial: 'always' },
+      {
+        ...{ kind: 'optional', name: 'push', said: t.push },
+        fields: [...callbackFields(form), count('concurrency', t.concurrency, 10)],
+      },
+    ],
+  },
+];

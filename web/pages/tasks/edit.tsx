@@ -1,0 +1,234 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { useLocation, useRoute } from 'preact-iso';
+import { api, data, type Schemas } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { ConfirmButton } from '../../components/confirm.tsx';
+import { Loaded } from '../../components/feedback.tsx';
+import { type Draft, isDraft } from '../../components/form/draft.ts';
+import { Fields } from '../../components/form/fields.tsx';
+import { Form, type FormState, useForm } from '../../components/form/form.tsx';
+import type { Part } from '../../components/form/spec.ts';
+import { Page, Section } from '../../components/page.tsx';
+import { toast } from '../../components/toasts.tsx';
+import { texts } from '../../texts/texts.ts';
+import { changedIn } from '../settings/changes.ts';
+import { paramFields, type Template, taskForm } from './form.ts';
+import { mayWrite } from './may-write.ts';
+import { Tabs } from './tabs.tsx';
+
+type Task = Schemas['Task'];
+const MOST = 500;
+
+interface Known {
+  templates: Template[];
+  /** `gid_…` */
+  executors: string[];
+}
+
+/** What a form offers to choose from; the task's own template is there, however many there are. */
+async function loadKnown(signal: AbortSignal, used?: string): Promise<Known> {
+  const params = { query: { limit: MOST } };
+  const [templates, groups] = await Promise.all([
+    data(api.GET('/v1/templates', { params, signal })),
+    data(api.GET('/v1/groups', { params, signal })),
+  ]);
+  const isMissing = used !== undefined && !templates.items.some(({ id }) => id === used);
+  const own =
+    isMissing &&
+    (await data(api.GET('/v1/templates/{id}', { params: { path: { id: used } }, signal }))
+      // a deleted task's template may be deleted as well
+      .catch(() => null));
+  return {
+    templates: own ? [own, ...templates.items] : templates.items,
+    executors: groups.items.map(({ id }) => `gid_${id}`),
+  };
+}
+
+/** Adds a task. */
+export function NewTask() {
+  const t = texts.value.tasks;
+  const known = useResource((signal) => loadKnown(signal), []);
+  return (
+    <Page title={t.add}>
+      <Tabs />
+      <Loaded of={known}>{(found) => <Adding known={found} />}</Loaded>
+    </Page>
+  );
+}
+
+function Adding({ known }: { known: Known }) {
+  const t = texts.value.tasks;
+  const [added, setAdded] = useState<Task | null>(null);
+  const { form, parts, onChange } = useTaskForm(known, null);
+  const add = () => {
+    setAdded(null);
+    return form.submit(async (body) => {
+      // the document has a type of its own for each rhythm; which one this is, the API says
+      setAdded(await data(api.POST('/v1/tasks', { body: body as never })));
+      scrollTo(0, 0);
+    });
+  };
+  return (
+    <TaskForm form={form} parts={parts} onChange={onChange} onSubmit={() => void add()} label={t.save}>
+      {added && (
+        <Said task={added}>
+          {t.added(added.id)} <a href={`/tasks/edit/${encodeURIComponent(added.id)}`}>{t.open}</a>
+        </Said>
+      )}
+    </TaskForm>
+  );
+}
+
+/** A task: its fields to change, and deleting it. */
+export function EditTask() {
+  const t = texts.value.tasks;
+  const { id = '' } = useRoute().params;
+  const found = useResource(
+    async (signal) => {
+      const task = await data(api.GET('/v1/tasks/{id}', { params: { path: { id } }, signal }));
+      return { task, known: await loadKnown(signal, task.templateId) };
+    },
+    [id],
+  );
+  const task = found.data?.task;
+  const actions = task?.state === 'active' && mayWrite() && <Delete id={id} />;
+  const executor = encodeURIComponent(task?.executor ?? '');
+  return (
+    <Page title={id} actions={actions}>
+      <Tabs />
+      <p class="tasks-links">
+        <a href={`/tasks/calendar?executor=${executor}`}>{t.inCalendar}</a>
+        <a href={`/tasks/log?taskId=${encodeURIComponent(id)}`}>{t.itsLog}</a>
+      </p>
+      <Loaded of={found}>{({ task: it, known }) => <Changing key={it.id} task={it} known={known} />}</Loaded>
+    </Page>
+  );
+}
+
+function Delete({ id }: { id: string }) {
+  const t = texts.value.tasks;
+  const { route } = useLocation();
+  const remove = async () => {
+    await data(api.DELETE('/v1/tasks/{id}', { params: { path: { id } } }));
+    toast(t.deleted(id));
+    route('/tasks');
+  };
+  return (
+    <ConfirmButton danger label={t.delete} title={t.deleteTitle(id)} run={remove}>
+      <p>{t.deleteHint}</p>
+    </ConfirmButton>
+  );
+}
+
+function Changing({ task: loaded, known }: { task: Task; known: Known }) {
+  const t = texts.value.tasks;
+  const [task, setTask] = useState(loaded);
+  const [isSaved, setSaved] = useState(false);
+  const { form, parts, onChange } = useTaskForm(known, task);
+  const changed = changedIn(task as object as Record<string, unknown>, form.value);
+  const save = () =>
+    form.submit(async (value) => {
+      const body = Object.fromEntries(changed.map((name) => [name, value[name]])) as Schemas['PatchTask'];
+      const answer = await data(api.PATCH('/v1/tasks/{id}', { params: { path: { id: task.id } }, body }));
+      const { warnings: _, ...kept } = answer;
+      setTask(kept);
+      form.reset(kept);
+      setSaved(true);
+      toast([t.saved, ...(answer.warnings ?? []).map(({ message }) => message)].join(' '));
+    });
+  if (task.state === 'deleted') return <p class="note warn">{t.isDeleted}</p>;
+  const isChanged = form.errors.length > 0 || changed.length > 0;
+  return (
+    <TaskForm
+      form={form}
+      parts={parts}
+      onChange={onChange}
+      onSubmit={() => void save()}
+      label={t.save}
+      disabled={!isChanged || !mayWrite()}
+      state={isChanged ? t.changeHint : t.nothingToSave}
+    >
+      {isSaved && <Said task={task}>{t.saved}</Said>}
+    </TaskForm>
+  );
+}
+
+/** What was saved, and what cannot take effect yet. */
+function Said({ task, children }: { task: Task; children: ComponentChildren }) {
+  return (
+    <div class="note" role="status">
+      <p>{children}</p>
+      {task.warnings?.map(({ path, message }) => (
+        <p key={path}>
+          <code>{path}</code> {message}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function useTaskForm({ templates, executors }: Known, task: Task | null) {
+  const [type, setType] = useState<string>(task?.type ?? 'once');
+  const [templateId, setTemplate] = useState(task?.templateId ?? '');
+  const find = (id: unknown) => templates.find((one) => one.id === id);
+  const partsOf = (isRotating: boolean) =>
+    taskForm(texts.value, { isNew: task === null, isRotating, templates, template: find(templateId), executors });
+  // the inputs of both types from the beginning, so that changing the type brings them with their defaults
+  const [all] = useState(() => partsOf(true).flatMap(({ fields }) => fields));
+  const parts = partsOf(type === 'rotate');
+  const form = useForm(
+    parts.flatMap(({ fields }) => fields),
+    task as Record<string, unknown> | null,
+    all,
+  );
+  const onChange = (draft: Draft) => {
+    const { type: newType, templateId: chosen } = draft.values;
+    if (typeof newType === 'string') setType(newType);
+    if (typeof chosen !== 'string' || chosen === templateId) return form.setDraft(draft);
+    setTemplate(chosen);
+    form.setDraft(withParams(draft, find(chosen)));
+  };
+  return { form, parts, onChange };
+}
+
+/** The inputs of another template; what has the same name is kept. */
+function withParams(draft: Draft, template: Template | undefined): Draft {
+  const { params } = draft.values;
+  const old = isDraft(params) ? params.values : {};
+  const fields = template ? paramFields(template, texts.value.tasks.form) : [];
+  const values = Object.fromEntries(fields.map(({ name }) => [name, old[name] ?? '']));
+  return { ...draft, values: { ...draft.values, params: { base: {}, values } } };
+}
+
+interface TaskFormProps {
+  form: FormState;
+  parts: readonly Part[];
+  onChange: (draft: Draft) => void;
+  onSubmit: () => void;
+  label: string;
+  disabled?: boolean;
+  state?: string;
+  children?: ComponentChildren;
+}
+
+function TaskForm({ form, parts, onChange, onSubmit, label, disabled = false, state, children }: TaskFormProps) {
+  const actions = (
+    <>
+      <button type="submit" class="primary" disabled={form.busy || disabled}>
+        {label}
+      </button>
+      {state && <output class="muted">{state}</output>}
+    </>
+  );
+  return (
+    <Form of={form} onSubmit={onSubmit} actions={actions} isChanged={state !== undefined && !disabled}>
+      {children}
+      {parts.map(({ title, fields }) => (
+        <Section key={title} title={title}>
+          <Fields fields={fields} draft={form.draft} onChange={onChange} errors={form.problem?.errors ?? []} />
+        </Section>
+      ))}
+    </Form>
+  );
+}

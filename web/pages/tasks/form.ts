@@ -1,0 +1,88 @@
+import type { Schemas } from '../../api/client.ts';
+import { count, type FieldSpec, type Part, seconds } from '../../components/form/spec.ts';
+import { zones } from '../../components/form/zones.ts';
+import type { Texts } from '../../texts/en.ts';
+
+export type Template = Schemas['Template'];
+
+interface Known {
+  isNew: boolean;
+  isRotating: boolean;
+  templates: readonly Template[];
+  /** The one that is chosen. */
+  template: Template | undefined;
+  /** `gid_…` */
+  executors: readonly string[];
+}
+
+/** Every field of a task; its parameters are those of its template. */
+export const taskForm = (texts: Texts, known: Known): Part[] => [
+  { title: texts.tasks.form.what, fields: what(texts, known) },
+  { title: texts.tasks.form.when, fields: when(texts.tasks.form, known) },
+  { title: texts.tasks.form.dispatching, fields: dispatching(texts.tasks.form) },
+  { title: texts.tasks.form.outcome, fields: [callback(texts, known)] },
+];
+
+type FormTexts = Texts['tasks']['form'];
+
+function what({ tasks: { form: t } }: Texts, { isNew, templates, template, executors }: Known): FieldSpec[] {
+  const options = templates.map(({ id, name }) => [id, name === id ? id : `${name} (${id})`] as const);
+  return [
+    ...(isNew ? [{ kind: 'text', name: 'id', said: t.id, empty: 'omit' } as const] : []),
+    { kind: 'text', name: 'executor', said: t.executor, empty: 'required', suggestions: executors },
+    {
+      ...{ kind: 'choice', name: 'templateId', said: t.templateId, initial: '', proposed: true },
+      options: [...(template ? [] : [['', t.noTemplate] as const]), ...options],
+    },
+    {
+      ...{ kind: 'object', name: 'params' },
+      said: template ? t.params : [t.params[0], t.chooseTemplate],
+      fields: template ? paramFields(template, t) : [],
+    },
+  ];
+}
+
+/** A template's parameters as fields. */
+export const paramFields = ({ params }: Template, t: FormTexts): FieldSpec[] =>
+  Object.entries(params).map(([name, { type, required }]) => ({
+    ...{ kind: 'param', name, type },
+    said: [name, t.param(t.types4[type], required)],
+  }));
+
+function when(t: FormTexts, { isNew, isRotating }: Known): FieldSpec[] {
+  const type: FieldSpec = {
+    ...{ kind: 'choice', name: 'type', said: t.type, options: Object.entries(t.types) },
+    ...{ initial: 'once', proposed: true },
+  };
+  const rhythm: FieldSpec[] = [
+    count('everyMinutes', t.everyMinutes, null),
+    { kind: 'text', name: 'dailyTime', said: t.dailyTime, empty: 'null' },
+    count('everyDays', t.everyDays, 1),
+    { kind: 'text', name: 'timezone', said: t.timezone, empty: 'omit', initial: 'UTC', suggestions: zones() },
+  ];
+  return [
+    ...(isNew ? [type] : []),
+    { kind: 'moment', name: 'startTime', said: t.startTime, empty: 'required' },
+    ...(isRotating ? rhythm : []),
+    { kind: 'moment', name: 'endTime', said: t.endTime, empty: 'null' },
+  ];
+}
+
+const dispatching = (t: FormTexts): FieldSpec[] => [
+  count('dispatchTimes', t.dispatchTimes, 1),
+  { kind: 'choice', name: 'dispatch', said: t.dispatch, options: Object.entries(t.dispatches), initial: 'each-once' },
+  { kind: 'choice', name: 'catchUp', said: t.catchUp, options: Object.entries(t.catchUps), initial: 'all' },
+  seconds('lookbackSeconds', t.lookbackSeconds, 86_400),
+  seconds('answerSeconds', t.answerSeconds, null),
+];
+
+/** A task is shown without its callback's secret, so an empty one is none that was taken away. */
+const callback = ({ tasks: { form: t }, form }: Texts, { isNew }: Known): FieldSpec => ({
+  ...{ kind: 'optional', name: 'callback', said: t.callback },
+  fields: [
+    { kind: 'text', name: 'url', said: form.callbackUrl, empty: 'required' },
+    isNew
+      ? { kind: 'secret', name: 'secret', said: form.callbackSecret }
+      : { kind: 'secret', name: 'secret', said: t.keptSecret, empty: 'omit' },
+  ],
+});

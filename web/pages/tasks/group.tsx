@@ -1,0 +1,115 @@
+import { useState } from 'preact/hooks';
+import { useRoute } from 'preact-iso';
+import { api, data, type Schemas } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { Empty, Loaded, saidOf } from '../../components/feedback.tsx';
+import { FormDialog } from '../../components/form/form-dialog.tsx';
+import { number } from '../../components/format.ts';
+import { Page, Section } from '../../components/page.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { toast } from '../../components/toasts.tsx';
+import { texts } from '../../texts/texts.ts';
+import { mayWrite } from './may-write.ts';
+import { Tabs } from './tabs.tsx';
+
+const MOST_SHOWN = 200;
+
+const change = (gid: string, body: Schemas['ChangeMembers']) =>
+  data(api.POST('/v1/groups/{gid}/members', { params: { path: { gid } }, body }));
+
+/** A group's members. */
+export function TaskGroup() {
+  const t = texts.value.taskLists;
+  const { gid = '' } = useRoute().params;
+  const found = useResource(
+    (signal) => data(api.GET('/v1/groups/{gid}', { params: { path: { gid } }, signal })),
+    [gid],
+  );
+  return (
+    <Page title={gid} actions={mayWrite() && found.data && <AddMembers gid={gid} onSaved={found.refresh} />}>
+      <Tabs />
+      <p class="tasks-links">
+        <a href="/tasks/groups">{t.backToGroups}</a>
+        <a href={`/tasks?executor=${encodeURIComponent(`gid_${gid}`)}`}>{t.tasksOf}</a>
+        <span class="muted">{t.groupHint}</span>
+      </p>
+      <Section title={t.membersOf(gid)}>
+        <Loaded of={found}>{({ members }) => <Members gid={gid} members={members} refresh={found.refresh} />}</Loaded>
+      </Section>
+    </Page>
+  );
+}
+
+function Members({ gid, members, refresh }: { gid: string; members: string[]; refresh: () => void }) {
+  const t = texts.value.taskLists;
+  const [wanted, setWanted] = useState('');
+  const remove = async (uid: string) => {
+    await change(gid, { add: [], remove: [uid] });
+    toast(t.removed(uid));
+    refresh();
+  };
+  const columns: Column<string>[] = [
+    { id: 'uid', title: t.uid, cell: (uid) => uid },
+    {
+      id: 'actions',
+      title: t.actions,
+      numeric: true,
+      cell: (uid) =>
+        mayWrite() && (
+          <button
+            type="button"
+            aria-label={`${t.remove}: ${uid}`}
+            onClick={() => void remove(uid).catch((error) => toast(saidOf(error), 'bad'))}
+          >
+            {t.remove}
+          </button>
+        ),
+    },
+  ];
+  if (members.length === 0) return <Empty>{t.noMembers}</Empty>;
+  const fitting = members.filter((uid) => uid.includes(wanted));
+  const shown = fitting.slice(0, MOST_SHOWN);
+  return (
+    <>
+      <div class="form-body tasks-find">
+        <input
+          type="search"
+          aria-label={t.filter}
+          placeholder={t.filter}
+          value={wanted}
+          onInput={(event) => setWanted(event.currentTarget.value)}
+        />
+        <output class="muted">{t.firstOf(number(shown.length), number(members.length))}</output>
+      </div>
+      {shown.length > 0 && <Table caption={t.membersOf(gid)} columns={columns} rows={shown} rowKey={(uid) => uid} />}
+    </>
+  );
+}
+
+function AddMembers({ gid, onSaved }: { gid: string; onSaved: () => void }) {
+  const t = texts.value.taskLists;
+  const [open, setOpen] = useState(false);
+  const add = async ({ add: names }: Readonly<Record<string, unknown>>) => {
+    await change(gid, { add: names as string[], remove: [] });
+    toast(t.saved);
+    setOpen(false);
+    onSaved();
+  };
+  return (
+    <>
+      <button type="button" class="primary" onClick={() => setOpen(true)}>
+        {t.addMembers}
+      </button>
+      {open && (
+        <FormDialog
+          title={t.addMembers}
+          fields={[{ kind: 'lines', name: 'add', said: t.members, empty: 'required' }]}
+          given={null}
+          label={t.addMembers}
+          onSubmit={add}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,86 @@
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { api, data, type Schemas } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
+import { CallError } from '../../api/problem.ts';
+import { refusal } from '../../components/form/form.tsx';
+import { FormDialog } from '../../components/form/form-dialog.tsx';
+import type { FieldSpec } from '../../components/form/spec.ts';
+import { moment, number } from '../../components/format.ts';
+import { Listing } from '../../components/listing.tsx';
+import { Page } from '../../components/page.tsx';
+import type { Column } from '../../components/table.tsx';
+import type { Texts } from '../../texts/en.ts';
+import { texts } from '../../texts/texts.ts';
+import { mayWrite } from './may-write.ts';
+import { Tabs } from './tabs.tsx';
+
+const PAGE = 50;
+
+/** Groups of users that tasks are for. */
+export function TaskGroups() {
+  const { taskLists: t, common } = texts.value;
+  const list = usePages((cursor, signal) => {
+    const query = { limit: PAGE, ...(cursor && { cursor }) };
+    return data(api.GET('/v1/groups', { params: { query }, signal }));
+  }, []);
+  const columns: Column<Schemas['GroupSummary']>[] = [
+    {
+      id: 'name',
+      title: common.name,
+      cell: ({ id }) => <a href={`/tasks/groups/${encodeURIComponent(id)}`}>{id}</a>,
+    },
+    { id: 'size', title: t.size, numeric: true, cell: ({ size }) => number(size) },
+    { id: 'changed', title: t.changed, numeric: true, minor: true, cell: ({ updatedAt }) => moment(updatedAt) },
+  ];
+  return (
+    <Page title={t.groups} actions={mayWrite() && <NewGroup />}>
+      <Tabs />
+      <Listing title={t.groups} list={list} columns={columns} rowKey={({ id }) => id} empty={t.noGroups} />
+    </Page>
+  );
+}
+
+const groupFields = ({ taskLists: t }: Texts): FieldSpec[] => [
+  { kind: 'text', name: 'gid', said: t.gid, empty: 'required' },
+  { kind: 'lines', name: 'members', said: t.members, empty: 'omit' },
+];
+
+const exists = (gid: string) =>
+  data(api.GET('/v1/groups/{gid}', { params: { path: { gid } } })).then(
+    () => true,
+    (error) => {
+      if (error instanceof CallError && error.problem.code === 'not_found') return false;
+      throw error;
+    },
+  );
+
+/** Makes a group. One that is there already is not emptied by that. */
+function NewGroup() {
+  const t = texts.value.taskLists;
+  const [open, setOpen] = useState(false);
+  const { route } = useLocation();
+  const create = async (value: Readonly<Record<string, unknown>>) => {
+    const [gid, members] = [String(value.gid).trim(), (value.members ?? []) as string[]];
+    if (await exists(gid)) throw refusal('id_conflict', [{ path: 'gid', message: t.exists(gid) }]);
+    await data(api.PUT('/v1/groups/{gid}', { params: { path: { gid } }, body: { members } }));
+    route(`/tasks/groups/${encodeURIComponent(gid)}`);
+  };
+  return (
+    <>
+      <button type="button" class="primary" onClick={() => setOpen(true)}>
+        {t.newGroup}
+      </button>
+      {open && (
+        <FormDialog
+          title={t.newGroup}
+          fields={groupFields(texts.value)}
+          given={null}
+          label={t.create}
+          onSubmit={create}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}

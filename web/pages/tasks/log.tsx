@@ -1,0 +1,72 @@
+import { useLocation } from 'preact-iso';
+import { api, data, type Schemas } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
+import { Badge, type Tone } from '../../components/badge.tsx';
+import type { LeafSpec } from '../../components/form/spec.ts';
+import { moment } from '../../components/format.ts';
+import { Listing } from '../../components/listing.tsx';
+import { Page } from '../../components/page.tsx';
+import type { Column } from '../../components/table.tsx';
+import type { Texts } from '../../texts/en.ts';
+import { texts } from '../../texts/texts.ts';
+import { Filters } from './filters.tsx';
+import { Tabs } from './tabs.tsx';
+
+type Line = Schemas['DispatchLine'];
+const PAGE = 100;
+
+const filterFields = ({ taskLists: t }: Texts): LeafSpec[] => [
+  { kind: 'text', name: 'uid', said: [t.uid, ''], empty: 'omit' },
+  { kind: 'text', name: 'taskId', said: [t.task, ''], empty: 'omit' },
+  { kind: 'moment', name: 'from', said: [t.from, ''], empty: 'omit' },
+];
+
+/** Who was given what, by user, task and time. */
+export function DispatchLog() {
+  const t = texts.value;
+  const { query } = useLocation();
+  const { uid, taskId, from } = query;
+  const list = usePages(
+    (cursor, signal) => {
+      const asked = { ...(uid && { uid }), ...(taskId && { taskId }), ...(from && { from }) };
+      const query = { limit: PAGE, ...(cursor && { cursor }), ...asked };
+      return data(api.GET('/v1/dispatch-log', { params: { query }, signal }));
+    },
+    [uid, taskId, from],
+    ({ kind }) => kind === 'task',
+  );
+  return (
+    <Page title={t.taskLists.log}>
+      <Tabs />
+      <p class="tasks-links muted">{t.taskLists.logLead}</p>
+      <Filters key={JSON.stringify(query)} path="/tasks/log" fields={filterFields(t)} />
+      <Listing
+        title={t.taskLists.log}
+        list={list}
+        columns={columns()}
+        rowKey={({ logId, type }) => `${logId} ${type}`}
+        empty={t.taskLists.noLines}
+      />
+    </Page>
+  );
+}
+
+const TONES: Record<Line['type'], Tone> = { dispatched: 'info', completed: 'good', returned: 'warn' };
+
+function columns(): Column<Line>[] {
+  const t = texts.value.taskLists;
+  const result = ({ result: it }: Line) => (it === null ? '–' : <code>{JSON.stringify(it).slice(0, 200)}</code>);
+  return [
+    { id: 'at', title: t.at, cell: ({ at }) => moment(at) },
+    { id: 'what', title: t.what, cell: ({ type }) => <Badge tone={TONES[type]}>{t.types[type]}</Badge> },
+    { id: 'uid', title: t.uid, cell: ({ uid }) => uid },
+    {
+      id: 'task',
+      title: t.task,
+      cell: ({ taskId }) => <a href={`/tasks/edit/${encodeURIComponent(taskId)}`}>{taskId}</a>,
+    },
+    { id: 'occurrence', title: t.occurrence, minor: true, cell: ({ occurrence }) => moment(occurrence) },
+    { id: 'result', title: t.result, minor: true, cell: result },
+    { id: 'logId', title: t.logId, minor: true, cell: ({ logId }) => <code>{logId}</code> },
+  ];
+}

@@ -1,0 +1,81 @@
+import { useLocation } from 'preact-iso';
+import { api, data, type Schemas } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
+import type { LeafSpec } from '../../components/form/spec.ts';
+import { duration, moment, number } from '../../components/format.ts';
+import { Listing } from '../../components/listing.tsx';
+import { Page } from '../../components/page.tsx';
+import type { Column } from '../../components/table.tsx';
+import type { Texts } from '../../texts/en.ts';
+import { texts } from '../../texts/texts.ts';
+import { Filters } from './filters.tsx';
+import { mayWrite } from './may-write.ts';
+import { Tabs } from './tabs.tsx';
+
+type Task = Schemas['Task'];
+const PAGE = 50;
+
+const filterFields = ({ tasks: t, common }: Texts): LeafSpec[] => [
+  { kind: 'text', name: 'executor', said: [t.executor, t.executorHint], empty: 'omit' },
+  { kind: 'moment', name: 'from', said: [t.from, t.fromHint], empty: 'omit' },
+  { kind: 'moment', name: 'to', said: [t.to, t.toHint], empty: 'omit' },
+  {
+    ...{ kind: 'choice', name: 'state', said: [common.state, ''] },
+    ...{ options: Object.entries(t.states), initial: 'active', proposed: true },
+  },
+  { kind: 'flag', name: 'ownOnly', said: [t.ownOnly, ''], initial: false, proposed: true },
+];
+
+/** Tasks that have to do with a time, of all or of a user or group. */
+export function Tasks() {
+  const t = texts.value;
+  const { query } = useLocation();
+  const add = mayWrite() && (
+    <a class="button primary" href="/tasks/new">
+      {t.tasks.add}
+    </a>
+  );
+  return (
+    <Page title={t.pages.tasks} actions={add}>
+      <Tabs />
+      <Filters key={JSON.stringify(query)} path="/tasks" fields={filterFields(t)} />
+      <Found query={query} />
+    </Page>
+  );
+}
+
+function Found({ query: { executor, from, to, state, ownOnly } }: { query: Record<string, string> }) {
+  const t = texts.value;
+  const list = usePages(
+    (cursor, signal) => {
+      const query = {
+        ...{ limit: PAGE, ...(cursor && { cursor }), ...(executor && { executor }), ...(from && { from }) },
+        ...{ ...(to && { to }), ...(ownOnly && { include: 'own' as const }) },
+        state: state === 'deleted' ? ('deleted' as const) : ('active' as const),
+      };
+      return data(api.GET('/v1/tasks', { params: { query }, signal }));
+    },
+    [executor, from, to, state, ownOnly],
+    ({ kind }) => kind === 'task' || kind === 'rotation',
+  );
+  return <Listing title={t.pages.tasks} list={list} columns={columns()} rowKey={({ id }) => id} empty={t.tasks.none} />;
+}
+
+function columns(): Column<Task>[] {
+  const c = texts.value.tasks.columns;
+  return [
+    { id: 'task', title: c.task, cell: ({ id }) => <a href={`/tasks/edit/${encodeURIComponent(id)}`}>{id}</a> },
+    { id: 'rhythm', title: c.rhythm, cell: rhythm },
+    { id: 'executor', title: c.executor, cell: ({ executor }) => executor },
+    { id: 'template', title: c.template, minor: true, cell: ({ templateId }) => templateId },
+    { id: 'start', title: c.start, minor: true, cell: ({ startTime }) => moment(startTime) },
+    { id: 'times', title: c.times, numeric: true, minor: true, cell: ({ dispatchTimes }) => number(dispatchTimes) },
+  ];
+}
+
+function rhythm({ everyMinutes, dailyTime, everyDays, timezone }: Task): string {
+  const t = texts.value.tasks;
+  if (everyMinutes !== null) return t.everyMinutes(duration(everyMinutes * 60));
+  if (dailyTime === null) return t.once;
+  return everyDays === 1 ? t.daily(dailyTime, timezone) : t.everyDays(number(everyDays), dailyTime, timezone);
+}

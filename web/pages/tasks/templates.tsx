@@ -1,0 +1,123 @@
+import { useState } from 'preact/hooks';
+import { api, data, type Schemas } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
+import { ConfirmButton } from '../../components/confirm.tsx';
+import { refusal } from '../../components/form/form.tsx';
+import { FormDialog } from '../../components/form/form-dialog.tsx';
+import type { FieldSpec } from '../../components/form/spec.ts';
+import { Listing } from '../../components/listing.tsx';
+import { Page } from '../../components/page.tsx';
+import type { Column } from '../../components/table.tsx';
+import { toast } from '../../components/toasts.tsx';
+import type { Texts } from '../../texts/en.ts';
+import { texts } from '../../texts/texts.ts';
+import { mayWrite } from './may-write.ts';
+import { Tabs } from './tabs.tsx';
+
+type Template = Schemas['Template'];
+const PAGE = 50;
+
+/** What tasks' parameters must look like. A template is never changed: tasks rely on it. */
+export function TaskTemplates() {
+  const { taskLists: t } = texts.value;
+  const list = usePages((cursor, signal) => {
+    const query = { limit: PAGE, ...(cursor && { cursor }) };
+    return data(api.GET('/v1/templates', { params: { query }, signal }));
+  }, []);
+  return (
+    <Page title={t.templates} actions={mayWrite() && <NewTemplate onMade={list.refresh} />}>
+      <Tabs />
+      <Listing
+        title={t.templates}
+        list={list}
+        columns={columns(list.refresh)}
+        rowKey={({ id }) => id}
+        empty={t.noTemplates}
+      />
+    </Page>
+  );
+}
+
+function columns(refresh: () => void): Column<Template>[] {
+  const { taskLists: t, tasks, common } = texts.value;
+  const said = ([name, { type, required }]: [string, Template['params'][string]]) =>
+    `${name}: ${tasks.form.param(tasks.form.types4[type], required)}`;
+  return [
+    { id: 'id', title: t.templateId[0], cell: ({ id }) => id },
+    { id: 'name', title: common.name, minor: true, cell: ({ name }) => name },
+    {
+      id: 'params',
+      title: t.params[0],
+      cell: ({ params }) => Object.entries(params).map(said).join('; ') || common.none,
+    },
+    {
+      id: 'actions',
+      title: t.actions,
+      numeric: true,
+      cell: ({ id }) => mayWrite() && <Delete id={id} refresh={refresh} />,
+    },
+  ];
+}
+
+function Delete({ id, refresh }: { id: string; refresh: () => void }) {
+  const t = texts.value.taskLists;
+  const remove = async () => {
+    await data(api.DELETE('/v1/templates/{id}', { params: { path: { id } } }));
+    toast(t.deleted(id));
+    refresh();
+  };
+  return (
+    <ConfirmButton danger label={t.delete} about={id} title={t.deleteTitle(id)} run={remove}>
+      <p>{t.deleteHint}</p>
+    </ConfirmButton>
+  );
+}
+
+const templateFields = ({ taskLists: t, tasks }: Texts): FieldSpec[] => [
+  { kind: 'text', name: 'name', said: t.templateName, empty: 'required' },
+  { kind: 'text', name: 'id', said: t.templateId, empty: 'omit' },
+  {
+    ...{ kind: 'rows', name: 'params', said: t.params, row: t.param, add: t.addParam },
+    fields: [
+      { kind: 'text', name: 'name', said: t.paramName, empty: 'required' },
+      {
+        ...{ kind: 'choice', name: 'type', said: t.paramType, initial: 'string', proposed: true },
+        options: Object.entries(tasks.form.types4),
+      },
+      { kind: 'flag', name: 'required', said: t.required, initial: true, proposed: true },
+    ],
+  },
+];
+
+function NewTemplate({ onMade }: { onMade: () => void }) {
+  const t = texts.value.taskLists;
+  const [open, setOpen] = useState(false);
+  const create = async ({ params, ...value }: Readonly<Record<string, unknown>>) => {
+    const rows = params as (Template['params'][string] & { name: string })[];
+    const twice = rows.findIndex(({ name }, n) => rows.findIndex((other) => other.name === name) < n);
+    if (twice !== -1) throw refusal('invalid_request', [{ path: `params.${twice}.name`, message: t.twice }]);
+    const byName = Object.fromEntries(rows.map(({ name, type, required }) => [name, { type, required }]));
+    const body = { ...value, params: byName } as Schemas['NewTemplate'];
+    await data(api.POST('/v1/templates', { body }));
+    toast(t.saved);
+    setOpen(false);
+    onMade();
+  };
+  return (
+    <>
+      <button type="button" class="primary" onClick={() => setOpen(true)}>
+        {t.newTemplate}
+      </button>
+      {open && (
+        <FormDialog
+          title={t.newTemplate}
+          fields={templateFields(texts.value)}
+          given={null}
+          label={t.create}
+          onSubmit={create}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}

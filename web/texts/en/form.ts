@@ -1,0 +1,21 @@
+import { said } from '../said.ts';
+
+/** What forms say about their inputs. */
+export const form = {
+  seconds: 'seconds',
+  onePerLine: 'One per line.',
+  inZone: (zone: string) => `In your time zone, ${zone}.`,
+  defaultIs: (value: string) => `Default: ${value}.`,
+  on: 'On',
+  remove: 'Remove',
+  show: 'Show',
+  newSecret: 'New secret',
+  wrong: {
+    required: 'is required',
+    number: 'must be a number',
+    json: 'is not JSON',
+    moment: 'must be a date and a time',
+  },
+  callbackUrl: said('Address', 'Calls are POSTed there.'),
+  callbackSecret: said('Secret', 'Signs each call as Standard Webhooks say: whsec_ and base64 of 24 to 64 bytes.'),
+};
