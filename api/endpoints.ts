@@ -9,7 +9,7 @@ import {
   renewCase,
 } from './cases/judging.ts';
 import { putGoldEndpoint } from './courts/gold.ts';
-import { putJurorsEndpoint } from './courts/jurors.ts';
+import { getJurorEndpoint, putJurorsEndpoint } from './courts/jurors.ts';
 import { getCourtEndpoint, listCourtsEndpoint, putCourtEndpoint } from './courts/settings.ts';
 import { courtStatsEndpoint } from './courts/stats.ts';
 import { listDeliveriesEndpoint, redeliverEndpoint } from './deliveries/all.ts';
@@ -132,6 +132,7 @@ export const endpoints = [
   getCourtEndpoint,
   listCourtsEndpoint,
   putJurorsEndpoint,
+  getJurorEndpoint,
   putGoldEndpoint,
   courtStatsEndpoint,
   addCaseEndpoint,

@@ -137,4 +137,24 @@ export const CourtStats = z
   })
   .openapi('CourtStats');
 
+export const CourtJuror = z
+  .object({
+    id: z.string(),
+    eligible: z.boolean(),
+    window: z
+      .object({
+        cases: z.number().int().openapi({ description: 'Different cases that may be shown in it' }),
+        shown: z.number().int(),
+        left: z.number().int(),
+        freesAt: z.string().nullable().openapi({ description: 'When the first of the shown cases leaves the window' }),
+      })
+      .nullable(),
+    day: z
+      .object({ votes: z.number().int(), limit: z.number().int(), left: z.number().int(), endsAt: z.string() })
+      .nullable()
+      .openapi({ description: 'Of UTC; null: votes are not limited by the day' }),
+  })
+  .openapi('CourtJuror');
+
+export const CourtJurorParam = z.object({ court: Name, juror: Name });
 export const CourtParam = z.object({ court: Name });

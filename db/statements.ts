@@ -331,6 +331,7 @@ export interface Statements {
   gold_of: { params: { court: string }; row: { id: string; ended_at: Date | null } };
   change_gold: { params: { gold: unknown; court: string }; row: never; moves: 'unseen' };
   court_stats: { params: { court: string }; row: { counts: Columns['court_stats.counts']; gold: Columns['court_stats.gold']; votes_last_hour: number; wasted_last_hour: number } };
+  juror_limits: { params: { juror: string; court: string }; row: { eligible: boolean; shown: number; frees_at: Date | null; now: Date; votes: number } };
   open_delivery: { params: { type: string; url: string; kind: string; id: string }; row: DeliveryRow };
   reopen_delivery: { params: { kind: string; id: string; n: number }; row: DeliveryRow };
   get_delivery: { params: { kind: string; id: string; n: number }; row: DeliveryRow };

@@ -33,6 +33,11 @@ export function jurorService({ db }: Runtime, courts: CourtService, invitations:
       await free(tx, court, await tx.run('list_difference', { court, before, now, limit: MOST_NAMED + 1 }));
     });
   return {
+    /** What the court's limits leave a juror, their other accounts included. @throws Problem `not_found` */
+    async limits(name: string, juror: string) {
+      const court = await courts.get(name);
+      return { court, ...only(await db.run('juror_limits', { court: name, juror })) };
+    },
     /**
      * Adds or changes jurors: of the list that counts, or of one that is being uploaded.
      * @returns how many that list has now

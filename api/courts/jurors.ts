@@ -1,4 +1,5 @@
-import { CourtParam, JurorsTotal, PutJurors } from '../../contract/courts.ts';
+import { CourtJuror, CourtJurorParam, CourtParam, JurorsTotal, PutJurors } from '../../contract/courts.ts';
+import { personOf } from '../auth.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
 export const putJurorsEndpoint = endpoint({
@@ -17,3 +18,28 @@ export const putJurorsEndpoint = endpoint({
     return ok({ total: await api.services.jurors.put(court, jurors, chunk) });
   },
 });
+
+export const getJurorEndpoint = endpoint({
+  method: 'get',
+  path: '/v1/courts/{court}/jurors/{juror}',
+  tag: 'Courts',
+  summary: "What the court's window and day leave a juror, their other accounts included",
+  roles: ['producer', 'reviewer', 'agent'],
+  params: CourtJurorParam,
+  answers: { 200: CourtJuror },
+  problems: ['not_found'],
+  async handle({ api, caller, params: { court: name, juror: named } }) {
+    const juror = personOf(caller, named, 'juror');
+    const { court, eligible, shown, frees_at, votes, now } = await api.services.jurors.limits(name, juror);
+    const { window_cases: cases, votes_per_day: limit } = court;
+    const left = (most: number, used: number) => Math.max(0, most - used);
+    const freesAt = frees_at?.toISOString() ?? null;
+    return ok({
+      ...{ id: juror, eligible },
+      window: cases === null ? null : { cases, shown, left: left(cases, shown), freesAt },
+      day: limit === null ? null : { votes, limit, left: left(limit, votes), endsAt: endOfDay(now).toISOString() },
+    });
+  },
+});
+
+const endOfDay = (now: Date) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1));

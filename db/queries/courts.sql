@@ -150,3 +150,17 @@ select
       where f.court = :court and f.gold is not null group by i.state) g) as gold,
   (select count(*)::integer from vote where court = :court and at > (select clock_timestamp()) - interval '1 hour' and counted and not gold) as votes_last_hour,
   (select count(*)::integer from lease where kind = 'case' and queue = :court and refused_at > (select clock_timestamp()) - interval '1 hour') as wasted_last_hour;
+
+-- name: juror_limits
+-- not null: eligible, shown, votes, now
+-- What the court's limits leave a juror, their other accounts included: shown cases count for the length of the window from
+-- each one's first showing; frees_at is when the first of them leaves it. The day is UTC's.
+select j.admitted or j.newcomer as eligible, e.shown, e.frees_at, n.now,
+       coalesce((select d.votes from juror_day d where d.court = c.name and d.person = j.person
+                    and d.day = (n.now at time zone 'UTC')::date), 0) as votes
+  from court c cross join (select clock_timestamp() as now) n
+ cross join lateral juror_seen(c, :juror, :juror) j
+ cross join lateral (
+   select count(*)::integer as shown, min(x.shown_at) + make_interval(secs => c.window_seconds) as frees_at from exposure x
+    where x.court = c.name and x.person = j.person and x.shown_at > n.now - make_interval(secs => c.window_seconds)) e
+ where c.name = :court;

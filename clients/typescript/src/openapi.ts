@@ -5705,6 +5705,102 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/courts/{court}/jurors/{juror}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the court's window and day leave a juror, their other accounts included
+         * @description Roles: producer, reviewer, agent, admin.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    court: string;
+                    juror: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CourtJuror"];
+                    };
+                };
+                /** @description unauthenticated */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description not_found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description invalid_request */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description rate_limited */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description unavailable */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/courts/{court}/gold": {
         parameters: {
             query?: never;
@@ -12642,6 +12738,25 @@ export interface components {
             first?: boolean;
             /** @default false */
             final?: boolean;
+        };
+        CourtJuror: {
+            id: string;
+            eligible: boolean;
+            window: {
+                /** @description Different cases that may be shown in it */
+                cases: number;
+                shown: number;
+                left: number;
+                /** @description When the first of the shown cases leaves the window */
+                freesAt: string | null;
+            } | null;
+            /** @description Of UTC; null: votes are not limited by the day */
+            day: {
+                votes: number;
+                limit: number;
+                left: number;
+                endsAt: string;
+            } | null;
         };
         PutGold: {
             cases: {
