@@ -11,7 +11,23 @@ const SIZES = { 1280: { width: 1280, height: 800 }, 390: { width: 390, height: 8
 const QUIET_MS = 1_500;
 
 /** Of pages with parameters: the path to photograph, by what the server has. */
-const examples: Partial<Record<RouteName, () => Promise<string>>> = {};
+const examples: Partial<Record<RouteName, () => Promise<string>>> = {
+  deskQueue: async () => `/desk/${await busiest('queues', 'waiting')}`,
+  juryCourt: async () => `/jury/${await busiest('courts', 'open')}`,
+};
+/** Who works at the desks. */
+const PERSON = 'rita';
+
+/** Of the newest queues or courts, the one with most to do. */
+async function busiest(what: 'queues' | 'courts', figure: string): Promise<string> {
+  const { items } = await call('GET', `/v1/${what}?limit=20`);
+  const counts = items.map(async ({ name }: { name: string }) => ({
+    name,
+    n: (await call('GET', `/v1/${what}/${encodeURIComponent(name)}/stats`))[figure] as number,
+  }));
+  const found: { name: string; n: number }[] = await Promise.all(counts);
+  return encodeURIComponent(found.toSorted((a, b) => b.n - a.n)[0]?.name ?? 'none');
+}
 
 /** What stands at every address while nobody is signed in; an open server has to be made to say so. */
 const SIGNED_OUT = 'signIn';
@@ -27,7 +43,7 @@ for (const name of wanted) {
   const path = name === SIGNED_OUT ? '/' : ((await examples[name]?.()) ?? routes[name].path);
   for (const theme of ['light', 'dark'] as const)
     for (const [width, viewport] of Object.entries(SIZES)) {
-      const page = await newPage(browser, base, { theme, language: 'en', viewport });
+      const page = await newPage(browser, base, { theme, language: 'en', person: PERSON, viewport });
       if (name === SIGNED_OUT) await page.route('**/v1/session', (route) => route.fulfill({ status: 401 }));
       await page.goto(base + path);
       // live pages have a connection open, so the network never gets quiet

@@ -17,6 +17,10 @@ export interface PageRoute {
  */
 export const routes = {
   home: { path: '/', nav: 'watch', roles: ['producer', 'agent'] },
+  desk: { path: '/desk', nav: 'work', roles: ['reviewer'] },
+  deskQueue: { path: '/desk/:queue', roles: ['reviewer'] },
+  jury: { path: '/jury', nav: 'work', roles: ['reviewer'] },
+  juryCourt: { path: '/jury/:court', roles: ['reviewer'] },
 } as const satisfies Record<string, PageRoute>;
 
 export type RouteName = keyof typeof routes;

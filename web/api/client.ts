@@ -1,5 +1,6 @@
 import createClient from 'openapi-fetch';
 import type { components, paths } from '../../clients/typescript/src/openapi.ts';
+import { noteDate } from './clock.ts';
 import { CallError, problemIn, unreachable } from './problem.ts';
 import { signedOut } from './session.ts';
 
@@ -28,6 +29,7 @@ export async function data<T>(calling: Promise<Called<T>>): Promise<T> {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
     throw new CallError(unreachable(cause));
   });
+  noteDate(response.headers.get('date'));
   if (response.ok) return answered as T;
   const problem = problemIn(error, response);
   if (problem.code === 'unauthenticated') signedOut();

@@ -4,7 +4,7 @@ import { loadSession } from './signing.ts';
 
 /** What `GET /v1/stream` sends. */
 export interface StreamEvent {
-  type: 'lease_lost' | 'changed' | 'available' | 'stats';
+  type: 'lease_lost' | 'changed' | 'invited' | 'available' | 'stats';
   /** Of the item, where it is about one. */
   kind?: string;
   id?: string;
@@ -17,12 +17,11 @@ interface Handlers {
   onOpen?: () => void;
 }
 
-const TYPES = ['lease_lost', 'changed', 'available', 'stats'] as const;
+const TYPES = ['lease_lost', 'changed', 'invited', 'available', 'stats'] as const;
 
 /**
  * Follows the notices of a person or a queue while the tab is seen; none that came while it was hidden is missed.
  * @param of whose; null: nobody's yet
- * @public
  */
 export function useStream(
   of: { reviewer: string } | { juror: string } | { queue: string } | null,

@@ -21,6 +21,15 @@ export const common = {
   openInNewTab: 'opens in a new tab',
   requestId: 'Request',
   units: { d: 'd', h: 'h', m: 'min', s: 's' },
+  person: {
+    title: 'Who works here?',
+    name: 'Name',
+    wrong: 'A name has 1 to 200 characters of A-Za-z0-9._:~@-',
+    submit: 'Go to work',
+    as: 'Working as',
+    change: 'Change',
+  },
+  lease: { left: 'Lease', hint: 'Renewed while you are active. When it runs out, somebody else gets it.' },
   keys: {
     title: 'Keyboard',
     everywhere: 'Everywhere',

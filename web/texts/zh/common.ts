@@ -22,6 +22,15 @@ export const common: Texts['common'] = {
   openInNewTab: '在新标签页中打开',
   requestId: '请求编号',
   units: { d: '天', h: '小时', m: '分', s: '秒' },
+  person: {
+    title: '由谁来工作？',
+    name: '名称',
+    wrong: '名称须为 1 到 200 个字符：A-Za-z0-9._:~@-',
+    submit: '开始工作',
+    as: '当前身份',
+    change: '更换',
+  },
+  lease: { left: '租约', hint: '您操作期间会自动续期；到期后将分配给其他人。' },
   keys: {
     title: '键盘',
     everywhere: '所有页面',

@@ -1,0 +1,49 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import { texts } from '../../texts/texts.ts';
+import { Dialog } from '../dialog.tsx';
+import { toast } from '../toasts.tsx';
+
+/** Asks where an address leads: opens the dialog of the body that it stands in. */
+export const Asking = createContext<(url: URL) => void>(() => {});
+
+/** An address in a text: a button that shows where it leads. */
+export function InertLink({ url, text }: { url: URL; text: string }) {
+  const ask = useContext(Asking);
+  return (
+    <button type="button" class="body-link" onClick={() => ask(url)}>
+      {text}
+    </button>
+  );
+}
+
+/** Where an address leads, and the only way there. */
+export function OutwardDialog({ url, close }: { url: URL | null; close: () => void }) {
+  const t = texts.value.body;
+  const copy = async () => {
+    await navigator.clipboard.writeText(url?.href ?? '');
+    toast(texts.value.common.copied);
+  };
+  const actions = url && (
+    <>
+      <button type="button" onClick={close}>
+        {texts.value.common.cancel}
+      </button>
+      <button type="button" onClick={() => void copy()}>
+        {texts.value.common.copy}
+      </button>
+      <a class="body-leave" href={url.href} target="_blank" rel="noopener noreferrer" onClick={close}>
+        {t.open}
+      </a>
+    </>
+  );
+  return (
+    <Dialog title={t.leaving} open={url !== null} onClose={close} actions={actions}>
+      <p>{t.leavingHint}</p>
+      <p>
+        <strong>{url?.host}</strong>
+      </p>
+      <pre dir="ltr">{url?.href}</pre>
+    </Dialog>
+  );
+}

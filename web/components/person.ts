@@ -1,0 +1,23 @@
+import { signal } from '@preact/signals';
+import type { Session } from '../api/session.ts';
+
+const STORED = 'docket.person';
+const NAME = /^[A-Za-z0-9._:~@-]{1,200}$/;
+
+/** For whom an administrator works at the desks of this browser; empty: not chosen yet. */
+const chosen = signal(localStorage.getItem(STORED) ?? '');
+
+export const isName = (text: string) => NAME.test(text);
+
+/** @param name as the API allows names; empty: to be chosen again */
+export function choosePerson(name: string): void {
+  chosen.value = name;
+  if (name === '') localStorage.removeItem(STORED);
+  else localStorage.setItem(STORED, name);
+}
+
+/** Whose desk it is: the subject of a key that has one, else who was chosen here; null: nobody yet. */
+export function personAt(who: Session | null | undefined): string | null {
+  if (who?.subject) return who.subject;
+  return isName(chosen.value) ? chosen.value : null;
+}

@@ -1,0 +1,58 @@
+import { useState } from 'preact/hooks';
+import { session } from '../api/session.ts';
+import { texts } from '../texts/texts.ts';
+import { Field } from './field.tsx';
+import { Section } from './page.tsx';
+import { choosePerson, isName, personAt } from './person.ts';
+import './person.css';
+
+/** Asks for whom somebody works whose key speaks for nobody in particular. */
+export function ChoosePerson({ hint }: { hint: string }) {
+  const t = texts.value.common.person;
+  const [name, setName] = useState('');
+  const [wrong, setWrong] = useState(false);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (isName(name.trim())) choosePerson(name.trim());
+    else setWrong(true);
+  };
+  return (
+    <Section title={t.title}>
+      <form class="person-form" onSubmit={submit}>
+        <Field label={t.name} hint={hint} error={wrong ? t.wrong : undefined}>
+          {(field) => (
+            <input
+              {...field}
+              type="text"
+              maxLength={200}
+              autocomplete="off"
+              spellcheck={false}
+              value={name}
+              onInput={(event) => setName(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <button type="submit" class="primary">
+          {t.submit}
+        </button>
+      </form>
+    </Section>
+  );
+}
+
+/** Whose desk it is, and a way to another's for those who may choose. */
+export function PersonShown() {
+  const t = texts.value.common.person;
+  const person = personAt(session.value);
+  if (person === null) return null;
+  return (
+    <span class="person">
+      <span class="muted">{t.as}</span> <strong>{person}</strong>
+      {!session.value?.subject && (
+        <button type="button" class="quiet" onClick={() => choosePerson('')}>
+          {t.change}
+        </button>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,53 @@
+import { api, data, type Schemas } from '../../api/client.ts';
+import type { Problem } from '../../api/problem.ts';
+import type { Cause, Held } from './shelf.ts';
+
+export type Calls = ReturnType<typeof callsOf>;
+
+/** What a desk asks of the API, for one reviewer at one queue. */
+export function callsOf({ queue, reviewer, skills }: { queue: string; reviewer: string; skills: string[] }) {
+  const at = (id: string) => ({ path: { id } });
+  return {
+    reviewer,
+    claim: (count: number, waitSeconds: number, signal: AbortSignal) =>
+      api.POST('/v1/queues/{queue}/claim', {
+        params: { path: { queue } },
+        body: { reviewer, skills, count, waitSeconds },
+        signal,
+      }),
+    decide: ({ ticket, token }: Held, decision: unknown, next: boolean) =>
+      api.POST('/v1/tickets/{id}/decide', {
+        params: at(ticket.id),
+        body: { token, decision: decision as Schemas['Decide']['decision'], next, skills },
+      }),
+    renew: (id: string, token: string) => api.POST('/v1/tickets/{id}/renew', { params: at(id), body: { token } }),
+    release: ({ ticket, token }: Held, how: { skip?: boolean; reason?: string }) =>
+      data(
+        api.POST('/v1/tickets/{id}/release', {
+          params: at(ticket.id),
+          body: { token, delaySeconds: 0, skip: how.skip ?? false, ...(how.reason && { reason: how.reason }) },
+        }),
+      ),
+    transfer: ({ ticket, token }: Held, to: string, reason: string) =>
+      data(
+        api.POST('/v1/tickets/{id}/transfer', {
+          params: at(ticket.id),
+          body: { token, queue: to, ...(reason && { reason }) },
+        }),
+      ),
+    get: (id: string) => api.GET('/v1/tickets/{id}', { params: at(id) }),
+    /** Why a ticket is not the reviewer's any more, as far as it shows. */
+    causeIn: ({ state, decidedBy, invalidation }: Schemas['Ticket']): Cause => ({
+      reason: state === 'waiting' || state === 'held' || state === 'delayed' ? 'expired' : state,
+      by: decidedBy ?? invalidation?.by ?? null,
+    }),
+  };
+}
+
+/** Why the ticket is lost, if that is what a problem says; null: it may still be the reviewer's. */
+export function causeOf({ code, state, by, reason }: Problem): Cause | null {
+  const word = (value: unknown) => (typeof value === 'string' ? value : null);
+  if (code === 'not_open') return { reason: word(state) ?? 'invalidated', by: word(by) };
+  if (code === 'lease_lost') return { reason: word(reason) ?? 'expired', by: null };
+  return code === 'not_found' ? { reason: 'gone', by: null } : null;
+}

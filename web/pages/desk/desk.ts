@@ -1,0 +1,279 @@
+import { signal } from '@preact/signals';
+import { data, type Schemas } from '../../api/client.ts';
+import { serverNow } from '../../api/clock.ts';
+import { type Problem, problemOf } from '../../api/problem.ts';
+import type { StreamEvent } from '../../api/stream.ts';
+import { lastActivity } from '../../components/activity.ts';
+import { type Calls, causeOf } from './calls.ts';
+import type { Draft } from './form/draft.ts';
+import * as steps from './shelf.ts';
+import { type Cause, EMPTY, type Held, type Pending, type Shelf } from './shelf.ts';
+import { NOTHING, type Tally } from './tally.ts';
+
+/** How long a decision can be undone. */
+const UNDO_MS = 5_000;
+/** A decision leaves so long before its lease ends at the latest. */
+const MARGIN_MS = 1_500;
+const TICK_MS = 500;
+const WAIT_SECONDS = 25;
+const RETRY_MS = 3_000;
+
+const now = () => ({ server: serverNow(), local: performance.now() });
+
+/** The server or the way to it: the same call may well succeed later. */
+const isPassing = ({ status }: Problem) => status === 0 || status === 429 || status >= 500;
+
+/** A reviewer's desk at one queue: claims, keeps, decides, and says what becomes of what they hold. */
+export class Desk {
+  readonly shelf = signal<Shelf>(EMPTY);
+  /** Why the last claim found nothing more. */
+  readonly nothing = signal<Schemas['Reasons'] | null>(null);
+  /** Why claims fail. */
+  readonly problem = signal<Problem | null>(null);
+  readonly tally = signal<Tally>(NOTHING);
+  /** What has been filled in, by ticket: also of those that were lost, should they come back. */
+  readonly drafts = signal<Readonly<Record<string, Draft>>>({});
+  /** As the queue's settings say. */
+  maxHeld = 1;
+  readonly #calls: Calls;
+  readonly #undoMs: number;
+  readonly #busy = new Set<string>();
+  #timers: ReturnType<typeof setInterval>[] = [];
+  #sendTimer: ReturnType<typeof setTimeout> | undefined;
+  #claiming: AbortController | undefined;
+  #closed = false;
+  #filling = false;
+
+  constructor(calls: Calls, undoMs = UNDO_MS) {
+    this.#calls = calls;
+    this.#undoMs = undoMs;
+  }
+
+  /** Begins to claim. @returns what ends it */
+  open(): () => void {
+    this.#closed = false;
+    const look = () => (document.hidden ? this.#claiming?.abort() : void this.fill());
+    document.addEventListener('visibilitychange', look);
+    this.#timers = [setInterval(() => this.#tick(), TICK_MS)];
+    void this.fill();
+    return () => {
+      document.removeEventListener('visibilitychange', look);
+      this.#close();
+    };
+  }
+
+  /** Somebody who leaves for another page has decided; what they have not seen goes back at once. */
+  #close(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#closed = true;
+    this.#claiming?.abort();
+    this.sendNow();
+    for (const held of this.shelf.value.ready)
+      void this.#calls.release(held, { reason: 'claimed ahead, not seen' }).catch(() => {});
+  }
+
+  /** Claims until there is as much as should be; waits where there is nothing at all. */
+  async fill(): Promise<void> {
+    if (this.#filling) return;
+    this.#filling = true;
+    for (let wait = 0; ; wait = WAIT_SECONDS) {
+      const count = steps.missing(this.shelf.value, this.maxHeld);
+      if (count === 0 || this.#closed || document.hidden) break;
+      const outcome = await this.#claim(count, wait);
+      if (outcome === 'failed') await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      // with something in hand a claim would not wait: the next one comes with a decision
+      const isAll = outcome === 'nothing' && steps.heldOf(this.shelf.value).length > 0;
+      if (outcome === 'refused' || isAll) break;
+    }
+    this.#filling = false;
+  }
+
+  async #claim(missing: number, waitSeconds: number): Promise<'some' | 'nothing' | 'failed' | 'refused' | 'ended'> {
+    const before = steps.heldOf(this.shelf.value).length;
+    this.#claiming = new AbortController();
+    const { signal } = this.#claiming;
+    try {
+      const wait = before === 0 ? waitSeconds : 0;
+      const { tickets, reasons } = await data(this.#calls.claim(before + missing, wait, signal));
+      this.problem.value = null;
+      this.nothing.value = reasons;
+      this.shelf.value = steps.take(this.shelf.value, tickets, now());
+      return steps.heldOf(this.shelf.value).length > before ? 'some' : 'nothing';
+    } catch (error) {
+      if (signal.aborted) return 'ended';
+      const problem = problemOf(error);
+      this.problem.value = problem;
+      return isPassing(problem) ? 'failed' : 'refused';
+    }
+  }
+
+  /** Decides what stands before the reviewer. It is sent when it can no longer be undone, or when the next is decided. */
+  decide(decision: unknown): void {
+    const { current, pending } = this.shelf.value;
+    if (!current) return;
+    const { server, local } = now();
+    const waitMs = Math.max(0, Math.min(this.#undoMs, current.expiresMs - server - MARGIN_MS));
+    clearTimeout(this.#sendTimer);
+    this.shelf.value = steps.decide(this.shelf.value, decision, local + waitMs, local);
+    if (pending) void this.#send(pending);
+    this.#sendTimer = setTimeout(() => this.sendNow(), waitMs);
+    void this.fill();
+  }
+
+  undo(): void {
+    clearTimeout(this.#sendTimer);
+    this.shelf.value = steps.undo(this.shelf.value);
+  }
+
+  sendNow(): void {
+    clearTimeout(this.#sendTimer);
+    const { pending } = this.shelf.value;
+    if (!pending) return;
+    this.shelf.value = steps.startSending(this.shelf.value);
+    void this.#send(pending);
+  }
+
+  async #send(pending: Pending): Promise<void> {
+    const { held, decision, decidedAt } = pending;
+    const { id } = held.ticket;
+    const next = !this.#closed && steps.missing(steps.drop(this.shelf.value, id), this.maxHeld) > 0;
+    try {
+      const answer = await data(this.#calls.decide(held, decision, next));
+      this.shelf.value = steps.take(steps.drop(this.shelf.value, id), answer.next ? [answer.next] : [], now());
+      const deciding = decidedAt - (held.shownAt ?? decidedAt);
+      const { decided, decidingMs } = this.tally.value;
+      this.tally.value = { ...this.tally.value, decided: decided + 1, decidingMs: decidingMs + deciding };
+    } catch (error) {
+      const problem = problemOf(error);
+      const cause = causeOf(problem);
+      if (isPassing(problem) && held.expiresMs > serverNow()) return this.#sendAgain(pending, problem);
+      if (cause) this.#lose(id, cause, decision);
+      else this.shelf.value = steps.recallRefused(this.shelf.value, held, problem);
+    }
+    void this.fill();
+  }
+
+  /** The same decision with the same token is taken once, however often it arrives. */
+  async #sendAgain(pending: Pending, problem: Problem): Promise<void> {
+    this.problem.value = problem;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    this.problem.value = null;
+    await this.#send(pending);
+  }
+
+  /** Gives back what stands before the reviewer, for good. @throws CallError */
+  async skip(reason: string): Promise<void> {
+    if (await this.#leave((held) => this.#calls.release(held, { skip: true, reason }))) this.#count('skipped');
+  }
+
+  /** @throws CallError */
+  async transfer(queue: string, reason: string): Promise<void> {
+    if (await this.#leave((held) => this.#calls.transfer(held, queue, reason))) this.#count('transferred');
+  }
+
+  /** Gives everything back, so that others can go on with it. A decision that waits is sent. */
+  async stop(): Promise<void> {
+    this.sendNow();
+    this.#closed = true;
+    this.#claiming?.abort();
+    const { current, ready } = this.shelf.value;
+    const all = [...(current ? [current] : []), ...ready];
+    this.shelf.value = { ...this.shelf.value, current: null, ready: [] };
+    await Promise.all(all.map((held) => this.#calls.release(held, {}).catch(() => {})));
+  }
+
+  async #leave(call: (held: Held) => Promise<unknown>): Promise<boolean> {
+    const { current } = this.shelf.value;
+    if (!current) return false;
+    const { id } = current.ticket;
+    try {
+      await call(current);
+    } catch (error) {
+      const cause = causeOf(problemOf(error));
+      if (!cause) throw error;
+      this.#lose(id, cause);
+      return false;
+    }
+    this.shelf.value = steps.shown(steps.drop(this.shelf.value, id), performance.now());
+    void this.fill();
+    return true;
+  }
+
+  fillIn(id: string, draft: Draft): void {
+    this.drafts.value = { ...this.drafts.value, [id]: draft };
+  }
+
+  /** The reviewer has seen that they lost one. */
+  goOn(): void {
+    this.shelf.value = steps.shown({ ...this.shelf.value, lost: null }, performance.now());
+    void this.fill();
+  }
+
+  /** They have seen which decisions came too late. */
+  dismissLate(): void {
+    this.shelf.value = { ...this.shelf.value, late: [] };
+  }
+
+  noticed({ type, kind, id, reason, by }: StreamEvent): void {
+    if (kind !== 'ticket' || id === undefined) return;
+    if (type === 'lease_lost') this.#lose(id, { reason: String(reason), by: by === undefined ? null : String(by) });
+    if (type === 'changed') void this.#see(id, true);
+  }
+
+  /** Notices may have been missed: looks at everything that is held. */
+  lookAgain(): void {
+    for (const { ticket } of steps.heldOf(this.shelf.value)) void this.#see(ticket.id, false);
+  }
+
+  #lose(id: string, cause: Cause, decision?: unknown): void {
+    // what is being sent has an answer of its own
+    if (decision === undefined && this.shelf.value.sending.some(({ ticket }) => ticket.id === id)) return;
+    if (!steps.has(this.shelf.value, id)) return;
+    const { late, lost } = this.shelf.value;
+    this.shelf.value = steps.lose(this.shelf.value, id, cause, decision);
+    if (this.shelf.value.lost !== lost || this.shelf.value.late !== late) this.#count('lost');
+    void this.fill();
+  }
+
+  #count(what: 'skipped' | 'transferred' | 'lost'): void {
+    this.tally.value = { ...this.tally.value, [what]: this.tally.value[what] + 1 };
+  }
+
+  #tick(): void {
+    for (const held of steps.heldOf(this.shelf.value)) {
+      const { id } = held.ticket;
+      if (held.expiresMs + MARGIN_MS < serverNow()) void this.#once(id, () => this.#see(id, false));
+      else if (steps.isRenewalDue(held, now(), lastActivity())) void this.#once(id, () => this.#renew(held));
+    }
+  }
+
+  async #renew({ token, ticket: { id } }: Held): Promise<void> {
+    try {
+      const { expiresAt } = await data(this.#calls.renew(id, token));
+      const renewed = { expiresMs: Date.parse(expiresAt), fullAt: performance.now() };
+      this.shelf.value = steps.change(this.shelf.value, id, (held) => ({ ...held, ...renewed }));
+    } catch (error) {
+      const cause = causeOf(problemOf(error));
+      if (cause) this.#lose(id, cause);
+    }
+  }
+
+  /** Whether it is still this reviewer's, and how it looks now. */
+  async #see(id: string, isChanged: boolean): Promise<void> {
+    const held = steps.heldOf(this.shelf.value).find(({ ticket }) => ticket.id === id);
+    const found = held && (await data(this.#calls.get(id)).catch(() => null));
+    if (!held || !found) return;
+    const isMine = found.lease?.reviewer === this.#calls.reviewer && found.attempts === held.ticket.attempts;
+    if (!isMine) return this.#lose(id, this.#calls.causeIn(found));
+    const ticket = { ...held.ticket, ...found, lease: held.ticket.lease };
+    const seen = (one: Held) => ({ ...one, ticket, changed: one.changed || isChanged });
+    this.shelf.value = steps.change(this.shelf.value, id, seen);
+  }
+
+  /** Not twice at once for the same ticket. */
+  async #once(id: string, work: () => Promise<void>): Promise<void> {
+    if (this.#busy.has(id)) return;
+    this.#busy.add(id);
+    await work().finally(() => this.#busy.delete(id));
+  }
+}

@@ -1,0 +1,81 @@
+import { useState } from 'preact/hooks';
+import { api, data, type Schemas } from '../../api/client.ts';
+import { type Problem, problemOf } from '../../api/problem.ts';
+import { ProblemNote } from '../../components/feedback.tsx';
+import { Field } from '../../components/field.tsx';
+import { number } from '../../components/format.ts';
+import { Section } from '../../components/page.tsx';
+import { texts } from '../../texts/texts.ts';
+
+interface Props {
+  queue: string;
+  reviewer: string;
+  skills: string[];
+}
+
+/** Why the desk is empty, and that it waits. */
+export function NothingYet({ reasons, who }: { reasons: Schemas['Reasons']; who: Props }) {
+  const t = texts.value.desk.empty;
+  const names = Object.keys(t.reasons) as (keyof typeof t.reasons)[];
+  const found = names.filter((name) => reasons[name] > 0);
+  return (
+    <Section title={t.title}>
+      <div class="desk-nothing">
+        <p role="status">{t.waiting}</p>
+        <ul>
+          {found.length === 0 && <li>{t.queueEmpty}</li>}
+          {found.map((name) => (
+            <li key={name}>{t.reasons[name](number(reasons[name]))}</li>
+          ))}
+        </ul>
+        <Explain who={who} />
+      </div>
+    </Section>
+  );
+}
+
+type Answer = { text: string[] } | { problem: Problem };
+
+/** Whether a certain ticket is offered to this reviewer. */
+function Explain({ who: { queue, reviewer, skills } }: { who: Props }) {
+  const t = texts.value.desk.empty;
+  const [id, setId] = useState('');
+  const [answer, setAnswer] = useState<Answer | null>(null);
+  const ask = async (event: SubmitEvent) => {
+    event.preventDefault();
+    try {
+      const body = { reviewer, skills, ticket: id.trim() };
+      const found = await data(api.POST('/v1/queues/{queue}/explain', { params: { path: { queue } }, body }));
+      if (!('offered' in found)) return;
+      const why = found.why.map((code) => t.why[code] ?? code);
+      setAnswer({ text: found.offered ? [t.offered(number(found.ahead))] : why });
+    } catch (error) {
+      setAnswer({ problem: problemOf(error) });
+    }
+  };
+  return (
+    <details>
+      <summary>{t.explain}</summary>
+      <form class="desk-explain" onSubmit={(event) => void ask(event)}>
+        <Field label={t.explainId}>
+          {(field) => (
+            <input
+              {...field}
+              type="text"
+              required
+              autocomplete="off"
+              spellcheck={false}
+              value={id}
+              onInput={(event) => setId(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <button type="submit">{t.explainAsk}</button>
+      </form>
+      <div aria-live="polite">
+        {answer && 'text' in answer && answer.text.map((line) => <p key={line}>{line}</p>)}
+        {answer && 'problem' in answer && <ProblemNote problem={answer.problem} />}
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,176 @@
+import type { Schemas } from '../../api/client.ts';
+import type { Problem } from '../../api/problem.ts';
+
+// What a reviewer holds, as pure steps from one state to the next.
+
+type Ticket = Schemas['HandedTicket'];
+
+export interface Held {
+  ticket: Ticket;
+  token: string;
+  /** On the server's clock, in ms. */
+  expiresMs: number;
+  leaseMs: number;
+  /** When the lease was last a full one, on the clock of `performance.now()`. */
+  fullAt: number;
+  /** When it first stood before the reviewer, on the same clock; null: not yet. */
+  shownAt: number | null;
+  /** It was changed while it stood there. */
+  changed: boolean;
+  /** Why its decision was not taken. */
+  problem: Problem | null;
+}
+
+/** A decision that is not sent yet, so that it can be undone. */
+export interface Pending {
+  held: Held;
+  decision: unknown;
+  /** When it was made and when it will be sent, on the clock of `performance.now()`. */
+  decidedAt: number;
+  sendAt: number;
+}
+
+/** Why a ticket is not the reviewer's any more: `expired`, `revoked`, `invalidated`, … */
+export interface Cause {
+  reason: string;
+  by: string | null;
+}
+
+export interface Lost {
+  ticket: Ticket;
+  cause: Cause;
+  /** What had been decided, where that was too late. */
+  decision: unknown;
+}
+
+export interface Shelf {
+  /** Stands before the reviewer. */
+  current: Held | null;
+  /** Claimed ahead. */
+  ready: readonly Held[];
+  pending: Pending | null;
+  sending: readonly Held[];
+  /** The ticket that stood before the reviewer until it was lost; nothing else is shown until they have seen that. */
+  lost: Lost | null;
+  /** Decisions that came too late. */
+  late: readonly Lost[];
+}
+
+export const EMPTY: Shelf = { current: null, ready: [], pending: null, sending: [], lost: null, late: [] };
+
+interface Now {
+  /** On the server's clock. */
+  server: number;
+  /** On the clock of `performance.now()`. */
+  local: number;
+}
+
+export function heldOf({ current, ready, pending, sending }: Shelf): Held[] {
+  return [...(current ? [current] : []), ...ready, ...(pending ? [pending.held] : []), ...sending];
+}
+
+/** How many more to claim: one before the reviewer and one behind it, as far as the queue lets them hold so many. */
+export function missing(shelf: Shelf, maxHeld: number): number {
+  if (shelf.lost) return 0;
+  const toSee = (shelf.current ? 1 : 0) + shelf.ready.length;
+  const wanted = maxHeld > 1 ? 2 : 1;
+  return Math.max(0, Math.min(wanted - toSee, maxHeld - heldOf(shelf).length));
+}
+
+/** Puts what was handed out behind the rest; what is there already stays as it is. */
+export function take(shelf: Shelf, tickets: readonly Ticket[], now: Now): Shelf {
+  const known = new Set(heldOf(shelf).map(({ ticket }) => ticket.id));
+  const fresh = tickets.filter(({ id }) => !known.has(id)).flatMap((ticket) => heldFrom(ticket, now));
+  return shown({ ...shelf, ready: [...shelf.ready, ...fresh] }, now.local);
+}
+
+function heldFrom(ticket: Ticket, now: Now): Held[] {
+  const { lease } = ticket;
+  if (!lease?.token) return [];
+  const [grantedMs, expiresMs] = [Date.parse(lease.grantedAt), Date.parse(lease.expiresAt)];
+  const leaseMs = expiresMs - grantedMs;
+  const fullAt = now.local - (leaseMs - (expiresMs - now.server));
+  return [{ ticket, token: lease.token, expiresMs, leaseMs, fullAt, shownAt: null, changed: false, problem: null }];
+}
+
+/** Brings the next one before the reviewer, if nothing is. */
+export function shown(shelf: Shelf, local: number): Shelf {
+  const [next, ...ready] = shelf.ready;
+  if (shelf.current || shelf.lost || !next) return shelf;
+  return { ...shelf, current: { ...next, shownAt: next.shownAt ?? local }, ready };
+}
+
+/** What stood before the reviewer is decided, and the next one comes. A decision that waited is sent by the caller. */
+export function decide(shelf: Shelf, decision: unknown, sendAt: number, local: number): Shelf {
+  if (!shelf.current) return shelf;
+  const sending = shelf.pending ? [...shelf.sending, shelf.pending.held] : shelf.sending;
+  const pending = { held: { ...shelf.current, problem: null }, decision, decidedAt: local, sendAt };
+  return shown({ ...shelf, current: null, pending, sending }, local);
+}
+
+/** Back before the reviewer, as if nothing had been decided. */
+export function undo(shelf: Shelf): Shelf {
+  return shelf.pending ? recall({ ...shelf, pending: null }, shelf.pending.held) : shelf;
+}
+
+export function startSending(shelf: Shelf): Shelf {
+  if (!shelf.pending) return shelf;
+  return { ...shelf, pending: null, sending: [...shelf.sending, shelf.pending.held] };
+}
+
+/** A decision that could not be taken as it is: its ticket comes back, with the reason. */
+export function recallRefused(shelf: Shelf, held: Held, problem: Problem): Shelf {
+  if (!has(shelf, held.ticket.id)) return shelf;
+  return recall(drop(shelf, held.ticket.id), { ...held, problem });
+}
+
+function recall(shelf: Shelf, held: Held): Shelf {
+  const ready = shelf.current ? [shelf.current, ...shelf.ready] : shelf.ready;
+  return { ...shelf, current: held, ready };
+}
+
+/** The reviewer holds it no more: decided, given back or lost. */
+export function drop(shelf: Shelf, id: string): Shelf {
+  const others = (held: Held) => held.ticket.id !== id;
+  return {
+    ...shelf,
+    current: shelf.current && others(shelf.current) ? shelf.current : null,
+    ready: shelf.ready.filter(others),
+    pending: shelf.pending && others(shelf.pending.held) ? shelf.pending : null,
+    sending: shelf.sending.filter(others),
+  };
+}
+
+/** Somebody or something else has it now. What stood before the reviewer leaves its draft; a decision under way was too late. */
+export function lose(shelf: Shelf, id: string, cause: Cause, decision?: unknown): Shelf {
+  const { current, pending } = shelf;
+  const held = heldOf(shelf).find(({ ticket }) => ticket.id === id);
+  if (!held) return shelf;
+  const lost = { ticket: held.ticket, cause, decision: pending?.held === held ? pending.decision : decision };
+  const without = drop(shelf, id);
+  if (current === held) return { ...without, lost };
+  return shelf.ready.includes(held) ? without : { ...without, late: [...shelf.late, lost] };
+}
+
+export const has = (shelf: Shelf, id: string) => heldOf(shelf).some(({ ticket }) => ticket.id === id);
+
+/** Changes one of what is held, wherever it stands. */
+export function change(shelf: Shelf, id: string, how: (held: Held) => Held): Shelf {
+  const one = (held: Held) => (held.ticket.id === id ? how(held) : held);
+  return {
+    ...shelf,
+    current: shelf.current && one(shelf.current),
+    ready: shelf.ready.map(one),
+    pending: shelf.pending && { ...shelf.pending, held: one(shelf.pending.held) },
+    sending: shelf.sending.map(one),
+  };
+}
+
+/**
+ * Whether to renew: more than half of the lease is over, and the reviewer has done something since it was a full one. Who has
+ * gone away keeps nothing from others.
+ */
+export function isRenewalDue({ expiresMs, leaseMs, fullAt }: Held, now: Now, activeAt: number): boolean {
+  const leftMs = expiresMs - now.server;
+  return leftMs > 0 && leftMs < leaseMs / 2 && activeAt > fullAt;
+}

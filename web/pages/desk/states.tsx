@@ -1,0 +1,99 @@
+import { useEffect, useState } from 'preact/hooks';
+import { Section } from '../../components/page.tsx';
+import { texts } from '../../texts/texts.ts';
+import type { Desk } from './desk.ts';
+import type { Draft } from './form/draft.ts';
+import type { Lost, Pending } from './shelf.ts';
+
+const TICK_MS = 250;
+
+/** A decision that can still be undone. `isAll`: the next ticket comes only when it is sent. */
+export function PendingNote({ pending, desk, isAll }: { pending: Pending; desk: Desk; isAll: boolean }) {
+  const t = texts.value.desk.pending;
+  const [leftMs, setLeft] = useState(pending.sendAt - performance.now());
+  useEffect(() => {
+    const look = () => setLeft(pending.sendAt - performance.now());
+    look();
+    const timer = setInterval(look, TICK_MS);
+    return () => clearInterval(timer);
+  }, [pending.sendAt]);
+  return (
+    <section class="note desk-pending" aria-label={t.title}>
+      <p>
+        <strong>{t.title}:</strong> {pending.held.ticket.id} → <code>{JSON.stringify(pending.decision)}</code>{' '}
+        <span role="timer" class="muted">
+          {t.sending(Math.max(0, Math.ceil(leftMs / 1000)))}
+        </span>
+      </p>
+      <div class="actions">
+        <button type="button" aria-keyshortcuts="u" onClick={() => desk.undo()}>
+          {t.undo} <kbd>u</kbd>
+        </button>
+        <button type="button" class={isAll ? 'primary' : ''} aria-keyshortcuts="n" onClick={() => desk.sendNow()}>
+          {isAll ? t.next : t.now} <kbd>n</kbd>
+        </button>
+      </div>
+      <p class="hint">{t.hint}</p>
+    </section>
+  );
+}
+
+function causeInWords({ cause: { reason, by } }: Lost): string {
+  const t = texts.value.desk.lost;
+  return `${t.causes[reason] ?? t.other(reason)} ${by && by !== 'system' ? t.by(by) : ''}`.trim();
+}
+
+/** What became of a ticket that stood here, with all that had been filled in. */
+export function LostNote({ lost, draft, goOn }: { lost: Lost; draft: Draft | undefined; goOn: () => void }) {
+  const t = texts.value.desk.lost;
+  const lines = Object.entries(draft ?? {});
+  return (
+    <Section title={t.title}>
+      <div class="desk-lost">
+        <div class="note warn" role="alert">
+          <p>
+            <strong>{lost.ticket.id}</strong>
+          </p>
+          <p>{causeInWords(lost)}</p>
+        </div>
+        {lines.length > 0 ? (
+          <>
+            <h3>{t.draft}</h3>
+            <dl class="desk-facts">
+              {lines.map(([path, value]) => (
+                <div key={path}>
+                  <dt>{path.replace(/^[/#]/, '') || texts.value.desk.decision.title}</dt>
+                  <dd class="desk-draft">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+                </div>
+              ))}
+            </dl>
+            <p class="hint">{t.draftHint}</p>
+          </>
+        ) : (
+          <p class="muted">{t.noDraft}</p>
+        )}
+        <button type="button" class="primary" aria-keyshortcuts="n" onClick={goOn}>
+          {t.next} <kbd>n</kbd>
+        </button>
+      </div>
+    </Section>
+  );
+}
+
+/** Decisions that were not taken, while the reviewer is at another ticket. */
+export function LateNotes({ late, dismiss }: { late: readonly Lost[]; dismiss: () => void }) {
+  const t = texts.value.desk.lost;
+  if (late.length === 0) return null;
+  return (
+    <div class="note warn" role="alert">
+      {late.map((one) => (
+        <p key={one.ticket.id}>
+          <strong>{t.late(one.ticket.id)}</strong> {causeInWords(one)} <code>{JSON.stringify(one.decision)}</code>
+        </p>
+      ))}
+      <button type="button" onClick={dismiss}>
+        {t.dismiss}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,117 @@
+import { useState } from 'preact/hooks';
+import { Badge } from '../../components/badge.tsx';
+import { Body } from '../../components/body/body.tsx';
+import { Field } from '../../components/field.tsx';
+import { moment } from '../../components/format.ts';
+import { type Shortcut, useShortcuts } from '../../components/keys.ts';
+import { LeaseTime } from '../../components/lease.tsx';
+import { Section } from '../../components/page.tsx';
+import { texts } from '../../texts/texts.ts';
+import type { Hold, JuryDesk } from './jury.ts';
+import { sidesOf } from './sides.ts';
+
+interface Props {
+  desk: JuryDesk;
+  hold: Hold;
+  options: readonly string[];
+}
+
+const KEYS = 9;
+const COMMENT = 2000;
+
+/** A case with what each side says, and the juror's vote on it. */
+export function CaseView({ desk, hold, options }: Props) {
+  const t = texts.value.jury;
+  const [revealed, setRevealed] = useState(false);
+  const { case: found } = hold;
+  const { sides, rest } = sidesOf(found.body, options);
+  const reveal = { key: 'i', does: texts.value.desk.reveal, run: () => setRevealed(!revealed) };
+  return (
+    <>
+      <section class="panel jury-case" aria-labelledby="jury-case">
+        <header class="panel-head">
+          <h2 id="jury-case" tabIndex={-1}>
+            {t.case(found.id)} {hold.invited && <Badge tone="info">{t.invited}</Badge>}
+          </h2>
+          <LeaseTime expiresMs={hold.expiresMs} />
+        </header>
+        {found.deadlineAt && <p class="jury-deadline muted">{t.deadline(moment(found.deadlineAt))}</p>}
+        {rest !== undefined && (
+          <div class="jury-rest">
+            <Body value={rest} revealed={revealed} />
+          </div>
+        )}
+        {sides.length > 0 && (
+          <div class="jury-sides">
+            {sides.map(({ name, value }) => (
+              <section key={name} aria-label={t.side(name)}>
+                <h3>{t.side(name)}</h3>
+                <Body value={value} revealed={revealed} />
+              </section>
+            ))}
+          </div>
+        )}
+      </section>
+      <Voting desk={desk} hold={hold} options={options} keys={[reveal]} />
+    </>
+  );
+}
+
+function Voting({ desk, hold, options, keys }: Props & { keys: Shortcut[] }) {
+  const t = texts.value.jury.voting;
+  const { id } = hold.case;
+  const { option, comment } = desk.opinionOf(id);
+  const choose = (chosen: string) => {
+    desk.think(id, { option: chosen });
+    // Enter votes then; a vote is not taken back, so one key alone casts none
+    requestAnimationFrame(() => document.querySelector<HTMLElement>('.jury-vote button.primary')?.focus());
+  };
+  useShortcuts([
+    ...options.slice(0, KEYS).map((one, n) => ({ key: String(n + 1), does: t.for(one), run: () => choose(one) })),
+    ...keys,
+  ]);
+  return (
+    <Section title={t.title}>
+      <form
+        class="jury-vote"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void desk.vote();
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
+          if (event.key === 'Escape' && event.target instanceof HTMLElement) event.target.blur();
+        }}
+      >
+        <fieldset class="jury-options">
+          <legend>{t.choose}</legend>
+          {options.map((one, n) => (
+            <button key={one} type="button" aria-pressed={option === one} onClick={() => choose(one)}>
+              {n < KEYS && <kbd>{n + 1}</kbd>} {one}
+            </button>
+          ))}
+        </fieldset>
+        <Field label={t.comment}>
+          {(field) => (
+            <textarea
+              {...field}
+              rows={2}
+              maxLength={COMMENT}
+              value={comment}
+              onInput={(event) => desk.think(id, { comment: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+        <div class="actions">
+          <button type="submit" class="primary" disabled={option === null || desk.busy.value}>
+            {option === null ? t.title : t.for(option)}
+          </button>
+          <button type="button" disabled={desk.busy.value} onClick={() => void desk.leave()}>
+            {hold.invited ? texts.value.jury.invitations.decline : t.skip}
+          </button>
+        </div>
+        <p class="hint">{t.hint}</p>
+      </form>
+    </Section>
+  );
+}

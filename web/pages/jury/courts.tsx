@@ -1,0 +1,140 @@
+import { useLocation } from 'preact-iso';
+import { api, data, type Schemas } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
+import { type Resource, useResource } from '../../api/resource.ts';
+import { session } from '../../api/session.ts';
+import { useStream } from '../../api/stream.ts';
+import { ConfirmButton } from '../../components/confirm.tsx';
+import { Empty, Loaded } from '../../components/feedback.tsx';
+import { duration, number } from '../../components/format.ts';
+import { LeaseTime } from '../../components/lease.tsx';
+import { More } from '../../components/more.tsx';
+import { Page, Section } from '../../components/page.tsx';
+import { personAt } from '../../components/person.ts';
+import { ChoosePerson, PersonShown } from '../../components/person.tsx';
+import { Table } from '../../components/table.tsx';
+import { texts } from '../../texts/texts.ts';
+import { decline, invitationsOf } from './calls.ts';
+import './jury.css';
+
+const PAGE = 50;
+const INVITATIONS_MS = 15_000;
+
+type Invitation = Schemas['Invitations']['items'][number];
+
+/** Where a juror sees to what they are invited, and chooses a court. */
+export function JuryCourts() {
+  const t = texts.value;
+  const juror = personAt(session.value);
+  if (juror === null)
+    return (
+      <Page title={t.pages.jury}>
+        <ChoosePerson hint={t.jury.whoHint} />
+      </Page>
+    );
+  return (
+    <Page title={t.pages.jury} actions={<PersonShown />}>
+      <Invitations key={juror} juror={juror} />
+      <Courts />
+    </Page>
+  );
+}
+
+function Invitations({ juror }: { juror: string }) {
+  const t = texts.value.jury.invitations;
+  const list: Resource<Invitation[]> = useResource((signal) => invitationsOf(juror, signal), [juror], {
+    everyMs: INVITATIONS_MS,
+  });
+  useStream({ juror }, { onEvent: list.refresh, onOpen: list.refresh });
+  return (
+    <Section title={t.title}>
+      <Loaded of={list}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty>{t.none}</Empty>
+          ) : (
+            <ul class="jury-invitations">
+              {rows.map((one) => (
+                <Invited key={one.token} invitation={one} changed={list.refresh} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+function Invited({ invitation, changed }: { invitation: Invitation; changed: () => void }) {
+  const t = texts.value.jury.invitations;
+  const { route } = useLocation();
+  const { court, token } = invitation;
+  return (
+    <li>
+      <span>
+        <strong>{court}</strong> <span class="muted">{t.of(invitation.case)}</span>{' '}
+        <LeaseTime expiresMs={Date.parse(invitation.expiresAt)} />
+      </span>
+      <span class="actions">
+        <button type="button" class="primary" onClick={() => route(`/jury/${encodeURIComponent(court)}`)}>
+          {t.accept}
+        </button>
+        <ConfirmButton
+          label={t.decline}
+          title={t.declineTitle}
+          run={async () => {
+            await decline(invitation.case, token);
+            changed();
+          }}
+        >
+          <p>{t.declineHint}</p>
+        </ConfirmButton>
+      </span>
+    </li>
+  );
+}
+
+function Courts() {
+  const { jury: t, common } = texts.value;
+  const list = usePages(
+    (cursor, signal) =>
+      data(api.GET('/v1/courts', { params: { query: { limit: PAGE, ...(cursor && { cursor }) } }, signal })),
+    [],
+  );
+  const window = ({ window }: Schemas['Court']) =>
+    window ? t.windowOf(number(window.cases), duration(window.seconds)) : '–';
+  return (
+    <Section title={t.courts}>
+      <Loaded of={list}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty>{t.noCourts}</Empty>
+          ) : (
+            <Table
+              caption={t.courts}
+              columns={[
+                {
+                  id: 'name',
+                  title: common.name,
+                  cell: ({ name }: Schemas['Court']) => <a href={`/jury/${encodeURIComponent(name)}`}>{name}</a>,
+                },
+                { id: 'mode', title: t.columns.mode, cell: ({ mode }) => t.modes[mode ?? 'claim'] },
+                { id: 'window', title: t.columns.window, minor: true, cell: window },
+                {
+                  id: 'day',
+                  title: t.columns.day,
+                  numeric: true,
+                  minor: true,
+                  cell: ({ votesPerDay }) => ((votesPerDay ?? null) === null ? '–' : number(votesPerDay ?? 0)),
+                },
+              ]}
+              rows={rows}
+              rowKey={({ name }) => name}
+              footer={<More more={list.more} of={t.courts} />}
+            />
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}

@@ -1,0 +1,202 @@
+import { signal } from '@preact/signals';
+import type { Schemas } from '../../api/client.ts';
+import { serverNow } from '../../api/clock.ts';
+import { type Problem, problemOf } from '../../api/problem.ts';
+import type { StreamEvent } from '../../api/stream.ts';
+import { lastActivity } from '../../components/activity.ts';
+import { type Case, type CaseCalls, causeOf } from './calls.ts';
+
+export interface Hold {
+  case: Case;
+  token: string;
+  /** On the server's clock, in ms. */
+  expiresMs: number;
+  leaseMs: number;
+  /** When the lease was last a full one, as far as this desk knows; on the clock of `performance.now()`. */
+  fullAt: number;
+  /** The system gave it, so that it can be declined. */
+  invited: boolean;
+}
+
+/** A case that was taken from the juror while they read. */
+export interface Ended {
+  case: Case;
+  cause: string;
+}
+
+/** What somebody has chosen and written about a case, and not sent. */
+export interface Opinion {
+  option: string | null;
+  comment: string;
+}
+
+type Reasons = NonNullable<Schemas['ClaimCaseAnswer']['reasons']>;
+
+const TICK_MS = 500;
+/** How often to ask again while there is nothing; less often where only time or somebody else can help. */
+const AGAIN_MS = 5_000;
+const LATER_MS = 30_000;
+const NO_OPINION: Opinion = { option: null, comment: '' };
+
+/** A juror's desk at one court: claims a case, keeps it while they read, votes. */
+export class JuryDesk {
+  readonly hold = signal<Hold | null>(null);
+  readonly ended = signal<Ended | null>(null);
+  readonly reasons = signal<Reasons | null>(null);
+  readonly problem = signal<Problem | null>(null);
+  /** What became of the last vote. */
+  readonly voted = signal<Schemas['CastVoteAnswer'] | null>(null);
+  readonly busy = signal(false);
+  readonly opinions = signal<Readonly<Record<string, Opinion>>>({});
+  readonly #calls: CaseCalls;
+  /** Of this court: how long a lease lasts. */
+  readonly #leaseMs: number;
+  #claiming: AbortController | null = null;
+  #renewing = false;
+  #claimAt = 0;
+  #closed = false;
+
+  constructor(calls: CaseCalls, leaseMs: number) {
+    this.#calls = calls;
+    this.#leaseMs = leaseMs;
+  }
+
+  /** Begins to claim. @returns what ends it */
+  open(): () => void {
+    this.#closed = false;
+    const timer = setInterval(() => this.#tick(), TICK_MS);
+    void this.claim();
+    return () => {
+      clearInterval(timer);
+      this.#closed = true;
+      this.#claiming?.abort();
+    };
+  }
+
+  /** Asks for a case, unless one is there or its end has not been seen yet. */
+  async claim(): Promise<void> {
+    if (this.#claiming || this.#closed || this.hold.value || this.ended.value) return;
+    this.#claiming = new AbortController();
+    try {
+      const answer = await this.#calls.claim(this.#claiming.signal);
+      this.problem.value = null;
+      this.reasons.value = answer.reasons;
+      if (answer.case && answer.lease) await this.#take(answer.case, answer.lease, answer.resumed);
+      const { windowFull = 0, fatigue = 0, notEligible = 0 } = answer.reasons ?? {};
+      this.#claimAt = performance.now() + (windowFull + fatigue + notEligible > 0 ? LATER_MS : AGAIN_MS);
+    } catch (error) {
+      if (!this.#closed) this.problem.value = problemOf(error);
+      this.#claimAt = performance.now() + AGAIN_MS;
+    } finally {
+      this.#claiming = null;
+    }
+  }
+
+  async #take(found: Case, lease: { token: string; expiresAt: string }, resumed: boolean): Promise<void> {
+    const invited = resumed && (await this.#calls.isInvited(lease.token).catch(() => false));
+    const expiresMs = Date.parse(lease.expiresAt);
+    const leftMs = expiresMs - serverNow();
+    const leaseMs = Math.max(this.#leaseMs, leftMs);
+    const fullAt = performance.now() - (leaseMs - leftMs);
+    this.hold.value = { case: found, token: lease.token, expiresMs, leaseMs, fullAt, invited };
+  }
+
+  opinionOf = (id: string): Opinion => this.opinions.value[id] ?? NO_OPINION;
+
+  think(id: string, opinion: Partial<Opinion>): void {
+    this.opinions.value = { ...this.opinions.value, [id]: { ...this.opinionOf(id), ...opinion } };
+  }
+
+  /** Votes as the juror has chosen. */
+  async vote(): Promise<void> {
+    const hold = this.hold.value;
+    const { option, comment } = hold ? this.opinionOf(hold.case.id) : NO_OPINION;
+    if (!hold || option === null) return;
+    await this.#settle(hold, async () => {
+      this.voted.value = await this.#calls.vote(hold.case.id, hold.token, option, comment.trim());
+    });
+  }
+
+  /** Gives the case back for good: as an invitation that is declined, or as a case that is skipped. */
+  async leave(): Promise<void> {
+    const hold = this.hold.value;
+    if (!hold) return;
+    const { id } = hold.case;
+    const leaving = hold.invited ? this.#calls.decline : this.#calls.skip;
+    await this.#settle(hold, async () => {
+      await leaving(id, hold.token);
+    });
+  }
+
+  async #settle(hold: Hold, work: () => Promise<void>): Promise<void> {
+    if (this.busy.value) return;
+    this.busy.value = true;
+    this.problem.value = null;
+    try {
+      await work();
+      if (this.hold.value?.token === hold.token) this.hold.value = null;
+    } catch (error) {
+      const cause = causeOf(problemOf(error));
+      if (cause) this.#end(hold.case.id, cause);
+      else this.problem.value = problemOf(error);
+    } finally {
+      this.busy.value = false;
+    }
+    void this.claim();
+  }
+
+  /** The juror has seen that the case was taken from them. */
+  goOn(): void {
+    this.ended.value = null;
+    void this.claim();
+  }
+
+  noticed({ type, kind, id, reason }: StreamEvent): void {
+    if (type === 'invited') void this.claim();
+    // the answer to what is being sent says more
+    if (type === 'lease_lost' && kind === 'case' && id !== undefined && !this.busy.value) this.#end(id, String(reason));
+  }
+
+  /** Notices may have been missed. */
+  lookAgain(): void {
+    const hold = this.hold.value;
+    if (hold && !this.busy.value) void this.#renew(hold);
+  }
+
+  #end(id: string, cause: string): void {
+    const hold = this.hold.value;
+    if (hold?.case.id !== id) return;
+    this.ended.value = { case: hold.case, cause };
+    this.hold.value = null;
+  }
+
+  #tick(): void {
+    if (document.hidden) return;
+    const hold = this.hold.value;
+    if (!hold) {
+      if (performance.now() > this.#claimAt) void this.claim();
+      return;
+    }
+    const leftMs = hold.expiresMs - serverNow();
+    const isDue = leftMs < hold.leaseMs / 2 && lastActivity() > hold.fullAt;
+    // past its end the answer to a renewal says what has become of it
+    if (isDue || leftMs < -TICK_MS) void this.#renew(hold);
+  }
+
+  async #renew({ case: { id }, token }: Hold): Promise<void> {
+    if (this.#renewing) return;
+    this.#renewing = true;
+    try {
+      const { expiresAt } = await this.#calls.renew(id, token);
+      const hold = this.hold.value;
+      const expiresMs = Date.parse(expiresAt);
+      if (hold?.token === token)
+        this.hold.value = { ...hold, expiresMs, leaseMs: expiresMs - serverNow(), fullAt: performance.now() };
+    } catch (error) {
+      const cause = causeOf(problemOf(error));
+      if (cause) this.#end(id, cause);
+    } finally {
+      this.#renewing = false;
+    }
+  }
+}
