@@ -19,7 +19,7 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-export interface Running {
+interface Running {
   url: string;
   api: Child;
   worker: Child;

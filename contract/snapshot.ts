@@ -99,3 +99,11 @@ export interface ItemView {
   holder: string | null;
   events: EventLine[];
 }
+
+/** What workflows say to the worker that runs them, which passes it on to the follower in its process. */
+export type FollowerSinks = {
+  follower: {
+    /** This run has done what it was last sent. */
+    ran(): void;
+  };
+};

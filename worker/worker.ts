@@ -17,12 +17,12 @@ import { DELIVERY_SLOTS } from '../activities/hosts.ts';
 import { itemActivities } from '../activities/items.ts';
 import { reviewActivities } from '../activities/reviews.ts';
 import { scheduleActivities } from '../activities/schedules.ts';
+import type { FollowerSinks } from '../contract/snapshot.ts';
 import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../runtime/followers/publisher.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { forwardToReview } from '../services/forwarding.ts';
 import type { Services } from '../services/services.ts';
-import type { FollowerSinks } from '../workflows/runs.ts';
 import { Pusher } from './pusher.ts';
 
 export interface WorkerOptions {
@@ -60,9 +60,6 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   });
   const reviews = reviewActivities({ ...deliveries, reviews: services.reviews });
   const bundle = await workflowBundle(o.cacheDir);
-  const sinks: InjectedSinks<FollowerSinks> = {
-    follower: { ran: { fn: ({ workflowId }) => runtime.follower?.ran(workflowId), callDuringReplay: false } },
-  };
   const workflowWorkers = await Promise.all(
     [TASK_QUEUE, URGENT_TASK_QUEUE].map((taskQueue) =>
       Worker.create({
@@ -74,7 +71,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
           ...{ ...items, ...scheduleActivities(services.schedules), giveUpDelivery: deliveries.giveUpDelivery },
           ...{ applyReview: reviews.applyReview, giveUpChange: reviews.giveUpChange },
         },
-        sinks,
+        sinks: sinksOf(runtime),
         maxCachedWorkflows: 500,
         maxConcurrentActivityTaskExecutions: 20,
         maxConcurrentLocalActivityExecutions: 20,
@@ -116,6 +113,10 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
       await Promise.allSettled(running);
     },
   };
+}
+
+function sinksOf({ follower }: Runtime): InjectedSinks<FollowerSinks> {
+  return { follower: { ran: { fn: ({ workflowId }) => follower?.ran(workflowId), callDuringReplay: false } } };
 }
 
 const POLL_MS = 1_000;

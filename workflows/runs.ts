@@ -3,10 +3,10 @@ import {
   isCancellation,
   proxyLocalActivities,
   proxySinks,
-  type Sinks,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { FollowerSinks } from '../contract/snapshot.ts';
 
 // What the runs of all long-lived workflows have in common.
 
@@ -23,14 +23,7 @@ export const inDatabase = <A>() =>
     retry: { maximumAttempts: 2, initialInterval: '200ms' },
   });
 
-/** What workflows say to the worker that runs them, which passes it on to the follower in its process. */
-export interface FollowerSinks extends Sinks {
-  follower: {
-    /** This run has done what it was last sent. */
-    ran(): void;
-  };
-}
-
+/** The follower in the process of the worker that runs this. */
 export const { follower } = proxySinks<FollowerSinks>();
 
 /** About half a minute, not the same for all, so that they don't come back together. */

@@ -6,7 +6,7 @@ import { call, readData, run } from './call.ts';
 export const QUEUE = 'sites';
 export const COURT = 'questions';
 export const TOPIC = 'orders';
-export const GROUP = 'raters';
+const GROUP = 'raters';
 const TEMPLATE = 'rate-a-site';
 
 const LEFT = 60;

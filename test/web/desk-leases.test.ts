@@ -139,10 +139,10 @@ describeInBrowser('what a reviewer holds', () => {
     const page = await open('free');
     await heading(page, 'free-0').waitFor();
     await page.getByText('Another decision, as JSON').click();
-    await page.getByLabel('Decision').fill('{status: 1}');
+    await page.getByRole('textbox', { name: 'Decision' }).fill('{status: 1}');
     await page.getByRole('button', { name: 'Decide', exact: true }).click();
     await page.getByText('Is not JSON.').waitFor();
-    await page.getByLabel('Decision').fill('{"status": 1}');
+    await page.getByRole('textbox', { name: 'Decision' }).fill('{"status": 1}');
     await page.getByRole('button', { name: 'Decide', exact: true }).click();
     await page.getByRole('button', { name: /Send now, next ticket/ }).click();
     await page.getByText('The queue is empty.').waitFor();

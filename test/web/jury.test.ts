@@ -83,6 +83,7 @@ describeInBrowser('the jury desk', () => {
     await heading(page, 'begs-0').waitFor();
     await page.getByText('You are invited', { exact: true }).waitFor();
     await page.keyboard.press('1');
+    await page.getByRole('button', { name: 'Vote for buyer' }).and(page.locator(':focus')).waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('Your vote has decided begs-0.').waitFor();
     expect(await invitations(api, 'mia')).toEqual([]);
@@ -155,6 +156,7 @@ describeInBrowser('the jury desk', () => {
     await page.getByRole('link', { name: 'bound', exact: true }).click();
     await heading(page, 'bound-case').waitFor();
     await page.keyboard.press('1');
+    await page.getByRole('button', { name: 'Vote for buyer' }).and(page.locator(':focus')).waitFor();
     await page.keyboard.press('Enter');
     await eventually(async () => (await oneCase(api, 'bound-case')).winner === 'buyer');
   });

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 export interface Shortcut {
   /** As in `KeyboardEvent.key`: `?`, `1`, `Escape`. */
@@ -32,7 +32,8 @@ export function useShortcuts(all: readonly Shortcut[]): void {
       shortcuts.value = [];
     };
   }, [named]);
-  useEffect(() => {
+  // as soon as it is shown: who is quick would press a key that nobody hears
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (!isFree(event)) return;
       const found = current.current.find(({ key }) => key === event.key);
