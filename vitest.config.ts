@@ -15,7 +15,8 @@ export default defineConfig({
     // once, for both projects: they don't extend this one
     globalSetup: ['test/support/servers.ts'],
     projects: [
-      { test: { ...each, name: 'all', include: ['test/**/*.test.ts'], exclude: ['test/pace/**'], maxWorkers: 2 } },
+      // three on two cores: most tests wait for timers, leases and fuzzers
+      { test: { ...each, name: 'all', include: ['test/**/*.test.ts'], exclude: ['test/pace/**'], maxWorkers: 3 } },
       // What compares times has the machine to itself: after all others, one file at a time.
       {
         test: {
