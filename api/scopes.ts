@@ -93,8 +93,9 @@ export async function checkScope(api: Api, caller: Caller, named: Named): Promis
 /** Of a list over all, only what is the key's: a page may have fewer entries than asked for. Its cursor goes on. */
 export function scoped(caller: Caller, path: string, answer: unknown): unknown {
   const field = LISTS[path];
+  if (field === undefined) return answer;
   const { items } = answer as { items?: Record<string, unknown>[] };
-  if (field === undefined || !items) return answer;
+  if (!items) return answer;
   return { ...(answer as object), items: items.filter((entry) => inScope(caller, String(entry[field]))) };
 }
 

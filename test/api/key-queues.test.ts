@@ -75,15 +75,24 @@ describe('a key that is bound to queues', async () => {
   const once = { id: 'some-id', type: 'once', executor: 'gid_theirs', startTime: new Date().toISOString() };
   expect((await api.post('/v1/tasks', { ...once, templateId: 'some-id', params: {} })).status).toBe(201);
 
-  /** About no queue: they are for every key. */
+  /** About no queue, or only about the key's own: they are for every key. */
   const FREE = new Set([
+    'get /v1/session',
+    'delete /v1/session',
+    'get /v1/overview',
     'post /v1/stream-tickets',
     'post /v1/templates',
     'get /v1/templates',
     'get /v1/templates/{id}',
   ]);
   /** Lists over all. */
-  const LISTS = ['tickets', 'queues', 'topics', 'courts', 'cases', 'groups', 'tasks'];
+  const LISTS = ['items', 'tickets', 'queues', 'topics', 'courts', 'cases', 'groups', 'tasks'];
+  /** What a call must have to be understood. */
+  const QUERIES: Record<string, string> = {
+    '/v1/stream': '?queue=theirs',
+    '/v1/figures': '?kind=ticket',
+    '/v1/figures/lateness': '?kind=job',
+  };
   const others = endpoints.filter(
     (e) =>
       e.roles !== null &&
@@ -97,7 +106,7 @@ describe('a key that is bound to queues', async () => {
     const body =
       name === 'post /v1/tickets/resolve' ? { items: [{ id: 'some-id', decision: 1 }], reason: 'r' } : sampleBody(e);
     const sent = e.path === '/v1/jobs' ? { command: 'peek', topic: 'theirs' } : body;
-    const query = e.path === '/v1/stream' ? '?queue=theirs' : '';
+    const query = QUERIES[e.path] ?? '';
     const reply = await bound.raw(e.method.toUpperCase(), pathOf(e) + query, {
       headers: { 'content-type': 'application/json' },
       ...(sent && { body: JSON.stringify(sent) }),

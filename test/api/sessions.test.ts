@@ -44,6 +44,13 @@ async function open(role: Role, subject: string | null = null, more: object = {}
 }
 
 describe('signing in with a key', () => {
+  test('one that is bound to queues signs out like any other', async () => {
+    const { page } = await open('agent', null, { queues: ['q-*'] });
+    expect((await page.get('/v1/session')).status).toBe(200);
+    expect((await page.delete('/v1/session')).status).toBe(204);
+    expect((await page.get('/v1/session')).status).toBe(401);
+  });
+
   test.each<[Role, string | null]>([
     ['producer', null],
     ['reviewer', 'rita'],
