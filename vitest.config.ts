@@ -1,4 +1,15 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Takes minutes and mostly waits: begun last, it would have the machine to itself. */
+const LONGEST = '/test/api/openapi.test.ts';
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLongest = ({ moduleId }: TestSpecification) => Number(moduleId.endsWith(LONGEST));
+    return (await super.sort(files)).toSorted((a, b) => isLongest(b) - isLongest(a));
+  }
+}
 
 // Each file runs in a process of its own, with a database and a Temporal namespace of its own (test/support/system.ts).
 const each = {
@@ -14,6 +25,7 @@ export default defineConfig({
   test: {
     // once, for both projects: they don't extend this one
     globalSetup: ['test/support/servers.ts'],
+    sequence: { sequencer: LongestFirst },
     projects: [
       // three on two cores: most tests wait for timers, leases and fuzzers
       { test: { ...each, name: 'all', include: ['test/**/*.test.ts'], exclude: ['test/pace/**'], maxWorkers: 3 } },
