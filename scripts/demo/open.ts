@@ -9,6 +9,8 @@ export const TOPIC = 'orders';
 const GROUP = 'raters';
 const TEMPLATE = 'rate-a-site';
 
+/** On the court's list besides those who judged then: who looks at the jury desk calls themselves so. */
+const GUEST = 'rita';
 const LEFT = 60;
 const DAY_SECONDS = 86_400;
 /** Votes of those who judged it then, given before the demo ends: a case is decided by three. */
@@ -65,7 +67,7 @@ export async function leaveOpen(): Promise<void> {
   await call('POST', `/v1/queues/${QUEUE}/tickets/batch`, { tickets });
   await call('POST', `/v1/queues/${QUEUE}/tickets`, { body: { site: 'later' }, delaySeconds: DAY_SECONDS });
   await call('PUT', `/v1/courts/${COURT}`, { options: ['yes', 'no'], votesToWin: 3 });
-  await call('PUT', `/v1/courts/${COURT}/jurors`, { jurors: jurors.map((id) => ({ id })) });
+  await call('PUT', `/v1/courts/${COURT}/jurors`, { jurors: [...jurors, GUEST].map((id) => ({ id })) });
   const cases = questions.slice(0, LEFT).map(question);
   await call('POST', `/v1/courts/${COURT}/cases/batch`, { cases });
   for (const juror of jurors.slice(0, VOTES)) await voteOnce(juror);
