@@ -15,7 +15,7 @@ with t as (
    cross join lateral (select u.until, coalesce(:from?::timestamptz, u.until - interval '1 day') as since) s)
 select t.since, t.until, t.step, g.n, b.end >= (select began_at from sample_state) as known, s.*
   from t
- cross join lateral generate_series(0, least(:limit + 1, ceil(extract(epoch from t.until - t.since) / t.step))::integer) as g (n)
+ cross join lateral generate_series(0, greatest(-1, least(:limit + 1, ceil(extract(epoch from t.until - t.since) / t.step)))::integer) as g (n)
  cross join lateral (select least(t.until, t.since + make_interval(secs => g.n * t.step)) as end) b
   left join lateral (
     select delayed, ready, held, buried, settled, invalidated, expired, dead, granted, lease_expired, votes, wasted, failed,
