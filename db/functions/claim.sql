@@ -87,7 +87,8 @@ begin
 end $$;
 
 -- Gives each person an item: the n-th of p_ids, or where that is null the n-th at the head of the queue among those that
--- ask for no skill, one range of the ready index. Persons who are excluded from theirs get none.
+-- ask for no skill, one range of the ready index. One person who asks for several gets none that they are excluded from;
+-- of several persons, those who are excluded from theirs get none.
 create or replace function grant_items(
   q queue, p_persons text[], p_tokens text[], p_slots bigint[], p_ids text[]
 ) returns setof item language plpgsql
@@ -101,7 +102,7 @@ begin
       select id, rank, seq from item
        where kind = q.kind and queue = q.name and state = 'ready' and requires_key = '' and rules_due_at is null
          and (deadline_at is null or deadline_at > v_now)
-         and (cardinality(p_persons) > 1
+         and (p_persons[1] <> any (p_persons)
               or not (p_persons[1] = any (exclude) or p_persons[1] = any (skipped)))
        order by rank, seq
        limit cardinality(p_persons)

@@ -239,6 +239,14 @@ test('S0.6 somebody excluded from the best ticket gets another, also when many c
   }
 });
 
+test('S0.6 a claim for several passes over those its reviewer is excluded from, and gets as many', async () => {
+  await configure(api, 'passes-over', { maxHeld: 5 });
+  await add(api, 'passes-over', { id: 'po-1', exclude: ['bob'] });
+  await addMany(api, 'passes-over', [{ id: 'po-2' }, { id: 'po-3', exclude: ['bob'] }, { id: 'po-4' }]);
+  expect(ids(await claim(api, 'passes-over', 'bob', { count: 2 }))).toEqual(['po-2', 'po-4']);
+  expect(ids(await claim(api, 'passes-over', 'anna', { count: 2 }))).toEqual(['po-1', 'po-3']);
+});
+
 test('S0.6 a ticket one person may not have goes to the next who asks at the same time', async () => {
   for (let round = 0; round < 20; round++) {
     const queue = `pair-${round}`;
