@@ -1,12 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { runToEnd } from './children.ts';
 import { freePort } from './ports.ts';
 
 const VERSION = '1.5.1';
-const MODULE = `github.com/temporalio/cli/cmd/temporal@v${VERSION}`;
+/** Its own driver can get stuck, and then answers everything with `interrupted (9)` (temporalio/temporal#9198). */
+const SQLITE_VERSION = '1.44.3';
+const MODULE = 'github.com/temporalio/cli';
+const BUILD = `temporal-${VERSION}-sqlite-${SQLITE_VERSION}`;
 
 export interface CliSearch {
   /** `TEMPORAL_CLI`. */
@@ -32,10 +35,10 @@ export async function findTemporalCli({ given, cacheDir, say, signal }: CliSearc
   const onPath = (process.env.PATH ?? '').split(delimiter).map((dir) => join(dir, `temporal${exe}`));
   const found = onPath.find((path) => existsSync(path));
   if (found) return found;
-  const cached = join(cacheDir, `temporal-${VERSION}${exe}`);
+  const cached = join(cacheDir, `${BUILD}${exe}`);
   if (existsSync(cached)) return cached;
   mkdirSync(cacheDir, { recursive: true });
-  return (await download(cacheDir, say, signal)) ?? (await build({ cacheDir, target: cached, exe, say, signal }));
+  return (await download(cacheDir, say, signal)) ?? (await build({ cacheDir, target: cached, say, signal }));
 }
 
 /** The SDK downloads into the folder it is given; what it is called there is its own affair. */
@@ -76,10 +79,10 @@ function programIn(folder: string): string | undefined {
 
 interface Build extends Pick<CliSearch, 'cacheDir' | 'say' | 'signal'> {
   target: string;
-  exe: string;
 }
 
-async function build({ cacheDir, target, exe, say, signal }: Build): Promise<string> {
+/** Within a module of its own, because `go install` takes the driver that the program names. */
+async function build({ cacheDir, target, say, signal }: Build): Promise<string> {
   signal?.throwIfAborted();
   try {
     execFileSync('go', ['version'], { stdio: 'ignore' });
@@ -95,14 +98,21 @@ async function build({ cacheDir, target, exe, say, signal }: Build): Promise<str
     () => say(`Temporal: still building, ${Math.round((Date.now() - started) / 1000)} s`),
     20_000,
   );
-  const bin = join(cacheDir, 'go-bin');
+  const folder = join(cacheDir, 'go-build');
+  const env = { ...process.env, GOFLAGS: '-modcacherw -mod=mod' };
+  const go = (...args: string[]) =>
+    runToEnd({ command: 'go', args, cwd: folder, env, signal: 'SIGINT', graceMs: 5_000 }, signal);
   try {
-    const env = { ...process.env, GOBIN: bin, GOFLAGS: '-modcacherw -ldflags=-s' };
-    await runToEnd({ command: 'go', args: ['install', MODULE], env, signal: 'SIGINT', graceMs: 5_000 }, signal);
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder);
+    await go('mod', 'init', 'docket.local/temporal');
+    await go('get', `${MODULE}@v${VERSION}`, `modernc.org/sqlite@v${SQLITE_VERSION}`);
+    await go('build', '-ldflags=-s', '-o', 'temporal', `${MODULE}/cmd/temporal`);
   } finally {
     clearInterval(clock);
   }
-  renameSync(join(bin, `temporal${exe}`), target);
+  renameSync(join(folder, 'temporal'), target);
+  rmSync(folder, { recursive: true });
   say(`Temporal: built in ${Math.round((Date.now() - started) / 1000)} s, kept in ${target}`);
   return target;
 }

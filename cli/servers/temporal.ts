@@ -1,10 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { QUEUE_ATTRIBUTE } from '../../runtime/followers/publisher.ts';
 import { endLeftover, type RunningChild, spawnServer, untilReady } from './children.ts';
 import { isFree, lastingPort } from './ports.ts';
 
+const ASKED_EVERY_MS = 10_000;
 /** 255 characters, the longest id, of four bytes each. */
 const MAX_ID_BYTES = 1020;
 
@@ -21,6 +23,8 @@ export interface TemporalServerOptions {
   port: number;
   uiPort: number;
   namespace: string;
+  /** For how long it may answer nothing before it counts as ended. */
+  patienceMs?: number;
   /** Ends the start. */
   signal?: AbortSignal;
 }
@@ -63,7 +67,33 @@ export async function startTemporal(o: TemporalServerOptions): Promise<TemporalS
     await server.stop();
     throw error;
   }
-  return { ...server, address, uiUrl: `http://127.0.0.1:${uiPort}` };
+  const silent = untilSilent(() => askTemporal(address, o.namespace), server.ended, o.patienceMs ?? 60_000);
+  return { ...server, ended: Promise.race([server.ended, silent]), address, uiUrl: `http://127.0.0.1:${uiPort}` };
+}
+
+/**
+ * A server whose process lives but that answers nobody has to be started again: the SQLite driver of some versions gets
+ * stuck for good (temporalio/temporal#9198).
+ * @returns why, when it has answered nothing for so long; never, when it ends before
+ */
+async function untilSilent(ask: () => Promise<void>, ended: Promise<string>, patienceMs: number): Promise<string> {
+  let running = true;
+  void ended.then(() => {
+    running = false;
+  });
+  let answered = performance.now();
+  let failure = '';
+  while (running && performance.now() - answered < patienceMs) {
+    await sleep(Math.min(ASKED_EVERY_MS, patienceMs / 4), undefined, { ref: false });
+    const asked = performance.now();
+    try {
+      await ask();
+      answered = asked;
+    } catch (error) {
+      failure = (error as Error).message;
+    }
+  }
+  return running ? `it has answered nothing for ${Math.round(patienceMs / 1000)} s: ${failure}` : ended;
 }
 
 async function needFree(port: number, variable: string): Promise<void> {
@@ -73,5 +103,8 @@ async function needFree(port: number, variable: string): Promise<void> {
 
 async function askTemporal(address: string, namespace: string): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: '2s' });
-  await connection.workflowService.describeNamespace({ namespace }).finally(() => connection.close());
+  const asked = connection.withDeadline(Date.now() + 5_000, () =>
+    connection.workflowService.describeNamespace({ namespace }),
+  );
+  await asked.finally(() => connection.close());
 }
