@@ -135,6 +135,7 @@ test('what cannot be drawn is refused', async () => {
     'queue=line',
     'kind=rotation',
     'kind=ticket&from=yesterday',
+    'kind=ticket&from=8133-01-01T00:00:00Z',
     'kind=ticket&queue=',
   ])
     expectProblem(await api.get(`/v1/figures?${query}`), query, { status: 422 });
