@@ -30,7 +30,7 @@ export const SESSION_COOKIE = 'docket_session';
 const TOKEN = new RegExp(`(?:^|;)\\s*${SESSION_COOKIE}=([A-Za-z0-9_-]{43})\\s*(?:;|$)`);
 
 interface Options {
-  /** Nobody needs a key (loopback only). */
+  /** No one needs a key (loopback only). */
   open: boolean;
   publicUrl: string | undefined;
 }

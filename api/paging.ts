@@ -35,6 +35,6 @@ export async function pageOfQueues<U>(
     (row) => view(row, found?.get(row.name)),
     (row) => row.seq,
   );
-  // the other order changes while somebody reads on
+  // the other order changes while someone reads on
   return order === 'newest' ? shown : { ...shown, nextCursor: null };
 }

@@ -10,7 +10,7 @@ const JOB_TTR = 60;
 
 export const BODY = {
   kind: 'report',
-  text: 'A comment that somebody reported, of ordinary length.',
+  text: 'A comment that someone reported, of ordinary length.',
   author: 'u1234567',
 };
 

@@ -7,7 +7,7 @@ import type { Bus } from './notify.ts';
 import type { Waiters } from './waiting.ts';
 
 interface Receivers {
-  /** Looks into the log, at once where somebody waits for it. */
+  /** Looks into the log, at once where someone waits for it. */
   follow(urgent: boolean): void;
   waiters: Waiters;
   load: Load;

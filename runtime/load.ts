@@ -58,7 +58,7 @@ export class Load {
     this.#recent += (Math.min(OUTLIER, ms / best.ms) - this.#recent) * RECENT;
   }
 
-  /** How many times as long callers' statements take as at their best, here or elsewhere; undefined: nobody calls. */
+  /** How many times as long callers' statements take as at their best, here or elsewhere; undefined: no one calls. */
   get slowdown(): number | undefined {
     const now = performance.now();
     const others = now < this.#others.until ? this.#others.slowdown : undefined;

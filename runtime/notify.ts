@@ -10,7 +10,7 @@ export interface Hint {
   dueInMs?: number;
   /** A lease was ended, or a held item changed. */
   notices?: true;
-  /** The log has new lines; `now`: somebody waits for what they lead to. */
+  /** The log has new lines; `now`: someone waits for what they lead to. */
   follow?: 'now' | 'soon';
   /** How this process's callers fare (`Load`). */
   slowdown?: number;
@@ -30,7 +30,7 @@ export interface BusOptions {
 
 const CHANNEL = 'docket';
 const GATHER_MS = 5;
-/** Of what nobody waits for. */
+/** Of what no one waits for. */
 const GATHER_SOON_MS = 100;
 /** Bytes; PostgreSQL takes 7,999. */
 const MAX_PAYLOAD = 7_000;

@@ -45,7 +45,7 @@ async function first(list: string, path: (entry: Record<string, string>) => stri
   return path(items[0] ?? {});
 }
 
-/** What stands at every address while nobody is signed in; an open server has to be made to say so. */
+/** What stands at every address while no one is signed in; an open server has to be made to say so. */
 const SIGNED_OUT = 'signIn';
 
 const [only] = process.argv.slice(2);

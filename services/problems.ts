@@ -40,7 +40,7 @@ export function found<T>([row]: T[], missing: string): T {
 }
 
 /** A reviewer's key names the lease of another person. */
-export const foreignToken = () => new Problem('forbidden', 'this token was given to somebody else');
+export const foreignToken = () => new Problem('forbidden', 'this token was given to someone else');
 
 /**
  * What an add comes to whose id exists already: the same record for the same content (S0.9).

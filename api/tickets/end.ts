@@ -45,7 +45,7 @@ export const invalidateTicket = endpoint({
   method: 'post',
   path: '/v1/tickets/{id}/invalidate',
   tag: 'Tickets',
-  summary: 'Nobody needs to decide it any more; a holder is told',
+  summary: 'No one needs to decide it any more; a holder is told',
   roles: ['producer'],
   params: IdParam,
   body: Invalidate,

@@ -61,7 +61,7 @@ export const scenarios: Record<string, Scenario> = {
   },
   idle: {
     title: '6 · Nothing to do',
-    note: 'The tickets ask for a skill that nobody has. CPU of Docket’s two processes over 20 s.',
+    note: 'The tickets ask for a skill that no one has. CPU of Docket’s two processes over 20 s.',
     run: idle,
   },
   jobs: {
@@ -117,7 +117,7 @@ export const scenarios: Record<string, Scenario> = {
       'Rush: nine votes win, everybody reads 0.1 to 0.9 s, whoever gets nothing asks again 0.3 to 0.7 s later, 64 connections. Time to decide counts from the begin of the rush, as the jurors hear it. ' +
       'The run fails if a side has more than nine votes, if a vote is wasted without over-booking, or if Docket counts other votes as wasted than it refused as too late. Beside it the article’s scheme on Redis (fsync always), as a library in the process of the load: ' +
       'a queue of holders for each case, whose length is looked at before a juror joins it, with the same bound. It lets in more than that bound, because others look meanwhile, so it decides sooner, by votes that are wasted. ' +
-      'Assignment: from the first call that brings cases until the last case has its 20 invitations, each by its own workflow, nobody invited twice. Claims: 16 jurors, one a caller, each with 1,000 votes, for the orders by age and by closeness on the ' +
+      'Assignment: from the first call that brings cases until the last case has its 20 invitations, each by its own workflow, no one invited twice. Claims: 16 jurors, one a caller, each with 1,000 votes, for the orders by age and by closeness on the ' +
       'cases at the head, as the claims led to them; a claim goes past all of these. They give back what they get. ' +
       'The day: each hour is 2.5 s, leases (1 h), answer times (2 h) and deadlines (24 h) go with it, and so does the limit on signals while callers are busy (500/s instead of 10). Cases and jurors come by the same profile of hours; a juror looks in, ' +
       'judges up to three cases of 2 to 6 minutes each and leaves, at once when there is nothing. In mode assign he only answers invitations that he finds. Jurors come for another day after the last case. What a case is brought later than its time is what the machine lagged behind: hours of it, and the day says nothing.',

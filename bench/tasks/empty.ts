@@ -56,7 +56,7 @@ async function round(url: string, n: number, seconds: number, uids: string[], dr
   const callers = await openCallers(url, n);
   const timed = await repeat(
     callers.map((caller, k) => async (took) => {
-      // nobody is at two callers at once
+      // no one is at two callers at once
       const uid = uids[k + n * Math.floor(draw() * Math.floor(uids.length / n))];
       const start = performance.now();
       const { task } = need(await caller.post(`/v1/clients/${uid}/next`, {}), 200);

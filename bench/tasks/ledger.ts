@@ -56,7 +56,7 @@ export class Ledger {
     if (this.#unfinished.get(uid) === logId) this.#unfinished.delete(uid);
   }
 
-  /** Whether nobody has changed or deleted it. */
+  /** Whether no one has changed or deleted it. */
   untouched(id: string): boolean {
     const { change, deletedAt } = this.#entry(id);
     return change === undefined && deletedAt === undefined;
@@ -90,7 +90,7 @@ export class Ledger {
 
   #entry(id: string): Entry {
     const entry = this.#entries.get(id);
-    if (!entry) throw new Error(`nobody made task ${id}`);
+    if (!entry) throw new Error(`no one made task ${id}`);
     return entry;
   }
 }

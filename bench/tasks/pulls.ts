@@ -90,7 +90,7 @@ async function oneRound(lab: Lab, name: string, side: Side, population: Populati
   lab.say(`  ${name}: ${rates.join(', ')} callers, ${last} pairs/s in groups; ${JSON.stringify(after)}`);
 }
 
-/** Each caller is one client after another, anywhere; nobody is at two callers at once. */
+/** Each caller is one client after another, anywhere; no one is at two callers at once. */
 async function turn(
   side: Side,
   { clients }: Population,

@@ -72,7 +72,7 @@ export async function startTemporal(o: TemporalServerOptions): Promise<TemporalS
 }
 
 /**
- * A server whose process lives but that answers nobody has to be started again: the SQLite driver of some versions gets
+ * A server whose process lives but that answers no one has to be started again: the SQLite driver of some versions gets
  * stuck for good (temporalio/temporal#9198).
  * @returns why, when it has answered nothing for so long; never, when it ends before
  */

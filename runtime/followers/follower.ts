@@ -29,7 +29,7 @@ export interface FollowerOptions {
 
 const LOG_LANES: Lane[] = ['outcomes', 'rest', 'idle'];
 const IDLE_MS = 5_000;
-/** How long news that nobody waits for may wait: a burst is one reading. */
+/** How long news that no one waits for may wait: a burst is one reading. */
 const SOON_MS = 100;
 const GAPS_MS = 25;
 const MAX_GAPS_MS = 1_000;
@@ -58,7 +58,7 @@ export class Follower {
   #marks: { kind: string; id: string; marked: number }[] = [];
   #gapsMs = GAPS_MS;
   #storeAt = 0;
-  /** When callbacks and marks are read again, if nobody waits for them before. */
+  /** When callbacks and marks are read again, if no one waits for them before. */
   #besideAt = 0;
   #waiting = 0;
   #running: Promise<void> | undefined;
@@ -91,7 +91,7 @@ export class Follower {
     return this.#running !== undefined && !this.#stopping;
   }
 
-  /** Something was committed. @param urgent somebody waits for it */
+  /** Something was committed. @param urgent someone waits for it */
   look(urgent: boolean): void {
     if (urgent) this.#besideAt = 0;
     this.#alarm.wakeIn(urgent ? 0 : SOON_MS);

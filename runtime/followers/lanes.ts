@@ -29,7 +29,7 @@ export const LANES: Lane[] = ['reviews', 'outcomes', 'rest', 'idle'];
 /** Of each lane. More is read again when there is space. */
 const MAX_ENTRIES = 10_000;
 const FORGET_QUEUES = 1_000;
-/** So long nobody sees the difference, and a claim that is decided meanwhile is one message. */
+/** So long no one sees the difference, and a claim that is decided meanwhile is one message. */
 const LINGER_MS = 250;
 /** As long as a job may wait without a workflow where its topic needs none. */
 const OPTIONAL_MS = 1_000;

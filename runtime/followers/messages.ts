@@ -49,7 +49,7 @@ export interface Publication {
   marked?: number;
   /** There is none before this line of it. */
   fresh: boolean;
-  /** Nobody needs its workflow if it is over at once. */
+  /** No one needs its workflow if it is over at once. */
   optional: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface Callers {
 
 /**
  * How many a second may be sent beside callers: some more at each step while their statements are about as quick as they
- * can be, half as many as soon as they are not, and never less than a least rate. Where nobody calls there is no limit.
+ * can be, half as many as soon as they are not, and never less than a least rate. Where no one calls there is no limit.
  */
 export class Pace {
   readonly #callers: Callers;

@@ -28,7 +28,7 @@ export class Shards {
   has = (shard: number) => this.#own.has(shard);
 
   /**
-   * Says that this process lives, takes what nobody follows up to its share, and gives up what is more.
+   * Says that this process lives, takes what no one follows up to its share, and gives up what is more.
    * @returns whether other parts are its own than before
    */
   async keep(): Promise<boolean> {

@@ -77,7 +77,7 @@ export async function leaveOpen(): Promise<void> {
   await leaveReview();
   await leaveCallback();
   console.log(
-    `\nleft open: queue ${QUEUE}, court ${COURT}, topic ${TOPIC}, group ${GROUP}, a review, a callback to nobody`,
+    `\nleft open: queue ${QUEUE}, court ${COURT}, topic ${TOPIC}, group ${GROUP}, a review, a callback to no one`,
   );
 }
 

@@ -80,7 +80,7 @@ describeInBrowser("a ticket's body", () => {
     expect(dialogs).toEqual([]);
   });
 
-  test('an image of an allowed host is loaded when somebody wants to see it, and veiled when they do not', async () => {
+  test('an image of an allowed host is loaded when someone wants to see it, and veiled when they do not', async () => {
     const body = { photos: [`http://${host}/a.png`, `http://${host}/b`], text: 'look' };
     const page = await open('images', body, { hosts: [host], theme: 'dark' });
     const content = page.getByRole('region', { name: 'Content' });

@@ -20,7 +20,7 @@ describeInBrowser('what a reviewer holds', () => {
   const browser = useBrowser();
   const open = (queue: string, person = 'anna') => browser.open(`${api.url}/desk/${queue}`, { person });
 
-  test('S0.4 S0.7 a lease that is lost while somebody types keeps what they have typed, and says why', async () => {
+  test('S0.4 S0.7 a lease that is lost while someone types keeps what they have typed, and says why', async () => {
     await configure(api, 'typing', { form: noted });
     await add(api, 'typing', { id: 'typing-0' });
     const page = await open('typing');
@@ -31,7 +31,7 @@ describeInBrowser('what a reviewer holds', () => {
     await page.getByText('An operator has taken it from you.').waitFor();
     await page.getByText('three strikes').waitFor();
     await page.keyboard.press('n');
-    // nobody else has taken it: it comes back, and so does the draft
+    // no one else has taken it: it comes back, and so does the draft
     await heading(page, 'typing-0').waitFor();
     expect(await page.getByLabel('Note').inputValue()).toBe('three strikes');
   });
@@ -59,12 +59,12 @@ describeInBrowser('what a reviewer holds', () => {
     await page.keyboard.press('1');
     await page.keyboard.press('n');
     await page.getByText('Your decision on late-0 came too late.').waitFor();
-    await page.getByText('It has been decided by somebody else.').waitFor();
+    await page.getByText('It has been decided by someone else.').waitFor();
     await heading(page, 'late-1').waitFor();
     expect((await ticket(api, 'late-0')).decision).toBe('removed');
   });
 
-  test('S0.7 a lease is renewed while somebody types, and runs out when they have gone', async () => {
+  test('S0.7 a lease is renewed while someone types, and runs out when they have gone', async () => {
     await configure(api, 'renewed', { leaseSeconds: 3, form: noted });
     await add(api, 'renewed', { id: 'renewed-0' });
     const page = await open('renewed');

@@ -49,7 +49,7 @@ describeInBrowser('the overview', () => {
     expect((await cells('raters'))[0]).toBe('3');
   });
 
-  test('what needs somebody stands on top: an outcome that a receiver refuses for good, a paused queue', async () => {
+  test('what needs someone stands on top: an outcome that a receiver refuses for good, a paused queue', async () => {
     const receiver = await startReceiver(() => 410);
     await addTicket('refused', 'refused-1', { callback: receiver.callback });
     await api.post('/v1/tickets/refused-1/resolve', { decision: 'keep', reason: 'seen' });

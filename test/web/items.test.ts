@@ -70,7 +70,7 @@ describeInBrowser('the page of an item', () => {
     const page = await browser.open(at('ticket', 'acts-2'));
     await page.getByRole('button', { name: 'Invalidate' }).click();
     const dialog = page.getByRole('dialog', { name: 'Invalidate this ticket' });
-    await dialog.getByText('Nobody is offered it any more').waitFor();
+    await dialog.getByText('No one is offered it any more').waitFor();
     await dialog.getByRole('button', { name: 'Invalidate' }).click();
     await dialog.getByRole('alert').getByText('reason').waitFor();
     expect((await ticket(api, 'acts-2')).state).toBe('waiting');
@@ -142,13 +142,13 @@ describeInBrowser('the page of an item', () => {
     expect((await api.get('/v1/tasks/task-1')).body.state).toBe('deleted');
   });
 
-  test('why has nobody got this: others first, skills, held, paused; and whether one person is offered it', async () => {
+  test('why has no one got this: others first, skills, held, paused; and whether one person is offered it', async () => {
     await add(api, 'why', { id: 'why-0', priority: 5 });
     await add(api, 'why', { id: 'why-1', requires: ['french'], exclude: ['carl'] });
     const page = await browser.open(at('ticket', 'why-1'));
     await page.getByText('1 tickets go before it.').waitFor();
-    await page.getByText('Only somebody with these skills is offered it: french.').waitFor();
-    await page.getByText('Nobody has claimed anything from why').waitFor();
+    await page.getByText('Only someone with these skills is offered it: french.').waitFor();
+    await page.getByText('No one has claimed anything from why').waitFor();
     const person = page.getByLabel('Is it offered to this person?');
     await person.fill('carl');
     await page.keyboard.press('Enter');

@@ -69,7 +69,7 @@ describeInBrowser('reviews', () => {
     await cells(page, 'Callback log', 'Edit').getByText('Edited').waitFor();
   });
 
-  test('S1.5 a store that somebody has changed by hand shows as out of step, and where', async () => {
+  test('S1.5 a store that someone has changed by hand shows as out of step, and where', async () => {
     await put(api, 'rv-3', named('three'));
     await sql("update review_index set status = 9 where review_id = 'rv-3' and target_id = 'three-b'");
     const page = await browser.open(`${api.url}/reviews/rv-3`);

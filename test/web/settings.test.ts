@@ -51,7 +51,7 @@ describeInBrowser('settings', () => {
     await lease.fill('300');
     await api.put('/v1/queues/shared', { leaseSeconds: 250, maxHeld: 7 });
     await page.getByRole('button', { name: 'Save settings' }).click();
-    await page.getByText('Somebody else has changed the same setting').waitFor();
+    await page.getByText('Someone else has changed the same setting').waitFor();
     expect(await queue('shared')).toMatchObject({ leaseSeconds: 250 });
     await page.getByRole('button', { name: 'Discard changes' }).click();
     await eventually(async () => (await lease.inputValue()) === '250');

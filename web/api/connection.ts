@@ -14,7 +14,7 @@ export const connection = computed<Connection>(() => {
   return WORST_FIRST.find((state) => all.includes(state)) ?? 'idle';
 });
 
-/** Says how one source of live events is doing; undefined: nobody needs it any more. */
+/** Says how one source of live events is doing; undefined: no one needs it any more. */
 export function report(source: string, state: State | undefined): void {
   const { [source]: _, ...others } = states.peek();
   states.value = state === undefined ? others : { ...others, [source]: state };

@@ -14,7 +14,7 @@ export interface Listed<Item> extends Resource<Item[]> {
 }
 
 /**
- * A list of the API from its beginning, as many pages as somebody asked for, kept up to date.
+ * A list of the API from its beginning, as many pages as someone asked for, kept up to date.
  * @param load one page; the cursor is that of the page before
  * @param inputs what the list depends on, such as its filters; a change begins with one page again
  * @param on which events change the list

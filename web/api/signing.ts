@@ -7,7 +7,7 @@ export async function loadSession(): Promise<void> {
   try {
     session.value = await data(api.GET('/v1/session'));
   } catch (error) {
-    // `data` has noted that nobody is signed in
+    // `data` has noted that no one is signed in
     if (problemOf(error).code !== 'unauthenticated') throw error;
   }
 }

@@ -21,7 +21,7 @@ const TYPES = ['lease_lost', 'changed', 'invited', 'available', 'stats'] as cons
 
 /**
  * Follows the notices of a person or a queue while the tab is seen; none that came while it was hidden is missed.
- * @param of whose; null: nobody's yet
+ * @param of whose; null: no one's yet
  */
 export function useStream(
   of: { reviewer: string } | { juror: string } | { queue: string } | null,

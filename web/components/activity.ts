@@ -1,4 +1,4 @@
-// What somebody does of their own accord. Focus that a page moves by itself is none of it.
+// What someone does of their own accord. Focus that a page moves by itself is none of it.
 const EVENTS = ['keydown', 'pointerdown', 'input', 'wheel', 'touchmove'];
 
 let lastMs = performance.now();
@@ -8,5 +8,5 @@ const note = () => {
 for (const type of EVENTS) document.addEventListener(type, note, { capture: true, passive: true });
 window.addEventListener('focus', note);
 
-/** When somebody last did something in this tab, or came back to it; on the clock of `performance.now()`. */
+/** When someone last did something in this tab, or came back to it; on the clock of `performance.now()`. */
 export const lastActivity = (): number => lastMs;

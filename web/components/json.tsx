@@ -10,7 +10,7 @@ const OPEN_LEVELS = 2;
 const ENTRIES = 100;
 const LETTERS = 1_000;
 
-/** Somebody's JSON as a tree that opens and closes, and a text as text. Nothing in it does anything: no link, no markup. */
+/** Someone's JSON as a tree that opens and closes, and a text as text. Nothing in it does anything: no link, no markup. */
 export function Json({ value }: { value: unknown }) {
   if (typeof value === 'string') return <LongText text={value} />;
   return (

@@ -14,7 +14,7 @@ export const shortcuts = signal<readonly Shortcut[]>([]);
 
 const TYPING = 'input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]';
 
-/** Keys of one letter mean nothing while somebody types, with a modifier, or behind a dialog. */
+/** Keys of one letter mean nothing while someone types, with a modifier, or behind a dialog. */
 export function isFree(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return false;
   if (event.target instanceof Element && event.target.closest(TYPING)) return false;
@@ -32,7 +32,7 @@ export function useShortcuts(all: readonly Shortcut[]): void {
       shortcuts.value = [];
     };
   }, [named]);
-  // as soon as it is shown: who is quick would press a key that nobody hears
+  // as soon as it is shown: who is quick would press a key that no one hears
   useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (!isFree(event)) return;

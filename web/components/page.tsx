@@ -10,7 +10,7 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** A page's heading and content. The heading takes the focus when somebody comes to the page (web/shell/focus.ts). */
+/** A page's heading and content. The heading takes the focus when someone comes to the page (web/shell/focus.ts). */
 export function Page({ title, actions, children }: Props) {
   useEffect(() => {
     document.title = `${title} · Docket`;

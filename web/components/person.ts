@@ -16,7 +16,7 @@ export function choosePerson(name: string): void {
   else localStorage.setItem(STORED, name);
 }
 
-/** Whose desk it is: the subject of a key that has one, else who was chosen here; null: nobody yet. */
+/** Whose desk it is: the subject of a key that has one, else who was chosen here; null: no one yet. */
 export function personAt(who: Session | null | undefined): string | null {
   if (who?.subject) return who.subject;
   return isName(chosen.value) ? chosen.value : null;

@@ -6,7 +6,7 @@ import { Section } from './page.tsx';
 import { choosePerson, isName, personAt } from './person.ts';
 import './person.css';
 
-/** Asks for whom somebody works whose key speaks for nobody in particular. */
+/** Asks for whom someone works whose key speaks for no one in particular. */
 export function ChoosePerson({ hint }: { hint: string }) {
   const t = texts.value.common.person;
   const [name, setName] = useState('');

@@ -2,7 +2,7 @@ import type { FunctionComponent } from 'preact';
 import { lazy } from 'preact-iso';
 import type { RouteName } from '../routes.ts';
 
-/** The component of each page. A page is loaded when somebody first goes there. */
+/** The component of each page. A page is loaded when someone first goes there. */
 export const pages: Record<RouteName, FunctionComponent> = {
   home: lazy(() => import('./home/home.tsx').then((m) => m.Home)),
   item: lazy(() => import('./item/item.tsx').then((m) => m.Item)),

@@ -1822,7 +1822,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Nobody needs to decide it any more; a holder is told
+         * No one needs to decide it any more; a holder is told
          * @description Roles: producer, admin.
          */
         post: {
@@ -7145,7 +7145,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Nobody needs to judge it any more; its holders are told
+         * No one needs to judge it any more; its holders are told
          * @description Roles: producer, admin.
          */
         post: {

@@ -18,7 +18,7 @@ interface Props {
 }
 
 /**
- * The body of an item, whoever sent it: texts as they are, images only when somebody wants them, the rest as a tree. Nothing in
+ * The body of an item, whoever sent it: texts as they are, images only when someone wants them, the rest as a tree. Nothing in
  * it can act: no markup, no address that is followed by itself.
  */
 export function Body({ value, revealed = false }: Props) {

@@ -11,7 +11,7 @@ export const Revealed = createContext(false);
 type State = 'hidden' | 'shown' | 'veiled' | 'failed';
 
 /**
- * An image of another host: not loaded until somebody reveals it, and blurred and grey when they hide it again. Of hosts that
+ * An image of another host: not loaded until someone reveals it, and blurred and grey when they hide it again. Of hosts that
  * the server does not allow, only the address is shown.
  */
 export function Picture({ url }: { url: URL }) {

@@ -10,7 +10,7 @@ function newSecret(): string {
   return `whsec_${btoa(String.fromCharCode(...bytes))}`;
 }
 
-/** A secret, shown only when somebody wants to see it; a new one is drawn in the browser. */
+/** A secret, shown only when someone wants to see it; a new one is drawn in the browser. */
 export function SecretInput({ shared, onChange }: { shared: Shared; onChange: (value: string) => void }) {
   const t = texts.value.form;
   const [seen, setSeen] = useState(false);

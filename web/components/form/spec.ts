@@ -25,7 +25,7 @@ interface TextField extends Named {
   kind: 'text';
   empty: Emptiness;
   initial?: string;
-  /** Values to choose from, beside what somebody types. */
+  /** Values to choose from, beside what someone types. */
   suggestions?: readonly string[];
 }
 

@@ -62,7 +62,7 @@ export class Desk {
     };
   }
 
-  /** Somebody who leaves for another page has decided; what they have not seen goes back at once. */
+  /** Someone who leaves for another page has decided; what they have not seen goes back at once. */
   #close(): void {
     for (const timer of this.#timers) clearInterval(timer);
     this.#closed = true;

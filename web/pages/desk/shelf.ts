@@ -141,7 +141,7 @@ export function drop(shelf: Shelf, id: string): Shelf {
   };
 }
 
-/** Somebody or something else has it now. What stood before the reviewer leaves its draft; a decision under way was too late. */
+/** Someone or something else has it now. What stood before the reviewer leaves its draft; a decision under way was too late. */
 export function lose(shelf: Shelf, id: string, cause: Cause, decision?: unknown): Shelf {
   const { current, pending } = shelf;
   const held = heldOf(shelf).find(({ ticket }) => ticket.id === id);

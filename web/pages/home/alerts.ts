@@ -16,11 +16,11 @@ interface Seen {
   courts: CourtEntry[];
 }
 
-/** Where settings name no target: after that, somebody should look. */
+/** Where settings name no target: after that, someone should look. */
 const OLD_SECONDS = 3_600;
 const PENDING_SECONDS = 300;
 
-/** What somebody should look at, what is worst first. */
+/** What someone should look at, what is worst first. */
 export function alertsOf({ readiness, figures, queues, topics, courts }: Seen, t: Texts['home']['alerts']): Alert[] {
   const found = [
     ...(readiness ? readinessAlerts(readiness, t) : []),

@@ -17,7 +17,7 @@ const FIGURES_MS = 300_000;
 const FIGURES_GAP_MS = 5_000;
 
 /**
- * What is going on, and what needs somebody. While nothing happens it asks for little, so that many people may leave it open.
+ * What is going on, and what needs someone. While nothing happens it asks for little, so that many people may leave it open.
  */
 export function Home() {
   const t = texts.value;

@@ -9,7 +9,7 @@ export interface Readiness {
   status: 'ok' | 'degraded' | 'unavailable';
 }
 
-/** What deliveries and workflows of the whole system are doing; null where nobody says. */
+/** What deliveries and workflows of the whole system are doing; null where no one says. */
 export interface Figures {
   /** Seconds that 99 of 100 claims of this process took at most, what they waited for work included. */
   handover: number | null;

@@ -14,7 +14,7 @@ type Ticket = Schemas['Ticket'];
 const GAP_MS = 3_000;
 const QUIET_MS = 30_000;
 
-/** Why nobody has got an open ticket, and whether it would be offered to somebody in particular. */
+/** Why no one has got an open ticket, and whether it would be offered to someone in particular. */
 export function Explain({ ticket }: { ticket: Ticket }) {
   const t = texts.value.items.explain;
   const general = useResource(

@@ -26,12 +26,12 @@ export async function explain(
   return answer;
 }
 
-/** The name of nobody in particular: who holds nothing and has skipped nothing. */
+/** The name of no one in particular: who holds nothing and has skipped nothing. */
 export function anybodyFor({ exclude }: Pick<Ticket, 'exclude'>): string {
   for (let n = 0; ; n++) if (!exclude.includes(`~${n}`)) return `~${n}`;
 }
 
-/** Why nobody has a ticket, worst first, in sentences. `offer` is that of somebody with all skills it requires. */
+/** Why no one has a ticket, worst first, in sentences. `offer` is that of someone with all skills it requires. */
 export function reasonsNobody(
   ticket: Ticket,
   { offered, why, ahead }: Offer,

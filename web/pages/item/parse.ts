@@ -4,7 +4,7 @@ import { CallError } from '../../api/problem.ts';
 type AnyJson = Schemas['Resolve']['decision'];
 
 /**
- * What somebody typed as JSON: `{"status": 1}`, `true`; a word that is no JSON is a string, so that nobody types quotes.
+ * What someone typed as JSON: `{"status": 1}`, `true`; a word that is no JSON is a string, so that no one types quotes.
  * @throws CallError as the API would answer to nothing, or to JSON that is not whole
  */
 export function parseJson(typed: string): AnyJson {

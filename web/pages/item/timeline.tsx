@@ -20,7 +20,7 @@ interface Props {
   on: (event: LiveEvent) => boolean;
 }
 
-/** What happened to an item, oldest first, and what happens while somebody looks. */
+/** What happened to an item, oldest first, and what happens while someone looks. */
 export function Timeline({ id, load, on }: Props) {
   const t = texts.value.items;
   const events = usePages((cursor, signal) => load(id, cursor, signal), [id], on);

@@ -24,7 +24,7 @@ export interface Ended {
   cause: string;
 }
 
-/** What somebody has chosen and written about a case, and not sent. */
+/** What someone has chosen and written about a case, and not sent. */
 export interface Opinion {
   option: string | null;
   comment: string;
@@ -33,7 +33,7 @@ export interface Opinion {
 type Reasons = NonNullable<Schemas['ClaimCaseAnswer']['reasons']>;
 
 const TICK_MS = 500;
-/** How often to ask again while there is nothing; less often where only time or somebody else can help. */
+/** How often to ask again while there is nothing; less often where only time or someone else can help. */
 const AGAIN_MS = 5_000;
 const LATER_MS = 30_000;
 const NO_OPINION: Opinion = { option: null, comment: '' };

@@ -1,7 +1,7 @@
 import { mayAct } from '../../api/session.ts';
 import { isListKind, LIST_KINDS, type ListKind, READERS } from '../../links.ts';
 
-/** What a list shows, as it stands in the address, so that a list can be sent to somebody and the browser's Back works. */
+/** What a list shows, as it stands in the address, so that a list can be sent to someone and the browser's Back works. */
 export interface Filter {
   state?: string;
   /** A queue, topic or court. */

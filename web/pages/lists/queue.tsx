@@ -49,7 +49,7 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
 
 const GAP_MS = 1_000;
 
-/** How many there are in each state, as far as somebody keeps count; each leads to its list. */
+/** How many there are in each state, as far as someone keeps count; each leads to its list. */
 function States({ kind, queue, chosen }: { kind: ListKind; queue: string; chosen: string | undefined }) {
   const t = texts.value;
   const stats = useResource((signal) => loadStats(kind, queue, signal), [kind, queue], {

@@ -40,7 +40,7 @@ export function Search() {
 
 const pathTo = ({ kind, id }: Found) => (kind === 'review' ? reviewPath(id) : itemPath(kind, id));
 
-/** One hit is opened at once; of several, which only differ in kind, somebody chooses. */
+/** One hit is opened at once; of several, which only differ in kind, someone chooses. */
 function Jump({ input }: { input: RefObject<HTMLInputElement | null> }) {
   const { route } = useLocation();
   const t = texts.value;

@@ -15,7 +15,7 @@ export const changedIn = (before: Given, after: Given): string[] =>
 
 /**
  * What to send so that only what was changed here changes: the settings of now with the changed fields.
- * @returns `clashing`: fields that somebody else has changed as well, to something else
+ * @returns `clashing`: fields that someone else has changed as well, to something else
  */
 export function mergeChanges(before: Given, after: Given, now: Given): { merged: Given; clashing: string[] } {
   const changed = changedIn(before, after);

@@ -12,7 +12,7 @@ interface Props {
   keep?: readonly string[];
 }
 
-/** Filters of a list. They are the address' query, so that a list can be kept and sent to somebody. */
+/** Filters of a list. They are the address' query, so that a list can be kept and sent to someone. */
 export function Filters({ path, fields, keep = [] }: Props) {
   const { query, route } = useLocation();
   const [draft, setDraft] = useState(() =>

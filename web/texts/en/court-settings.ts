@@ -20,7 +20,7 @@ export const courtSettings = {
   admits: { all: 'All jurors of the list', proven: 'Proven jurors; others begin with known answers' },
   pick: said('Which case is shown', 'Among those that a juror may see.'),
   picks: { random: 'A random one', oldest: 'The oldest', closest: 'The one closest to a verdict' },
-  leaseSeconds: said('Hold', 'How long a juror may hold a case before somebody else may have it.'),
+  leaseSeconds: said('Hold', 'How long a juror may hold a case before someone else may have it.'),
   overbook: said(
     'Over-booking',
     'So many more may hold a case than votes can still change it. Above 0 votes can be wasted.',

@@ -1,4 +1,4 @@
-/** Somebody's JSON and texts. */
+/** Someone's JSON and texts. */
 export const json = {
   more: (n: string) => `Show ${n} more`,
   whole: (n: string) => `Show all ${n} characters`,

@@ -48,7 +48,7 @@ export const jury = {
       decided:
         'Others have decided this case while you read it. Your vote is not needed any more, and nothing of yours was counted.',
       hung: 'The time for this case is over, and no side has won.',
-      invalidated: 'This case has been invalidated: nobody needs to judge it any more.',
+      invalidated: 'This case has been invalidated: no one needs to judge it any more.',
       expired: 'Your time for this case has run out: another juror gets it.',
       revoked: 'It has been taken from you.',
       already_voted: 'You have voted on this case already, perhaps with another account.',

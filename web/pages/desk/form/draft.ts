@@ -1,6 +1,6 @@
 import type { Field } from './schema.ts';
 
-/** What somebody has filled in, by the fields' paths: the number of an option, of several, or what they typed. */
+/** What someone has filled in, by the fields' paths: the number of an option, of several, or what they typed. */
 export type Draft = Readonly<Record<string, number | readonly number[] | string>>;
 
 /** Why a field's value will not do, by the names of web/texts. */

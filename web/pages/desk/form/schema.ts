@@ -1,4 +1,4 @@
-// The queue's form, a JSON Schema, as fields that somebody can fill in. What has no field of its own is written as JSON; the
+// The queue's form, a JSON Schema, as fields that someone can fill in. What has no field of its own is written as JSON; the
 // API, which checks every decision, has the last word.
 
 interface Common {
