@@ -691,15 +691,27 @@ create table taken_task (
 );
 CREATE INDEX taken_task_of_item ON public.taken_task USING btree (item_id);
 
-create table tally (
+create table tally_line (
   kind                 text not null,
   queue                text not null,
   what                 text not null,
   n                    bigint not null,
-  at                   timestamp with time zone
+  at                   timestamp with time zone,
+  was                  text
 );
-CREATE INDEX tally_queue ON public.tally USING btree (kind, queue, what) INCLUDE (n, at);
-comment on column tally.at is 'of items handed out: when; null where it does not matter, or no longer';
+CREATE INDEX tally_line_queue ON public.tally_line USING btree (kind, queue, what) INCLUDE (n, at);
+comment on column tally_line.at is 'of items handed out: when; null where it does not matter, or no longer';
+comment on column tally_line.was is 'the state that as many have left; null: none';
+
+create table tally_sum (
+  kind                 text not null,
+  queue                text not null,
+  what                 text not null,
+  n                    bigint not null,
+  constraint tally_sum_pkey PRIMARY KEY (kind, queue, what)
+)
+with (fillfactor=70);
+comment on table tally_sum is 'sums of the lines that are no longer there, so that a count is their sum and that of the lines';
 
 create table task (
   id                   text collate "C" not null,
@@ -826,3 +838,26 @@ UNION ALL
     review.updated_at,
     false AS inviting
    FROM review;
+
+create view tally as
+ SELECT tally_sum.kind,
+    tally_sum.queue,
+    tally_sum.what,
+    tally_sum.n,
+    NULL::timestamp with time zone AS at
+   FROM tally_sum
+UNION ALL
+ SELECT tally_line.kind,
+    tally_line.queue,
+    tally_line.what,
+    tally_line.n,
+    tally_line.at
+   FROM tally_line
+UNION ALL
+ SELECT tally_line.kind,
+    tally_line.queue,
+    tally_line.was AS what,
+    (- tally_line.n) AS n,
+    NULL::timestamp with time zone AS at
+   FROM tally_line
+  WHERE (tally_line.was IS NOT NULL);

@@ -402,7 +402,7 @@ export interface Statements {
   keep_stream_ticket: { params: { seconds: number; hash: Uint8Array }; row: never };
   forget_stream_tickets: { params: {}; row: never };
   list_items: { params: { state?: string | null; person?: string | null; createdAfter?: Date | string | null; createdBefore?: Date | string | null; beforeCreatedAt?: Date | string | null; beforeSeq?: number | null; limit: number; kind: string; queue?: string | null }; row: ItemRow };
-  overview: { params: { kind: string; before?: number | null; limit: number }; row: { name: string; seq: number; paused: boolean; created_at: Date; delayed: number; ready: number; held: number; buried: number; settled: number; invalidated: number; expired: number; dead: number; lease_expired: number; failed: number; claims_last_minute: number; settled_last_minute: number; oldest_waiting_seconds: number | null } };
+  overview: { params: { kind: string; before?: number | null; limit: number }; row: { name: string; seq: number; paused: boolean; created_at: Date; delayed: number; ready: number; held: number; buried: number; settled: number; invalidated: number; expired: number; dead: number; granted: number | null; lease_expired: number; votes: number | null; wasted: number | null; failed: number; claims_last_minute: number; settled_last_minute: number; oldest_waiting_seconds: number | null } };
   late_queues: { params: { queues: number; limit: number }; row: { kind: Columns['queue.kind']; name: string; oldest_seconds: number; target_seconds: number } };
   failed_queues: { params: { kinds: (string | null)[]; lines: number; limit: number }; row: { kind: Columns['delivery.kind']; queue: string | null; failed: number; newest: Date } };
   list_parked: { params: { limit: number }; row: ParkedRow };

@@ -115,7 +115,7 @@ begin
     v_free := c.window_cases - cardinality(v_shown);
   end if;
   if c.mode <> 'assign' then id := pick_case(c, j, v_shown, v_free, array(select h.id from unnest(p_holds) h), p_now); end if;
-  if id is null and v_free <= 0 then insert into tally (kind, queue, what, n) values ('case', c.name, 'window_hits', 1); end if;
+  if id is null and v_free <= 0 then insert into tally_line (kind, queue, what, n) values ('case', c.name, 'window_hits', 1); end if;
   outcome := case when id = '' then 'busy' when id is not null then 'held' when v_free <= 0 then 'windowFull'
                   when not j.admitted then 'notEligible' else 'none' end;
   if outcome <> 'held' then id := null; end if;

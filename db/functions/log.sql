@@ -2,7 +2,7 @@
 -- transaction and for every statement alike, so that no transition can miss its history:
 --   event_seq moved  → an event row, which says what lease it grants or ends
 --   version moved    → its workflow receives the line that says so
---   state moved      → signed tally rows
+--   state moved      → a line of the tally
 --   lease ended by another, or item changed while held → a notice
 create or replace function log_item_insert() returns trigger language plpgsql as $$
 begin
@@ -10,9 +10,8 @@ begin
     insert into event (kind, item_id, seq, type, actor, at, data, version)
     select kind, id, event_seq, last_event, last_actor, updated_at, last_data, version from new_item
   )
-  -- with its time, so that the sum is looked at again even if it is the only row (db/functions/samples.sql)
-  insert into tally (kind, queue, what, n, at)
-  select kind, queue, state, count(*), date_trunc('second', max(updated_at)) from new_item group by kind, queue, state;
+  insert into tally_line (kind, queue, what, n)
+  select kind, queue, state, count(*) from new_item group by kind, queue, state;
   return null;
 end $$;
 
@@ -42,15 +41,15 @@ begin
               order by g.seq desc limit 1) end
       from pair where logged
   ), counted as (
-    insert into tally (kind, queue, what, n, at)
-    select kind, s.queue, s.what, sum(s.n), s.at
+    insert into tally_line (kind, queue, what, was, n, at)
+    select kind, s.queue, s.what, s.was, sum(s.n), s.at
       from pair cross join lateral (values
-        (pair.queue, state, 1, case when granted or state = 'settled' then date_trunc('second', updated_at) end),
-        (old_queue, old_state, -1, null),
-        (old_queue, 'lease_expired', 1, null)) as s (queue, what, n, at)
-     where case s.what when 'lease_expired' then ended and lease_end(last_event, last_actor, old_holder) = 'expired'
-                       else state <> old_state or pair.queue <> old_queue end
-     group by kind, s.queue, s.what, s.at having sum(s.n) <> 0
+        (state <> old_state or pair.queue <> old_queue, pair.queue, state, case when pair.queue = old_queue then old_state end, 1,
+         case when granted or state = 'settled' then date_trunc('second', updated_at) end),
+        (pair.queue <> old_queue, old_queue, old_state, null, -1, null),
+        (ended and lease_end(last_event, last_actor, old_holder) = 'expired', old_queue, 'lease_expired', null, 1, null)
+      ) as s (counts, queue, what, was, n, at)
+     where s.counts group by kind, s.queue, s.what, s.was, s.at
   )
   select true into v_noticed from pair
    where old_holder is not null and (ended or versioned)

@@ -32,7 +32,7 @@ begin
   if p_ids is null then return; end if;
   -- the sequencer's lock (db/functions/feed.sql): it must not give a position to what is being cleared
   perform pg_advisory_xact_lock(7236003);
-  insert into tally (kind, queue, what, n)
+  insert into tally_line (kind, queue, what, n)
   select kind, queue, state, -count(*) from item where kind = p_kind and id = any (p_ids) group by kind, queue, state;
   with gone as (delete from event where kind = p_kind and item_id = any (p_ids) returning id)
   select array_agg(id) into v_events from gone;

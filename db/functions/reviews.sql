@@ -132,7 +132,7 @@ begin
          json_build_object('kind', kind, 'targetId', nullif(target_id, ''), 'status', status, 'auditTime', iso_time(audit_time),
                            'callbackId', callback_id, 'reason', reason, 'before', before, 'after', after)
     from review_callback where review_id = p_id and seq > p_after order by seq;
-  insert into tally (kind, queue, what, n)
+  insert into tally_line (kind, queue, what, n)
   select 'review', to_char(applied_at at time zone 'UTC', 'YYYY-MM-DD'), outcome, count(*)
     from review_callback where review_id = p_id and seq > p_after group by 2, 3;
 end $$;

@@ -113,7 +113,7 @@ begin
       update item i set priority = (s.verdict ->> 'priority')::bigint from unnest(v_ids, v_verdicts) as s (id, verdict)
        where i.kind = 'case' and i.id = any (v_ids) and i.id = s.id and i.priority <> (s.verdict ->> 'priority')::bigint;
     end if;
-    insert into tally (kind, queue, what, n) select 'case', court, 'votes', count(*) from unnest(p_votes) where not gold group by court;
+    insert into tally_line (kind, queue, what, n) select 'case', court, 'votes', count(*) from unnest(p_votes) where not gold group by court;
   end if;
   insert into juror_record as r (court, person, judged, agreed)
   select v.court, v.person, count(*), count(*) filter (where v.option = f.gold) from unnest(p_votes) v join case_file f on f.id = v.case_id
@@ -140,7 +140,7 @@ begin
   if i.state <> 'settled' or l.why is distinct from 'closed' or l.refused_at is not null then return false; end if;
   update lease set refused_at = p_now where token = l.token;
   update case_file set wasted = wasted + 1 where id = f.id;
-  insert into tally (kind, queue, what, n) values ('case', f.court, 'wasted', 1);
+  insert into tally_line (kind, queue, what, n) values ('case', f.court, 'wasted', 1);
   update item set event_seq = event_seq + 1, last_event = 'refused', last_actor = l.holder, updated_at = p_now,
          last_data = json_build_object('attempt', 'vote', 'reason', 'decided')
    where kind = 'case' and id = i.id;

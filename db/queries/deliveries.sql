@@ -67,7 +67,7 @@ select d.* from unnest(:kinds::text[]) as k (kind) cross join unnest(:states::te
  order by d.seq desc limit :limit;
 
 -- name: delivery_counts
--- not null: n
+-- not null: kind, what, n
 select queue as kind, what, sum(n)::bigint as n from tally where kind = 'delivery' group by queue, what;
 
 -- name: oldest_pending_delivery

@@ -12,22 +12,16 @@ with page as (
   select id as name, 'gid_' || id as queue, seq, false as paused, created_at
     from task_group where :kind = 'task' and (:before::bigint is null or seq < :before) order by seq desc limit :limit
 )
-select p.name, p.seq, p.paused, p.created_at, c.*,
+select p.name, p.seq, p.paused, p.created_at, c.*, m.*,
        (select extract(epoch from clock_timestamp() - min(first_available_at))::double precision
           from item where kind = :kind and queue = p.queue and state = 'ready') as oldest_waiting_seconds
   from (select * from page union all select * from groups) p
+ cross join lateral counts_of(:kind, p.queue) c
  cross join lateral (
-   select coalesce(sum(n) filter (where what = 'delayed'), 0)::bigint as delayed, coalesce(sum(n) filter (where what = 'ready'), 0)::bigint as ready,
-          coalesce(sum(n) filter (where what = 'held'), 0)::bigint as held, coalesce(sum(n) filter (where what = 'buried'), 0)::bigint as buried,
-          coalesce(sum(n) filter (where what = 'settled'), 0)::bigint as settled,
-          coalesce(sum(n) filter (where what = 'invalidated'), 0)::bigint as invalidated,
-          coalesce(sum(n) filter (where what = 'expired'), 0)::bigint as expired, coalesce(sum(n) filter (where what = 'dead'), 0)::bigint as dead,
-          coalesce(sum(n) filter (where what = 'lease_expired'), 0)::bigint as lease_expired,
-          coalesce(sum(n) filter (where what = 'delivery_failed'), 0)::bigint as failed,
-          coalesce(sum(n) filter (where what = 'held' and at > m.since), 0)::bigint as claims_last_minute,
-          coalesce(sum(n) filter (where what = 'settled' and at > m.since), 0)::bigint as settled_last_minute
-     from tally t, (select clock_timestamp() - interval '1 minute' as since) m
-    where t.kind = :kind and t.queue = p.queue collate "default") c
+   select coalesce(sum(n) filter (where what = 'held'), 0)::bigint as claims_last_minute,
+          coalesce(sum(n) filter (where what = 'settled'), 0)::bigint as settled_last_minute
+     from tally
+    where kind = :kind and queue = p.queue collate "default" and at > (select clock_timestamp()) - interval '1 minute') m
  order by p.seq desc;
 
 -- name: late_queues

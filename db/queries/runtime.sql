@@ -67,25 +67,26 @@ select coalesce(max(seq), 0)::bigint as seq from notice;
 delete from notice where at < (select clock_timestamp()) - interval '10 minutes';
 
 -- name: compact_tally
--- Sums up the signed rows where there is more than one, one process at a time. Those that keep their time are summed up by
--- it, until a minute has passed; then what was handed out is counted on as `granted`.
--- Queues whose sums were of more than one row have changed: they are to be sampled.
+-- Adds up the lines, one process at a time. What was handed out or settled in the last minute stays as a line for each second;
+-- after that, what was handed out is counted on as `granted`. Queues that have lines have changed: they are to be sampled.
 with leader as materialized (select pg_try_advisory_xact_lock(7236001) as mine),
-heap as (
-  select kind, queue, what, case when at > now() - interval '1 minute' then at end as at
-    from tally group by 1, 2, 3, 4 having count(*) > 1 or bool_or(at <= now() - interval '1 minute')),
 gone as (
-  delete from tally t using leader, heap
-   where leader.mine and (t.kind, t.queue, t.what) = (heap.kind, heap.queue, heap.what)
-     and heap.at is not distinct from case when t.at > now() - interval '1 minute' then t.at end
-  returning t.kind, t.queue, t.what, t.n, heap.at, t.at as was),
+  delete from tally_line t using leader
+   where leader.mine and (t.was is not null or t.at is null or t.at <= now() - interval '1 minute')
+  returning t.kind, t.queue, t.what, t.was, t.n, t.at, t.at > now() - interval '1 minute' as recent),
+kept as (
+  insert into tally_line (kind, queue, what, n, at)
+  select kind, queue, what, sum(n), at from gone where recent group by kind, queue, what, at having sum(n) <> 0),
 due as (
   insert into sample_due (kind, queue) select distinct kind, queue from gone where kind in ('ticket', 'job', 'case', 'task')
   on conflict (kind, queue) do nothing)
-insert into tally (kind, queue, what, n, at)
-select kind, queue, what, sum(n), at from gone group by kind, queue, what, at having sum(n) <> 0
- union all
-select kind, queue, 'granted', sum(n), null from gone where what = 'held' and was is not null and at is null group by kind, queue;
+insert into tally_sum as s (kind, queue, what, n)
+select kind, queue, part.what, sum(part.n)
+  from gone cross join lateral (values
+    (recent is not true, what, n), (was is not null, was, -n),
+    (what = 'held' and recent = false, 'granted', n)) as part (counts, what, n)
+ where part.counts group by kind, queue, part.what having sum(part.n) <> 0
+on conflict (kind, queue, what) do update set n = s.n + excluded.n;
 
 -- name: command_once
 insert into operator_command (key, kind, item_id) values (:key, :kind, :id) on conflict do nothing returning key;

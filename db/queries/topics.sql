@@ -19,7 +19,7 @@ update queue
 select name, push from queue where kind = 'job' and push is not null;
 
 -- name: topic_counts
--- not null: n
+-- not null: queue, what, n
 -- Of one topic, or of each (:topic null): how many jobs per state, and how often a reservation ran out.
 select queue, what, sum(n)::bigint as n from tally
  where kind = 'job' and (:topic?::text is null or queue = :topic)

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
+import { eventually } from '../support/client.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { claim, decide, withToken } from '../support/tickets.ts';
 
@@ -91,6 +92,11 @@ test('S0.9 leases of an earlier release go over: live ones settle, late ones are
   await migrate(stores.databaseUrl);
   const { api, sql } = await startTestSystem({}, { stores });
   expect(await sql(`select count(*)::int as n from lease`)).toEqual([{ n: 0 }]);
+  const counted = async () =>
+    (await sql(`select sum(n)::int as n from tally where queue = 'q' and what = 'held'`))[0]?.n;
+  expect(await counted()).toBe(3);
+  await eventually(async () => (await sql(`select from tally_line where at is null`)).length === 0);
+  expect(await counted()).toBe(3);
 
   const ticket = (id: string, token: string) => ({ id, lease: { token } });
   // who lost it

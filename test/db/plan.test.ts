@@ -185,6 +185,17 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
     expect(indexesOn(nodes)).toContain('item_delayed');
   });
 
+  test('S0.5 counts are added up from what has changed, however many queues there are', async () => {
+    await sql(
+      `insert into tally_sum select 'ticket', 'sum-' || n, 'ready', 1 from generate_series(1, 100000) n on conflict do nothing`,
+    );
+    await db.run('compact_tally', undefined);
+    expect(await claim({ queue: 'big' })).toHaveLength(1);
+    const nodes = await nodesOf(() => db.run('compact_tally', undefined));
+    for (const n of nodes.filter((n) => n['Relation Name']?.startsWith('tally_') && n['Node Type'].endsWith('Scan')))
+      expect([n['Relation Name'], readBy(n) < 200], JSON.stringify(n)).toEqual(['tally_line', true]);
+  });
+
   test('S0.9 the clock reads what is due, by its time', async () => {
     const nodes = await nodesOf(async () => expect(await db.move('tick', { limit: 1000 })).toHaveLength(1000));
     expectFew(nodes, 1000);

@@ -9,8 +9,8 @@ const { api, sql } = await startTestSystem();
 
 /** A minute passes: the tally is summed up, then queues that have changed are sampled. */
 async function sampled(): Promise<void> {
-  await sql(`update tally set at = at - interval '2 minutes' where at is not null`);
-  await eventually(async () => (await sql(`select from tally where at is not null`)).length === 0);
+  await sql(`update tally_line set at = at - interval '2 minutes' where at is not null`);
+  await eventually(async () => (await sql(`select from tally_line`)).length === 0);
   await sql(`update sample_state set sampled_at = '-infinity'`);
   await eventually(async () => (await sql(`select from sample_state where sampled_at > '-infinity'`)).length > 0);
 }

@@ -83,7 +83,7 @@ test('items of all kinds by the beginning of their ids', async () => {
 test('what has been handed out is counted on when its minute is over', async () => {
   await api.post('/v1/queues/old/tickets', { id: 'old-1', body: 1 });
   await claimOne(api, 'old', 'anna');
-  await sql(`update tally set at = at - interval '2 minutes' where queue = 'old' and at is not null`);
+  await sql(`update tally_line set at = at - interval '2 minutes' where queue = 'old' and at is not null`);
   const granted = () => sql(`select sum(n)::integer as n from tally where queue = 'old' and what = 'granted'`);
   await eventually(async () => (await granted())[0]?.n === 1);
   await eventually(async () => (await sql(`select from tally where queue = 'old' and at is not null`)).length === 0);

@@ -18,7 +18,7 @@ async function load(queue: string, state: string, age: string): Promise<void> {
   await sql(`insert into item (${COLUMNS}) select 'ticket', '${queue}-' || n, '${queue}', '${state}', n, '{}', '\\x00',
     nextval('item_version'), t.at, t.at, t.at, 1, 'created', 'loader', now(), ${end}
     from generate_series(1, ${MANY}) n cross join lateral (select now() - interval '${age}' - n * interval '1 ms' as at) t`);
-  await sql(`insert into tally (kind, queue, what, n) values ('ticket', '${queue}', '${state}', ${MANY})`);
+  await sql(`insert into tally_line (kind, queue, what, n) values ('ticket', '${queue}', '${state}', ${MANY})`);
 }
 
 beforeAll(async () => {
