@@ -12,6 +12,7 @@ const QUIET_MS = 1_500;
 
 /** Of pages with parameters: the path to photograph, by what the server has. */
 const examples: Partial<Record<RouteName, () => Promise<string>>> = {
+  numbers: async () => `/numbers?queue=${await busiest('queues', 'waiting')}&range=hour`,
   queue: () => first('/v1/tickets', (ticket) => `/queues/ticket/${ticket.queue}`),
   item: () => first('/v1/tickets', (ticket) => `/items/ticket/${ticket.id}`),
   review: () => first('/v1/reviews', (review) => `/reviews/${review.id}`),

@@ -17,6 +17,7 @@ export interface PageRoute {
  */
 export const routes = {
   home: { path: '/', nav: 'watch', roles: ['producer', 'agent'] },
+  numbers: { path: '/numbers', nav: 'watch', roles: ['producer', 'agent'] },
   search: { path: '/search', nav: 'watch', roles: ['producer', 'agent', 'consumer'] },
   deliveries: { path: '/deliveries', nav: 'watch', roles: ['producer', 'agent'] },
   reviews: { path: '/reviews', nav: 'watch', roles: ['producer', 'agent'] },

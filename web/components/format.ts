@@ -5,6 +5,14 @@ const locale = () => (language.value === 'zh' ? 'zh-Hans-CN' : 'en-GB');
 export const number = (n: number, digits = 0) =>
   new Intl.NumberFormat(locale(), { maximumFractionDigits: digits }).format(n);
 
+/** On an axis: `950`, `12K`. */
+export const compact = (n: number) =>
+  n < 10_000 ? number(n) : new Intl.NumberFormat(locale(), { notation: 'compact' }).format(n);
+
+/** Of a share from 0 to 1: `12 %` as the language writes it. */
+export const percent = (share: number) =>
+  new Intl.NumberFormat(locale(), { style: 'percent', maximumFractionDigits: 1 }).format(share);
+
 /** `3 d 4 h`, `12 min`, `8 s`: two units at most, so that columns stay narrow. */
 export function duration(seconds: number): string {
   const { units } = texts.value.common;
@@ -14,6 +22,14 @@ export function duration(seconds: number): string {
   if (h > 0) return `${h} ${units.h}${min > 0 ? ` ${min} ${units.m}` : ''}`;
   if (min > 0) return `${min} ${units.m}`;
   return `${s} ${units.s}`;
+}
+
+/** Also less than a second: `40 ms`, `6.2 s`, `1.5 min`, `3 h 20 min`. */
+export function exactDuration(seconds: number): string {
+  const { units } = texts.value.common;
+  if (seconds < 1) return milliseconds(seconds * 1_000);
+  if (seconds < 60) return `${number(seconds, 1)} ${units.s}`;
+  return seconds < 3_600 ? `${number(seconds / 60, 1)} ${units.m}` : duration(seconds);
 }
 
 /** Of a call: `4 ms`, `1.2 s`. */
@@ -35,3 +51,7 @@ export const monthName = dateFormat({ month: 'long', year: 'numeric' });
 export const weekdayName = dateFormat({ weekday: 'short' });
 /** `09:30` */
 export const timeOfDay = dateFormat({ timeStyle: 'short' });
+/** `22 Nov` */
+export const dayOfMonth = dateFormat({ day: 'numeric', month: 'short' });
+/** `22 Nov, 09:30` */
+export const dayAndTime = dateFormat({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });

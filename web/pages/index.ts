@@ -5,6 +5,7 @@ import type { RouteName } from '../routes.ts';
 /** The component of each page. A page is loaded when someone first goes there. */
 export const pages: Record<RouteName, FunctionComponent> = {
   home: lazy(() => import('./home/home.tsx').then((m) => m.Home)),
+  numbers: lazy(() => import('./numbers/numbers.tsx').then((m) => m.Numbers)),
   item: lazy(() => import('./item/item.tsx').then((m) => m.Item)),
   deliveries: lazy(() => import('./deliveries/deliveries.tsx').then((m) => m.Deliveries)),
   reviews: lazy(() => import('./reviews/reviews.tsx').then((m) => m.Reviews)),

@@ -10,6 +10,7 @@ import { json } from './en/json.ts';
 import { jury } from './en/jury.ts';
 import { keys } from './en/keys.ts';
 import { lists } from './en/lists.ts';
+import { numbers } from './en/numbers.ts';
 import { reviews } from './en/reviews.ts';
 import { schedules } from './en/schedules.ts';
 import { queueSettings, settings, topicSettings } from './en/settings.ts';
@@ -22,6 +23,7 @@ export const en = {
   /** Titles of the pages, by the names in web/routes.ts. */
   pages: {
     home: 'Overview',
+    numbers: 'Numbers',
     search: 'Search',
     deliveries: 'Deliveries',
     reviews: 'Reviews',
@@ -60,6 +62,7 @@ export const en = {
   jury,
   keys,
   lists,
+  numbers,
   queueSettings,
   reviews,
   schedules,

@@ -11,6 +11,7 @@ import { json } from './zh/json.ts';
 import { jury } from './zh/jury.ts';
 import { keys } from './zh/keys.ts';
 import { lists } from './zh/lists.ts';
+import { numbers } from './zh/numbers.ts';
 import { reviews } from './zh/reviews.ts';
 import { schedules } from './zh/schedules.ts';
 import { queueSettings, settings, topicSettings } from './zh/settings.ts';
@@ -21,6 +22,7 @@ import { calendar, taskLists, tasks } from './zh/tasks.ts';
 export const zh: Texts = {
   pages: {
     home: '概览',
+    numbers: '数据',
     search: '搜索',
     deliveries: '投递',
     reviews: '评价',
@@ -59,6 +61,7 @@ export const zh: Texts = {
   jury,
   keys,
   lists,
+  numbers,
   queueSettings,
   reviews,
   schedules,

@@ -1,0 +1,141 @@
+import { useState } from 'preact/hooks';
+import { Empty } from '../../components/feedback.tsx';
+import { dayAndTime, duration, number } from '../../components/format.ts';
+import { Section } from '../../components/page.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { texts } from '../../texts/texts.ts';
+import { type ChartOf, type Drawn, type Figures, hasGap, isUnknown, type Line } from './charts.ts';
+import { PlotBox } from './plot-box.tsx';
+import type { FigureKind } from './wanted.ts';
+
+interface Props {
+  chart: ChartOf;
+  drawn: Drawn;
+}
+
+/** Lines over time, with their values at the cursor, else the newest. */
+export function DrawnChart({ chart, drawn, stepSeconds }: Props & { stepSeconds: number }) {
+  return (
+    <Section title={texts.value.numbers.charts[chart.id]}>
+      {/* with other lines it is another plot */}
+      <Lines key={drawn.lines.map(({ name }) => name).join()} {...{ chart, drawn, stepSeconds }} />
+    </Section>
+  );
+}
+
+/** Why there are no lines. */
+export function EmptyChart({ chart, drawn, kind, figures }: Props & { kind: FigureKind; figures: Figures }) {
+  return (
+    <Section title={texts.value.numbers.charts[chart.id]}>
+      <Empty>{whyEmpty(chart, kind, figures, drawn)}</Empty>
+    </Section>
+  );
+}
+
+function whyEmpty(chart: ChartOf, kind: FigureKind, { queue, series }: Figures, drawn: Drawn): string {
+  const t = texts.value.numbers;
+  if (!isUnknown(drawn)) return t.nothing;
+  if (chart.id !== 'oldest') return t.notSampled;
+  if (queue === null) return t.chooseForAge[kind];
+  return series.waiting.every((value) => value === null) ? t.notSampled : t.noneWaited;
+}
+
+export const labelOf = ({ name, state }: Line): string =>
+  (state && texts.value.items.states[state]) || texts.value.numbers.lines[name] || name;
+
+function Lines({ chart, drawn, stepSeconds }: Props & { stepSeconds: number }) {
+  const t = texts.value.numbers;
+  const [pointed, setPointed] = useState<number | null>(null);
+  const [hidden, setHidden] = useState<readonly string[]>([]);
+  const step = pointed !== null && pointed < drawn.times.length ? pointed : drawn.newest;
+  const said = (value: number | null | undefined) =>
+    value === null || value === undefined ? '–' : chart.unit === 'seconds' ? duration(value) : number(value);
+  const title = t.charts[chart.id];
+  const saidAt = (line: number, at: number) => said(drawn.values[line]?.[at]);
+  const toggle = (name: string) =>
+    setHidden(hidden.includes(name) ? hidden.filter((one) => one !== name) : [...hidden, name]);
+  const hints = [chart.perStep ? t.inEach(duration(stepSeconds)) : '', hasGap(drawn) ? gapHint(chart) : ''];
+  return (
+    <figure class="numbers-chart">
+      <figcaption>
+        <p class="numbers-at">
+          <time dateTime={isoOf(drawn, step)}>{timeOf(drawn, step)}</time>
+          <span class="muted">{hints.filter(Boolean).join(' ')}</span>
+        </p>
+        <ul class="numbers-legend">
+          {drawn.lines.map((line, n) => (
+            <li key={line.name}>
+              <button
+                type="button"
+                class="quiet"
+                aria-pressed={!hidden.includes(line.name)}
+                onClick={() => toggle(line.name)}
+              >
+                <Swatch line={line} />
+                {labelOf(line)} <strong>{saidAt(n, step)}</strong>
+              </button>
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+      <PlotBox
+        title={title}
+        {...{ unit: chart.unit, drawn, hidden, step }}
+        said={(at) => drawn.lines.map((line, n) => `${labelOf(line)} ${saidAt(n, at)}`).join(', ')}
+        onPoint={setPointed}
+      />
+      <AsTable title={title} drawn={drawn} saidAt={saidAt} />
+    </figure>
+  );
+}
+
+const gapHint = ({ id }: ChartOf) => (id === 'oldest' ? texts.value.numbers.gapOfAge : texts.value.numbers.gap);
+
+const dateOf = ({ times }: Drawn, step: number) => new Date((times[step] ?? 0) * 1_000);
+const isoOf = (drawn: Drawn, step: number) => dateOf(drawn, step).toISOString();
+export const timeOf = (drawn: Drawn, step: number) => dayAndTime(dateOf(drawn, step));
+
+function Swatch({ line: { look } }: { line: Line }) {
+  return (
+    <svg class="numbers-swatch" viewBox="0 0 28 8" aria-hidden="true" style={{ color: `var(${look.ink})` }}>
+      <line
+        x1="0"
+        y1="4"
+        x2="28"
+        y2="4"
+        stroke="currentColor"
+        stroke-width="2.5"
+        stroke-dasharray={look.dash.join(' ')}
+      />
+    </svg>
+  );
+}
+
+interface TableProps {
+  title: string;
+  drawn: Drawn;
+  saidAt: (line: number, step: number) => string;
+}
+
+/** The same values for those who cannot see the chart, newest first. */
+function AsTable({ title, drawn, saidAt }: TableProps) {
+  const t = texts.value.numbers;
+  const [isOpen, setOpen] = useState(false);
+  const columns: Column<number>[] = [
+    { id: 'time', title: t.time, cell: (step) => timeOf(drawn, step) },
+    ...drawn.lines.map((line, n) => ({
+      id: line.name,
+      title: labelOf(line),
+      numeric: true,
+      cell: (step: number) => saidAt(n, step),
+    })),
+  ];
+  return (
+    <details class="numbers-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{t.asTable}</summary>
+      {isOpen && (
+        <Table caption={title} columns={columns} rows={drawn.times.map((_, n) => n).reverse()} rowKey={String} />
+      )}
+    </details>
+  );
+}

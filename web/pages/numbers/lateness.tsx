@@ -1,0 +1,91 @@
+import { api, data, type Schemas } from '../../api/client.ts';
+import { serverNow } from '../../api/clock.ts';
+import { useResource } from '../../api/resource.ts';
+import { Facts } from '../../components/facts.tsx';
+import { Empty, Loaded } from '../../components/feedback.tsx';
+import { exactDuration, number, percent } from '../../components/format.ts';
+import { Section } from '../../components/page.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { texts } from '../../texts/texts.ts';
+import { Covered } from './covered.tsx';
+import { useRefreshWhen } from './refreshing.ts';
+import { beginOf, type Wanted } from './wanted.ts';
+
+type Bucket = Schemas['LatenessBucket'];
+
+interface Props {
+  wanted: Wanted & { kind: 'ticket' | 'job' };
+  /** Another one: what has been answered is old. */
+  sign: string | null;
+}
+
+/** How long after items became available they were handed out: a histogram. */
+export function Lateness({ wanted: { kind, queue, range }, sign }: Props) {
+  const t = texts.value.numbers;
+  const lateness = useResource((signal) => {
+    const query = { kind, ...beginOf(range, serverNow()), ...(queue && { queue }) };
+    return data(api.GET('/v1/figures/lateness', { params: { query }, signal }));
+  }, []);
+  useRefreshWhen(sign, lateness.refresh);
+  const said = (seconds: number | null) => (seconds === null ? '–' : exactDuration(seconds));
+  return (
+    <Section title={t.lateness.title}>
+      <Loaded of={lateness}>
+        {({ handedOut, p50, p99, max, buckets, ...covered }) => (
+          <>
+            <p class="numbers-lead muted">{t.lateness.lead}</p>
+            <Covered {...covered} />
+            {handedOut === 0 ? (
+              <Empty>{t.lateness.none}</Empty>
+            ) : (
+              <>
+                <Facts
+                  facts={[
+                    [t.lateness.handedOut, number(handedOut)],
+                    [t.lateness.p50, said(p50)],
+                    [t.lateness.p99, said(p99)],
+                    [t.lateness.max, said(max)],
+                  ]}
+                />
+                <Histogram buckets={buckets} total={handedOut} />
+              </>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function Histogram({ buckets, total }: { buckets: Bucket[]; total: number }) {
+  const { lateness: t } = texts.value.numbers;
+  const most = Math.max(...buckets.map(({ count }) => count));
+  const last = buckets.findLastIndex(({ count }) => count > 0);
+  const columns: Column<Bucket>[] = [
+    { id: 'bucket', title: t.bucket, cell: nameOf },
+    { id: 'count', title: t.count, numeric: true, cell: ({ count }) => number(count) },
+    {
+      id: 'share',
+      title: t.share,
+      cell: ({ count }) => (
+        <span class="numbers-share">
+          <span class="numbers-bar" style={{ width: `${(count / most) * 100}%` }} />
+          <span>{percent(count / total)}</span>
+        </span>
+      ),
+    },
+  ];
+  // what is later than anything was is left out
+  const shown = buckets.slice(0, last + 1);
+  return (
+    <div class="numbers-histogram">
+      <Table caption={t.title} columns={columns} rows={shown} rowKey={({ fromSeconds }) => String(fromSeconds)} />
+    </div>
+  );
+}
+
+function nameOf({ fromSeconds, toSeconds }: Bucket): string {
+  if (fromSeconds === 0 && toSeconds !== null) return `< ${exactDuration(toSeconds)}`;
+  if (toSeconds === null) return `≥ ${exactDuration(fromSeconds)}`;
+  return `${exactDuration(fromSeconds)} – ${exactDuration(toSeconds)}`;
+}

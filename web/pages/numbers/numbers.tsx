@@ -1,0 +1,102 @@
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { api, data } from '../../api/client.ts';
+import { serverNow } from '../../api/clock.ts';
+import { useResource } from '../../api/resource.ts';
+import { session } from '../../api/session.ts';
+import { Empty, Loaded } from '../../components/feedback.tsx';
+import { useShortcuts } from '../../components/keys.ts';
+import { Page } from '../../components/page.tsx';
+import { texts } from '../../texts/texts.ts';
+import { DrawnChart, EmptyChart } from './chart.tsx';
+import { chartsIn, type Figures, lastChange } from './charts.ts';
+import { Choice } from './choice.tsx';
+import { Lateness } from './lateness.tsx';
+import './numbers.css';
+import { People } from './people.tsx';
+import { useEachMinute } from './refreshing.ts';
+import { type FigureKind, timeOf, type Wanted, wantedIn } from './wanted.ts';
+
+/** What a queue, topic, court or group had and did over time, who worked on it, and how late it was handed out. */
+export function Numbers() {
+  const t = texts.value;
+  const { query } = useLocation();
+  const [asked, setAsked] = useState(0);
+  const refresh = () => setAsked((n) => n + 1);
+  useShortcuts([{ key: 'r', does: t.common.refresh, run: refresh }]);
+  const wanted = wantedIn(query);
+  const answer = useResource((signal) => namesOf(wanted.kind, signal), [wanted.kind]);
+  // just after a change of the kind it still is about the one before
+  const names = answer.data?.kind === wanted.kind ? answer.data.names : undefined;
+  // a key that is for some queues may not see all of them together
+  const isBound = session.value?.queues !== null;
+  const queue = wanted.queue || (isBound ? (names?.[0] ?? '') : '');
+  const shown = { ...wanted, queue };
+  return (
+    <Page
+      title={t.pages.numbers}
+      actions={
+        <button type="button" onClick={refresh}>
+          {t.common.refresh}
+        </button>
+      }
+    >
+      <Choice wanted={shown} names={names ?? []} />
+      {isBound && queue === '' ? (
+        <Loaded of={answer}>{() => names && <Empty>{t.numbers.noneOfYours}</Empty>}</Loaded>
+      ) : (
+        <Shown key={JSON.stringify(shown)} wanted={shown} asked={asked} />
+      )}
+    </Page>
+  );
+}
+
+const MOST_NAMES = 200;
+
+/** The newest queues, topics, courts or groups that the session sees, by what their figures are asked for. */
+async function namesOf(kind: FigureKind, signal: AbortSignal): Promise<{ kind: FigureKind; names: string[] }> {
+  const query = { kind, limit: MOST_NAMES };
+  const { queues, topics, courts, groups } = await data(api.GET('/v1/overview', { params: { query }, signal }));
+  const found = (queues ?? topics ?? courts ?? groups)?.items ?? [];
+  return { kind, names: found.map(({ name }) => (kind === 'task' ? `gid_${name}` : name)) };
+}
+
+/** @param asked changes when someone wants newer figures */
+function Shown({ wanted, asked }: { wanted: Wanted; asked: number }) {
+  const { kind, queue, range } = wanted;
+  const figures = useResource(
+    (signal) => {
+      const query = { kind, ...timeOf(range, serverNow()), ...(queue && { queue }) };
+      return data(api.GET('/v1/figures', { params: { query }, signal }));
+    },
+    [asked],
+    { keep: true },
+  );
+  useEachMinute(figures.refresh);
+  const sign = figures.data ? `${asked} ${lastChange(kind, figures.data)}` : null;
+  return (
+    <>
+      <Loaded of={figures}>{(known) => <Charts kind={kind} figures={known} />}</Loaded>
+      {(kind === 'ticket' || kind === 'job') && <Lateness wanted={{ ...wanted, kind }} sign={sign} />}
+      {(kind === 'ticket' || kind === 'case') && <People wanted={{ ...wanted, kind }} sign={sign} />}
+    </>
+  );
+}
+
+function Charts({ kind, figures }: { kind: FigureKind; figures: Figures }) {
+  const { drawn, empty } = chartsIn(kind, figures);
+  return (
+    <div class="numbers-charts">
+      {drawn.map((one) => (
+        <DrawnChart key={one.chart.id} {...one} stepSeconds={figures.stepSeconds} />
+      ))}
+      {empty.length > 0 && (
+        <div>
+          {empty.map((one) => (
+            <EmptyChart key={one.chart.id} {...one} kind={kind} figures={figures} />
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}

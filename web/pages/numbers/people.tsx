@@ -1,0 +1,109 @@
+import { api, data, type Schemas } from '../../api/client.ts';
+import { serverNow } from '../../api/clock.ts';
+import { useResource } from '../../api/resource.ts';
+import { mayAct } from '../../api/session.ts';
+import { Empty, Loaded } from '../../components/feedback.tsx';
+import { exactDuration, number, percent } from '../../components/format.ts';
+import { Section } from '../../components/page.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { READERS } from '../../links.ts';
+import { texts } from '../../texts/texts.ts';
+import { Covered } from './covered.tsx';
+import { useRefreshWhen } from './refreshing.ts';
+import { beginOf, type Wanted } from './wanted.ts';
+
+type Reviewer = Schemas['ReviewerFigures'];
+type Juror = Schemas['JurorFigures'];
+
+interface Props {
+  wanted: Wanted & { kind: 'ticket' | 'case' };
+  /** Another one: what has been answered is old. */
+  sign: string | null;
+}
+
+/** What each reviewer or juror did in that time. */
+export function People({ wanted, sign }: Props) {
+  const t = texts.value.numbers;
+  const isCourt = wanted.kind === 'case';
+  const title = isCourt ? t.jurors : t.reviewers;
+  if (isCourt && wanted.queue === '')
+    return (
+      <Section title={title}>
+        <Empty>{t.chooseCourt}</Empty>
+      </Section>
+    );
+  return <Persons title={title} wanted={wanted} sign={sign} />;
+}
+
+function Persons({ title, wanted: { kind, queue, range }, sign }: Props & { title: string }) {
+  const t = texts.value.numbers;
+  const people = useResource((signal) => {
+    const query = { kind, ...beginOf(range, serverNow()), ...(queue && { queue }) };
+    return data(api.GET('/v1/figures/people', { params: { query }, signal }));
+  }, []);
+  useRefreshWhen(sign, people.refresh);
+  const table = (reviewers: Reviewer[], jurors: Juror[]) =>
+    kind === 'case' ? (
+      <Table caption={title} columns={jurorColumns()} rows={jurors} rowKey={({ person }) => person} />
+    ) : (
+      <Table caption={title} columns={reviewerColumns(queue)} rows={reviewers} rowKey={({ person }) => person} />
+    );
+  return (
+    <Section title={title}>
+      <Loaded of={people}>
+        {({ reviewers, jurors, ...covered }) => {
+          const shown = reviewers.length + jurors.length;
+          return (
+            <>
+              <Covered {...covered} first={shown} />
+              {shown === 0 ? <Empty>{kind === 'case' ? t.noJurors : t.noReviewers}</Empty> : table(reviewers, jurors)}
+            </>
+          );
+        }}
+      </Loaded>
+    </Section>
+  );
+}
+
+const spent = (seconds: number | null) => (seconds === null ? '–' : exactDuration(seconds));
+
+/** 0 is less loud than the rest. */
+const count = (n: number) => (n === 0 ? <span class="muted">0</span> : number(n));
+
+/** Tickets that someone holds or has decided. */
+const ticketsOf = (queue: string, person: string) =>
+  `/search?${new URLSearchParams({ kind: 'ticket', ...(queue && { queue }), person })}`;
+
+function reviewerColumns(queue: string): Column<Reviewer>[] {
+  const { columns: c } = texts.value.numbers;
+  const name = ({ person }: Reviewer) =>
+    mayAct(...READERS.ticket) ? <a href={ticketsOf(queue, person)}>{person}</a> : <bdi>{person}</bdi>;
+  return [
+    { id: 'person', title: c.person, cell: name },
+    { id: 'decisions', title: c.decisions, numeric: true, cell: (r) => count(r.decisions) },
+    { id: 'median', title: c.median, numeric: true, cell: (r) => spent(r.medianHandlingSeconds) },
+    { id: 'skips', title: c.skips, numeric: true, cell: (r) => count(r.skips) },
+    { id: 'releases', title: c.releases, numeric: true, minor: true, cell: (r) => count(r.releases) },
+    { id: 'expiries', title: c.expiries, numeric: true, cell: (r) => count(r.expiries) },
+  ];
+}
+
+function jurorColumns(): Column<Juror>[] {
+  const t = texts.value.numbers;
+  const c = t.columns;
+  const of = (agreed: number, judged: number) => (judged === 0 ? '–' : t.of(number(agreed), number(judged)));
+  return [
+    { id: 'person', title: c.person, cell: ({ person }) => <bdi>{person}</bdi> },
+    { id: 'votes', title: c.votes, numeric: true, cell: (j) => count(j.votes) },
+    { id: 'wasted', title: c.wasted, numeric: true, cell: (j) => count(j.wasted) },
+    {
+      id: 'agreement',
+      title: c.agreement,
+      numeric: true,
+      cell: (j) => (j.agreement === null ? '–' : percent(j.agreement)),
+    },
+    { id: 'judged', title: c.judged, numeric: true, minor: true, cell: (j) => of(j.agreed, j.judged) },
+    { id: 'gold', title: c.gold, numeric: true, cell: (j) => of(j.gold.agreed, j.gold.judged) },
+    { id: 'median', title: c.median, numeric: true, minor: true, cell: (j) => spent(j.medianHandlingSeconds) },
+  ];
+}

@@ -1,0 +1,130 @@
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { compact, dayOfMonth, exactDuration, timeOfDay } from '../../components/format.ts';
+import type { ChartOf, Drawn } from './charts.ts';
+
+const HEIGHT = 200;
+const FONT_SIZE = 12;
+/** The cursors of all plots stand at the same time. */
+const SYNC = 'numbers';
+const DAY = 86_400;
+const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, DAY];
+
+/** Whole numbers, and times that people count in: 1, 2, 5, 10, …; 10 s, 30 s, 1 min, …, 1 d, 2 d, 5 d, … */
+const tens = (unit: number) => Array.from({ length: 12 }, (_, n) => [1, 2, 5].map((m) => m * unit * 10 ** n)).flat();
+const INCREMENTS = { count: tens(1), seconds: [...SECONDS, ...tens(DAY).slice(1)] };
+
+const asText = { count: compact, seconds: (n: number) => (n === 0 ? '0' : exactDuration(n)) };
+
+interface Options {
+  unit: ChartOf['unit'];
+  /** What is drawn now. Its lines stay the same for the life of a plot. */
+  drawn: () => Drawn;
+  /** The step that the cursor points at; null: none. */
+  onPoint: (step: number | null) => void;
+}
+
+export interface Plot {
+  /** Draws newer values. */
+  update(): void;
+  /** Draws the same in the colours and the language of now. */
+  redraw(): void;
+  show(line: number, isShown: boolean): void;
+  /** Puts the cursor at a step; null: nowhere. */
+  point(step: number | null): void;
+  end(): void;
+}
+
+/** Lines over time in an element that has a width. */
+export function plotIn(place: HTMLElement, { unit, drawn, onPoint }: Options): Plot {
+  const u = new uPlot(optionsOf(place, unit, drawn, onPoint), dataOf(drawn()), place);
+  const resized = new ResizeObserver(() => u.setSize({ width: place.clientWidth, height: HEIGHT }));
+  resized.observe(place);
+  return {
+    update: () => u.setData(dataOf(drawn())),
+    redraw: () => u.redraw(true, true),
+    show: (line, isShown) => u.setSeries(line + 1, { show: isShown }),
+    point(step) {
+      const at = step === null ? undefined : drawn().times[step];
+      u.setCursor(at === undefined ? { left: -10, top: -10 } : { left: u.valToPos(at, 'x'), top: 0 });
+    },
+    end() {
+      resized.disconnect();
+      u.destroy();
+    },
+  };
+}
+
+const dataOf = ({ times, values }: Drawn): uPlot.AlignedData => [times, ...values];
+
+function optionsOf(place: HTMLElement, unit: ChartOf['unit'], drawn: () => Drawn, onPoint: Options['onPoint']) {
+  const font = `${FONT_SIZE}px ${getComputedStyle(place).fontFamily}`;
+  const axis: uPlot.Axis = {
+    font,
+    stroke: () => inkOf(place, '--muted'),
+    grid: { stroke: () => inkOf(place, '--line'), width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width: place.clientWidth,
+    height: HEIGHT,
+    padding: [8, 12, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 }, sync: { key: SYNC } },
+    scales: {
+      x: { range: () => [drawn().from, drawn().times.at(-1) ?? 0] },
+      y: { range: (_u, _least, most) => [0, Math.max(1, most ?? 0) * 1.06] },
+    },
+    axes: [
+      { ...axis, space: 64, size: 36, values: (_u, splits, _axis, _space, step) => timesOf(splits, step) },
+      {
+        ...axis,
+        space: 32,
+        incrs: INCREMENTS[unit],
+        values: (_u, splits) => splits.map((n) => asText[unit](n)),
+        size: (u, values) => widestOf(u, values, font) + 14,
+      },
+    ],
+    series: [
+      {},
+      ...drawn().lines.map(({ look }) => ({
+        stroke: () => inkOf(place, look.ink),
+        width: 2,
+        dash: [...look.dash],
+        points: { size: 5, filter: (u: uPlot, line: number) => lonely(u.data[line] ?? []) },
+      })),
+    ],
+    hooks: { setCursor: [(u) => onPoint(u.cursor.idx ?? null)] },
+  } satisfies uPlot.Options;
+}
+
+/** A colour of web/styles/tokens.css in the scheme of now: a canvas does not know custom properties. */
+function inkOf(place: HTMLElement, token: string): string {
+  place.style.color = `var(${token})`;
+  return getComputedStyle(place).color;
+}
+
+/** A value without neighbours makes no line, so it is drawn as a point. */
+function lonely(values: ArrayLike<number | null | undefined>): number[] {
+  const isKnown = (n: number) => (values[n] ?? null) !== null;
+  return Array.from(values, (_, n) => n).filter((n) => isKnown(n) && !isKnown(n - 1) && !isKnown(n + 1));
+}
+
+/** The day stands below the first time of each. */
+function timesOf(splits: number[], step: number): string[] {
+  const dates = splits.map((seconds) => new Date(seconds * 1_000));
+  return dates.map((date, n) => {
+    const day = dayOfMonth(date);
+    if (step >= DAY) return day;
+    const before = dates[n - 1];
+    return before && dayOfMonth(before) === day ? timeOfDay(date) : `${timeOfDay(date)}\n${day}`;
+  });
+}
+
+function widestOf(u: uPlot, values: string[] | null, font: string): number {
+  u.ctx.save();
+  u.ctx.font = font;
+  const widths = (values ?? []).map((text) => u.ctx.measureText(text).width);
+  u.ctx.restore();
+  return Math.ceil(Math.max(0, ...widths));
+}
