@@ -40,7 +40,7 @@ function whyEmpty(chart: ChartOf, kind: FigureKind, { queue, series }: Figures, 
   return series.waiting.every((value) => value === null) ? t.notSampled : t.noneWaited;
 }
 
-export const labelOf = ({ name, state }: Line): string =>
+const labelOf = ({ name, state }: Line): string =>
   (state && texts.value.items.states[state]) || texts.value.numbers.lines[name] || name;
 
 function Lines({ chart, drawn, stepSeconds }: Props & { stepSeconds: number }) {
@@ -80,7 +80,7 @@ function Lines({ chart, drawn, stepSeconds }: Props & { stepSeconds: number }) {
       </figcaption>
       <PlotBox
         title={title}
-        {...{ unit: chart.unit, drawn, hidden, step }}
+        {...{ chart, drawn, hidden, step }}
         said={(at) => drawn.lines.map((line, n) => `${labelOf(line)} ${saidAt(n, at)}`).join(', ')}
         onPoint={setPointed}
       />
@@ -93,7 +93,7 @@ const gapHint = ({ id }: ChartOf) => (id === 'oldest' ? texts.value.numbers.gapO
 
 const dateOf = ({ times }: Drawn, step: number) => new Date((times[step] ?? 0) * 1_000);
 const isoOf = (drawn: Drawn, step: number) => dateOf(drawn, step).toISOString();
-export const timeOf = (drawn: Drawn, step: number) => dayAndTime(dateOf(drawn, step));
+const timeOf = (drawn: Drawn, step: number) => dayAndTime(dateOf(drawn, step));
 
 function Swatch({ line: { look } }: { line: Line }) {
   return (

@@ -126,7 +126,7 @@ export function chartsIn(kind: FigureKind, figures: Figures) {
 
 export const isUnknown = ({ values }: Drawn) => values.every((line) => line.every((value) => value === null));
 /** Nothing is known, or there was nothing. */
-export const isEmpty = ({ values }: Drawn) => !values.some(isAny);
+const isEmpty = ({ values }: Drawn) => !values.some(isAny);
 
 /** Whether something is not known between what is. */
 export const hasGap = ({ values, newest }: Drawn) => values.some((line) => line.slice(0, newest).includes(null));

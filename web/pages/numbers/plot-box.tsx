@@ -5,7 +5,7 @@ import { type Plot, plotIn } from './plot.ts';
 
 interface Props {
   title: string;
-  unit: ChartOf['unit'];
+  chart: ChartOf;
   drawn: Drawn;
   /** Names of lines that are not shown. */
   hidden: readonly string[];
@@ -29,14 +29,14 @@ const MOVES: Record<string, number> = {
 };
 
 /** The drawing. By keys it is a slider over time, which says the values of each step. */
-export function PlotBox({ title, unit, drawn, hidden, step, said, onPoint }: Props) {
+export function PlotBox({ title, chart, drawn, hidden, step, said, onPoint }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot | null>(null);
   const current = useRef({ drawn, onPoint });
   current.current = { drawn, onPoint };
   useEffect(() => {
     const made = plotIn(place.current as HTMLDivElement, {
-      unit,
+      chart,
       drawn: () => current.current.drawn,
       onPoint: (at) => current.current.onPoint(at),
     });

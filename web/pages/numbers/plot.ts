@@ -17,7 +17,7 @@ const INCREMENTS = { count: tens(1), seconds: [...SECONDS, ...tens(DAY).slice(1)
 const asText = { count: compact, seconds: (n: number) => (n === 0 ? '0' : exactDuration(n)) };
 
 interface Options {
-  unit: ChartOf['unit'];
+  chart: ChartOf;
   /** What is drawn now. Its lines stay the same for the life of a plot. */
   drawn: () => Drawn;
   /** The step that the cursor points at; null: none. */
@@ -36,8 +36,9 @@ export interface Plot {
 }
 
 /** Lines over time in an element that has a width. */
-export function plotIn(place: HTMLElement, { unit, drawn, onPoint }: Options): Plot {
-  const u = new uPlot(optionsOf(place, unit, drawn, onPoint), dataOf(drawn()), place);
+export function plotIn(place: HTMLElement, options: Options): Plot {
+  const { drawn } = options;
+  const u = new uPlot(optionsOf(place, options), dataOf(drawn()), place);
   const resized = new ResizeObserver(() => u.setSize({ width: place.clientWidth, height: HEIGHT }));
   resized.observe(place);
   return {
@@ -57,7 +58,10 @@ export function plotIn(place: HTMLElement, { unit, drawn, onPoint }: Options): P
 
 const dataOf = ({ times, values }: Drawn): uPlot.AlignedData => [times, ...values];
 
-function optionsOf(place: HTMLElement, unit: ChartOf['unit'], drawn: () => Drawn, onPoint: Options['onPoint']) {
+/** What happened in a step is as much in all of it. */
+const steps = uPlot.paths.stepped?.({ align: -1 });
+
+function optionsOf(place: HTMLElement, { chart: { unit, perStep }, drawn, onPoint }: Options) {
   const font = `${FONT_SIZE}px ${getComputedStyle(place).fontFamily}`;
   const axis: uPlot.Axis = {
     font,
@@ -91,6 +95,7 @@ function optionsOf(place: HTMLElement, unit: ChartOf['unit'], drawn: () => Drawn
         stroke: () => inkOf(place, look.ink),
         width: 2,
         dash: [...look.dash],
+        ...(perStep && steps && { paths: steps }),
         points: { size: 5, filter: (u: uPlot, line: number) => lonely(u.data[line] ?? []) },
       })),
     ],
