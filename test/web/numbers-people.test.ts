@@ -39,6 +39,7 @@ describeInBrowser('numbers of persons', () => {
     const known: number[] = body.buckets.map((bucket: Json) => bucket.count);
     expect(shown.map(Number)).toEqual(known.slice(0, known.findLastIndex((n) => n > 0) + 1));
     expect(await lateness.getByRole('definition').first().textContent()).toBe('3');
+    expect(await page.getByRole('link', { name: 'Tickets' }).getAttribute('href')).toBe('/queues/ticket/people');
     await row('anna').getByRole('link').click();
     await page.getByRole('link', { name: 'p-1' }).waitFor();
     expect(await page.getByRole('link', { name: 'p-3' }).count()).toBe(0);

@@ -3,10 +3,11 @@ import { useLocation } from 'preact-iso';
 import { api, data } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { useResource } from '../../api/resource.ts';
-import { session } from '../../api/session.ts';
+import { mayAct, session } from '../../api/session.ts';
 import { Empty, Loaded } from '../../components/feedback.tsx';
 import { useShortcuts } from '../../components/keys.ts';
 import { Page } from '../../components/page.tsx';
+import { isListKind, queuePath, READERS } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { DrawnChart, EmptyChart } from './chart.tsx';
 import { chartsIn, type Figures, lastChange } from './charts.ts';
@@ -36,9 +37,12 @@ export function Numbers() {
     <Page
       title={t.pages.numbers}
       actions={
-        <button type="button" onClick={refresh}>
-          {t.common.refresh}
-        </button>
+        <>
+          <ToList {...shown} />
+          <button type="button" onClick={refresh}>
+            {t.common.refresh}
+          </button>
+        </>
       }
     >
       <Choice wanted={shown} names={names ?? []} />
@@ -48,6 +52,16 @@ export function Numbers() {
         <Shown key={JSON.stringify(shown)} wanted={shown} asked={asked} />
       )}
     </Page>
+  );
+}
+
+/** To what the figures are about, where there is a list of it. */
+function ToList({ kind, queue }: Wanted) {
+  if (queue === '' || !isListKind(kind) || !mayAct(...READERS[kind])) return null;
+  return (
+    <a class="numbers-list" href={queuePath(kind, queue)}>
+      {texts.value.lists.kinds[kind]}
+    </a>
   );
 }
 
