@@ -89,8 +89,10 @@ export const legend = (page: Page, chart: string) => region(page, chart).getByRo
 /** The cells of a chart's table, newest first. */
 export async function tableOf(page: Page, chart: string): Promise<string[][]> {
   await region(page, chart).getByText('As a table').click();
-  const rows = region(page, chart).getByRole('table').getByRole('row');
-  await rows.nth(1).waitFor();
-  const all = await rows.all();
-  return Promise.all(all.slice(1).map((row) => row.getByRole('cell').allTextContents()));
+  const table = region(page, chart).getByRole('table');
+  await table.waitFor();
+  // the first column names the rows
+  const lines = (await table.getByRole('columnheader').count()) - 1;
+  const cells = await table.getByRole('cell').allTextContents();
+  return Array.from({ length: cells.length / lines }, (_, n) => cells.slice(n * lines, (n + 1) * lines));
 }
