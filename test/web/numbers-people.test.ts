@@ -150,7 +150,7 @@ describeInBrowser('numbers by role', () => {
     expect(await page.locator('datalist option').count()).toBe(1);
     await page.getByLabel('Queue', { exact: true }).fill('foreign');
     await page.keyboard.press('Enter');
-    await page.getByText('this key is for other queues than foreign').first().waitFor();
+    await expect.poll(() => page.getByText('this key is for other queues than foreign').count()).toBe(1);
     expect(await page.getByRole('slider').count()).toBe(0);
     await page.getByLabel('Kind', { exact: true }).selectOption('Cases');
     await page.getByText('Your key is for certain queues, and none of these exists.').waitFor();

@@ -88,11 +88,13 @@ function Shown({ wanted, asked }: { wanted: Wanted; asked: number }) {
   );
   useEachMinute(figures.refresh);
   const sign = figures.data ? `${asked} ${lastChange(kind, figures.data)}` : null;
+  // it would be said again below
+  const isRefused = figures.error !== null && figures.data === undefined;
   return (
     <>
       <Loaded of={figures}>{(known) => <Charts kind={kind} figures={known} />}</Loaded>
-      {(kind === 'ticket' || kind === 'job') && <Lateness wanted={{ ...wanted, kind }} sign={sign} />}
-      {(kind === 'ticket' || kind === 'case') && <People wanted={{ ...wanted, kind }} sign={sign} />}
+      {!isRefused && (kind === 'ticket' || kind === 'job') && <Lateness wanted={{ ...wanted, kind }} sign={sign} />}
+      {!isRefused && (kind === 'ticket' || kind === 'case') && <People wanted={{ ...wanted, kind }} sign={sign} />}
     </>
   );
 }
