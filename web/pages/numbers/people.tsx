@@ -56,7 +56,11 @@ function Persons({ title, wanted: { kind, queue, range }, sign }: Props & { titl
           return (
             <>
               <Covered {...covered} first={shown} />
-              {shown === 0 ? <Empty>{kind === 'case' ? t.noJurors : t.noReviewers}</Empty> : table(reviewers, jurors)}
+              {shown === 0 ? (
+                <Empty>{kind === 'case' ? t.noJurors : t.noReviewers}</Empty>
+              ) : (
+                <div class="numbers-people">{table(reviewers, jurors)}</div>
+              )}
             </>
           );
         }}
