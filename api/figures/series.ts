@@ -40,6 +40,8 @@ export const figuresEndpoint = endpoint({
     const levels = (field: Count) => samples.slice(1).map((sample) => count(sample, field));
     const rates = (...fields: Count[]) => perStep(samples, ...fields);
     const unknown = samples.slice(1).map(() => null);
+    // of cases and tasks, which several may hold at a time, no lease is counted
+    const hasOneHolder = kind === 'ticket' || kind === 'job';
     return ok({
       ...{ kind, queue: queue ?? null },
       from: first.since.toISOString(),
@@ -50,14 +52,14 @@ export const figuresEndpoint = endpoint({
         oldestWaitingSeconds: samples.slice(1).map((s) => s.oldest_seconds && Math.round(s.oldest_seconds)),
         failedDeliveries: levels('failed'),
         added: rates(...ALL),
-        handedOut: kind === 'ticket' || kind === 'job' ? rates('granted') : unknown,
+        handedOut: hasOneHolder ? rates('granted') : unknown,
         ...{
           settled: rates('settled'),
           invalidated: rates('invalidated'),
           expired: rates('expired'),
           dead: rates('dead'),
         },
-        leaseExpiries: rates('lease_expired'),
+        leaseExpiries: hasOneHolder ? rates('lease_expired') : unknown,
         votes: kind === 'case' ? rates('votes') : unknown,
         wasted: kind === 'case' ? rates('wasted') : unknown,
       },

@@ -125,6 +125,17 @@ test('deliveries that are given up are counted by queue, until they are sent aga
   await eventually(async () => (await failed()) === 0);
 }, 180_000);
 
+test('what a kind does not count is null, not 0', async () => {
+  await earlier(0);
+  const series = async (kind: string) => (await api.get(`/v1/figures?kind=${kind}`)).body.series;
+  const isNull = (values: unknown[]) => values.every((value) => value === null);
+  for (const kind of ['case', 'task'])
+    for (const what of ['handedOut', 'leaseExpiries'] as const)
+      expect(isNull((await series(kind))[what]), `${kind} ${what}`).toBe(true);
+  for (const kind of ['ticket', 'job']) expect(isNull((await series(kind)).leaseExpiries), kind).toBe(false);
+  for (const what of ['votes', 'wasted'] as const) expect(isNull((await series('ticket'))[what]), what).toBe(true);
+}, 60_000);
+
 test('what cannot be drawn is refused', async () => {
   for (const query of [
     'kind=ticket&step=59',
