@@ -150,6 +150,7 @@ export const Attention = z
     waitingTooLong: z.array(
       z.object({ kind: FigureKind, name: z.string(), oldestWaitingSeconds: z.number(), targetSeconds: z.number() }),
     ),
+    pausedWithWork: z.array(z.object({ kind: FigureKind, name: z.string(), waiting: whole })),
     failedDeliveries: z.object({
       total: whole,
       queues: z

@@ -93,19 +93,12 @@ export const QueueStats = z
   })
   .openapi('QueueStats');
 
-/** A list of queues or topics. */
 export const QueueFilter = Page.extend({
-  order: z.enum(['newest', 'oldest-waiting']).default('newest').openapi({
-    description: 'oldest-waiting: those whose items have been waiting the longest; one page, without a cursor',
-  }),
   stats: z
     .enum(['true', 'false'])
     .default('false')
     .transform((stats) => stats === 'true')
     .openapi({ type: 'boolean', default: false, description: 'With the figures of each' }),
-}).refine((q) => q.order === 'newest' || q.cursor === undefined, {
-  message: 'goes with order=newest only',
-  path: ['cursor'],
 });
 
 export const ListedQueue = Queue.extend({

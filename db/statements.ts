@@ -404,13 +404,13 @@ export interface Statements {
   list_items: { params: { state?: string | null; person?: string | null; createdAfter?: Date | string | null; createdBefore?: Date | string | null; beforeCreatedAt?: Date | string | null; beforeSeq?: number | null; limit: number; kind: string; queue?: string | null }; row: ItemRow };
   overview: { params: { kind: string; before?: number | null; limit: number }; row: { name: string; seq: number; paused: boolean; created_at: Date; delayed: number; ready: number; held: number; buried: number; settled: number; invalidated: number; expired: number; dead: number; granted: number | null; lease_expired: number; votes: number | null; wasted: number | null; failed: number; claims_last_minute: number; settled_last_minute: number; oldest_waiting_seconds: number | null } };
   late_queues: { params: { queues: number; limit: number }; row: { kind: Columns['queue.kind']; name: string; oldest_seconds: number; target_seconds: number } };
+  paused_queues: { params: { limit: number }; row: { kind: Columns['queue.kind']; name: string; waiting: number } };
   failed_queues: { params: { kinds: (string | null)[]; lines: number; limit: number }; row: { kind: Columns['delivery.kind']; queue: string | null; failed: number; newest: Date } };
   list_parked: { params: { limit: number }; row: ParkedRow };
   find_items: { params: { kinds: (string | null)[]; prefix: string; afterId?: string | null; afterKind?: string | null; limit: number }; row: { kind: Columns['item.kind']; id: string; queue: string; state: Columns['item.state']; created_at: Date; holder: string | null; ended_at: Date | null; ended_by: string | null } };
   ensure_queue: { params: { kind: string; name: string }; row: never };
   get_queue: { params: { kind: string; name: string }; row: QueueRow };
   list_queues: { params: { kind: string; before?: number | null; limit: number }; row: QueueRow };
-  oldest_queues: { params: { kind: string; limit: number }; row: QueueRow };
   delete_queue: { params: { kind: string; name: string }; row: { outcome: Columns['delete_queue.outcome'] } };
   put_queue: { params: { kind: string; name: string; leaseSeconds: number; levelSeconds?: number | null; escalations: unknown; reclaimedFirst: boolean; maxHeld: number; maxAttempts?: number | null; deadlineSeconds?: number | null; callback?: unknown; form?: unknown; rules: unknown }; row: QueueRow };
   pause_queue: { params: { paused: boolean; kind: string; name: string }; row: QueueRow };

@@ -31,14 +31,15 @@ export const figureService = ({ lists }: Db) => ({
   find: (wanted: Omit<ParamsOf<'find_items'>, 'limit'>, limit: number) => lists.run('find_items', { ...wanted, limit }),
   /** What needs attention, the worst first. */
   attention: async () => {
-    const [late, failed, parked, counts] = await Promise.all([
+    const [late, paused, failed, parked, counts] = await Promise.all([
       lists.run('late_queues', { queues: MOST_TARGETS, limit: MOST_SHOWN }),
+      lists.run('paused_queues', { limit: MOST_SHOWN }),
       lists.run('failed_queues', { kinds: [...DELIVERED_KINDS], lines: MOST_FAILED, limit: MOST_SHOWN }),
       lists.run('list_parked', { limit: MOST_SHOWN }),
       lists.run('delivery_counts'),
     ]);
     const failedTotal = counts.reduce((sum, { what, n }) => (what === 'failed' ? sum + n : sum), 0);
-    return { late, failed, parked, failedTotal };
+    return { late, paused, failed, parked, failedTotal };
   },
   /** The processes that live. */
   nodes: () => lists.run('live_nodes'),

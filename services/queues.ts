@@ -41,11 +41,9 @@ export function queueService(runtime: Runtime, rules: Rules) {
     ...{ get, refresh },
     /** @throws Problem `not_found` */
     find: async (kind: Named, name: string) => found(await db.run('get_queue', { kind, name }), missing(kind, name)),
-    /** In the order newest, those whose number in the list is below `before`. */
-    list: (kind: Kind, { order, before, limit }: ListOf) =>
-      order === 'newest'
-        ? db.lists.run('list_queues', { kind, before, limit })
-        : db.lists.run('oldest_queues', { kind, limit }),
+    /** Newest first, those whose number in the list is below `before`. */
+    list: (kind: Kind, before: number | undefined, limit: number) =>
+      db.lists.run('list_queues', { kind, before, limit }),
     /**
      * Replaces a ticket queue's settings, and applies them at once to what is open in it.
      * @throws Problem 422 when the form or a rule is not a JSON Schema that can be used
@@ -71,12 +69,6 @@ export function queueService(runtime: Runtime, rules: Rules) {
     },
     ...figures(runtime),
   };
-}
-
-interface ListOf {
-  order: 'newest' | 'oldest-waiting';
-  before: number | undefined;
-  limit: number;
 }
 
 function figures({ db }: Runtime) {

@@ -47,7 +47,8 @@ export const attentionEndpoint = endpoint({
   method: 'get',
   path: '/v1/attention',
   tag: 'Figures',
-  summary: 'What needs attention: who waits too long, failed deliveries, parked items, engines that are away',
+  summary:
+    'What needs attention: who waits too long or behind a pause, failed deliveries, parked items, engines that are away',
   roles: ['producer', 'agent'],
   answers: { 200: Attention },
   async handle({ api }) {
@@ -68,6 +69,7 @@ export const attentionEndpoint = endpoint({
         oldestWaitingSeconds: q.oldest_seconds,
         targetSeconds: q.target_seconds,
       })),
+      pausedWithWork: found.paused.map(({ kind, name, waiting }) => ({ kind: kind as FigureKind, name, waiting })),
       failedDeliveries: {
         total: found.failedTotal,
         queues: found.failed.map(({ kind, queue, failed, newest }) => ({

@@ -39,6 +39,15 @@ select q.kind, q.name, o.seconds as oldest_seconds, t.seconds as target_seconds
      from item where kind = q.kind and queue = q.name and state = 'ready') o
  where o.seconds > t.seconds order by o.seconds / t.seconds desc limit :limit;
 
+-- name: paused_queues
+-- Paused, with something that could be handed out, the most first.
+-- not null: waiting
+select q.kind, q.name, t.waiting from queue q
+ cross join lateral (select coalesce(sum(n), 0)::bigint as waiting
+                       from tally where kind = q.kind and queue = q.name and what = 'ready') t
+ where (q.paused or q.paused_until > clock_timestamp()) and is_there(q) and t.waiting > 0
+ order by t.waiting desc limit :limit;
+
 -- name: failed_queues
 -- Whose deliveries were given up, by the newest :lines such deliveries; a review's have no queue.
 -- not null: failed, newest

@@ -13,15 +13,6 @@ select * from queue q where kind = :kind and name = :name and is_there(q);
 select * from queue q where kind = :kind and (:before?::bigint is null or seq < :before) and is_there(q)
  order by seq desc limit :limit;
 
--- name: oldest_queues
--- bytes: form, escalations, rules
--- Those whose items have been waiting the longest; one look at item_oldest for each queue there is.
-select q.* from queue q
- cross join lateral (select min(first_available_at) as at from item i
-                      where i.kind = :kind and i.queue = q.name and i.state = 'ready') oldest
- where q.kind = :kind and is_there(q) and oldest.at is not null
- order by oldest.at, q.seq limit :limit;
-
 -- name: delete_queue
 -- not null: outcome
 select delete_queue(:kind, :name) as outcome;

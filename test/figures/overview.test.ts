@@ -93,7 +93,7 @@ test('what has been handed out is counted on when its minute is over', async () 
   expect(queues.items.find((q: Json) => q.name === 'old')).toMatchObject({ held: 1, handedOutLastMinute: 0 });
 });
 
-test('what needs attention: who waits beyond the target, what is parked, engines', async () => {
+test('what needs attention: who waits beyond the target or behind a pause, what is parked, engines', async () => {
   const calm = (await api.get('/v1/attention')).body;
   expect(calm).toMatchObject({ waitingTooLong: [], parked: { total: 0, items: [] }, failedDeliveries: { total: 0 } });
   await eventually(async () => {
@@ -112,6 +112,19 @@ test('what needs attention: who waits beyond the target, what is parked, engines
     ['due', 75],
   ]);
   expect(waitingTooLong[0].oldestWaitingSeconds).toBeGreaterThanOrEqual(90);
+  await api.post('/v1/queues/stopped/pause');
+  const stopped = async () => (await api.get('/v1/attention')).body.pausedWithWork;
+  expect(await stopped()).toEqual([]);
+  await api.post('/v1/queues/stopped/tickets', { id: 'stopped-1', body: 1 });
+  await api.post('/v1/jobs', { command: 'add', topic: 'stopped', id: 'stopped-1', body: 1 });
+  await api.post('/v1/jobs', { command: 'add', topic: 'stopped', id: 'stopped-2', body: 1 });
+  await api.put('/v1/topics/stopped', { paused: true });
+  expect(await stopped()).toEqual([
+    { kind: 'job', name: 'stopped', waiting: 2 },
+    { kind: 'ticket', name: 'stopped', waiting: 1 },
+  ]);
+  await api.post('/v1/queues/stopped/resume');
+  expect((await stopped()).map((q: Json) => q.kind)).toEqual(['job']);
   await sql(`insert into parked values ('ticket', 'slow-1', clock_timestamp() + interval '1 minute', 'it breaks')`);
   expect((await api.get('/v1/attention')).body.parked).toMatchObject({
     total: 1,

@@ -58,7 +58,9 @@ describeInBrowser('signing in', () => {
     await page.getByRole('heading', { level: 1 }).waitFor();
     expect(await page.getByRole('link', { name: 'Overview' }).count()).toBe(0);
     expect(await page.getByRole('heading', { name: 'Overview' }).count()).toBe(0);
-    expect(asked.filter((path) => /^\/v1\/(courts|topics|groups|feed|nodes)|^\/metrics/.test(path))).toEqual([]);
+    expect(
+      asked.filter((path) => /^\/v1\/(overview|attention|figures|courts|topics|groups|feed|nodes)/.test(path)),
+    ).toEqual([]);
   });
 
   test('a key that is revoked ends what is open', async () => {

@@ -298,7 +298,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All ticket queues, newest first or those that wait the longest; with figures if asked for
+         * All ticket queues, newest first; with figures if asked for
          * @description Roles: producer, reviewer, agent, admin.
          */
         get: {
@@ -306,8 +306,6 @@ export interface paths {
                 query?: {
                     limit?: number;
                     cursor?: string;
-                    /** @description oldest-waiting: those whose items have been waiting the longest; one page, without a cursor */
-                    order?: "newest" | "oldest-waiting";
                     /** @description With the figures of each */
                     stats?: boolean;
                 };
@@ -3586,7 +3584,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All topics, newest first or those that wait the longest; with figures if asked for
+         * All topics, newest first
          * @description Roles: producer, consumer, admin.
          */
         get: {
@@ -3594,10 +3592,6 @@ export interface paths {
                 query?: {
                     limit?: number;
                     cursor?: string;
-                    /** @description oldest-waiting: those whose items have been waiting the longest; one page, without a cursor */
-                    order?: "newest" | "oldest-waiting";
-                    /** @description With the figures of each */
-                    stats?: boolean;
                 };
                 header?: never;
                 path?: never;
@@ -3612,7 +3606,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            items: components["schemas"]["ListedTopic"][];
+                            items: components["schemas"]["Topic"][];
                             nextCursor: string | null;
                         };
                     };
@@ -10080,7 +10074,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What needs attention: who waits too long, failed deliveries, parked items, engines that are away
+         * What needs attention: who waits too long or behind a pause, failed deliveries, parked items, engines that are away
          * @description Roles: producer, agent, admin.
          */
         get: {
@@ -12424,10 +12418,6 @@ export interface components {
             /** @default 10 */
             concurrency?: number;
         };
-        ListedTopic: components["schemas"]["Topic"] & {
-            stats?: components["schemas"]["TopicStats"];
-        };
-        /** @description Where they were asked for */
         TopicStats: {
             delayed: number;
             ready: number;
@@ -13251,6 +13241,12 @@ export interface components {
                 name: string;
                 oldestWaitingSeconds: number;
                 targetSeconds: number;
+            }[];
+            pausedWithWork: {
+                /** @enum {string} */
+                kind: "ticket" | "job" | "case" | "task";
+                name: string;
+                waiting: number;
             }[];
             failedDeliveries: {
                 total: number;

@@ -1,29 +1,23 @@
 import { useState } from 'preact/hooks';
 import { api, data, type Schemas } from '../../api/client.ts';
-import { limited } from '../../api/limited.ts';
 import { usePages } from '../../api/pages.ts';
 import { session } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
-import { Empty, Loaded } from '../../components/feedback.tsx';
 import { Field } from '../../components/field.tsx';
 import { duration, number } from '../../components/format.ts';
-import { More } from '../../components/more.tsx';
+import { Listing } from '../../components/listing.tsx';
 import { Page, Section } from '../../components/page.tsx';
 import { personAt } from '../../components/person.ts';
 import { ChoosePerson, PersonShown } from '../../components/person.tsx';
-import { Table } from '../../components/table.tsx';
+import type { Column } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import './desk.css';
 import { setSkills, skills } from './skills.ts';
 
-const PAGE = 50;
-const inTurn = limited(4);
+type Row = Schemas['ListedQueue'];
 
-interface Row {
-  queue: Schemas['Queue'];
-  stats: Schemas['QueueStats'] | null;
-}
+const PAGE = 50;
 
 /** Where a reviewer chooses at which queue to work. */
 export function DeskQueues() {
@@ -42,57 +36,32 @@ export function DeskQueues() {
   );
 }
 
-async function load(cursor: string | undefined, signal: AbortSignal) {
-  const query = { limit: PAGE, ...(cursor && { cursor }) };
-  const { items, nextCursor } = await data(api.GET('/v1/queues', { params: { query }, signal }));
-  const statsOf = ({ name: queue }: Schemas['Queue']) =>
-    inTurn(() => data(api.GET('/v1/queues/{queue}/stats', { params: { path: { queue } }, signal }))).catch(() => null);
-  const rows = items.map(async (queue): Promise<Row> => ({ queue, stats: await statsOf(queue) }));
-  return { items: await Promise.all(rows), nextCursor };
-}
-
 function Queues() {
   const { desk: t, common } = texts.value;
-  const list = usePages(load, [], ({ kind }) => kind === 'ticket');
-  const figure = (n: number | null | undefined, as = number) => (n === null || n === undefined ? '–' : as(n));
-  return (
-    <Section title={t.queues}>
-      <Loaded of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>{t.noQueues}</Empty>
-          ) : (
-            <Table
-              caption={t.queues}
-              columns={[
-                { id: 'name', title: common.name, cell: ({ queue }: Row) => <QueueLink queue={queue} /> },
-                { id: 'waiting', title: t.columns.waiting, numeric: true, cell: ({ stats }) => figure(stats?.waiting) },
-                {
-                  id: 'held',
-                  title: t.columns.held,
-                  numeric: true,
-                  minor: true,
-                  cell: ({ stats }) => figure(stats?.held),
-                },
-                {
-                  id: 'oldest',
-                  title: t.columns.oldest,
-                  numeric: true,
-                  cell: ({ stats }) => figure(stats?.oldestWaitingSeconds, duration),
-                },
-              ]}
-              rows={rows}
-              rowKey={({ queue }) => queue.name}
-              footer={<More more={list.more} of={t.queues} />}
-            />
-          )
-        }
-      </Loaded>
-    </Section>
+  const list = usePages(
+    (cursor, signal) => {
+      const query = { stats: true, limit: PAGE, ...(cursor && { cursor }) };
+      return data(api.GET('/v1/queues', { params: { query }, signal }));
+    },
+    [],
+    ({ kind }) => kind === 'ticket',
   );
+  const figure = (n: number | null | undefined, as = number) => (n === null || n === undefined ? '–' : as(n));
+  const columns: Column<Row>[] = [
+    { id: 'name', title: common.name, cell: (queue) => <QueueLink queue={queue} /> },
+    { id: 'waiting', title: t.columns.waiting, numeric: true, cell: ({ stats }) => figure(stats?.waiting) },
+    { id: 'held', title: t.columns.held, numeric: true, minor: true, cell: ({ stats }) => figure(stats?.held) },
+    {
+      id: 'oldest',
+      title: t.columns.oldest,
+      numeric: true,
+      cell: ({ stats }) => figure(stats?.oldestWaitingSeconds, duration),
+    },
+  ];
+  return <Listing title={t.queues} list={list} columns={columns} rowKey={({ name }) => name} empty={t.noQueues} />;
 }
 
-function QueueLink({ queue: { name, paused } }: { queue: Schemas['Queue'] }) {
+function QueueLink({ queue: { name, paused } }: { queue: Row }) {
   return (
     <>
       <a href={`/desk/${encodeURIComponent(name)}`}>{name}</a>{' '}

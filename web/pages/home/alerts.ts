@@ -1,68 +1,60 @@
+import type { Schemas } from '../../api/client.ts';
 import { duration } from '../../components/format.ts';
+import { isListKind, pathOf, queuePath } from '../../links.ts';
 import type { Texts } from '../../texts/en.ts';
-import type { CourtEntry, QueueEntry, TopicEntry } from './lists.ts';
-import type { Figures, Readiness } from './system.ts';
+import { pathWith } from '../deliveries/filters.ts';
+
+type Attention = Schemas['Attention'];
+
+interface Link {
+  text: string;
+  path: string;
+}
 
 export interface Alert {
   tone: 'bad' | 'warn';
+  /** The queue that it is about, where it is about one. */
+  queue?: Link;
   text: string;
+  /** Where to look. */
+  links: Link[];
 }
 
-interface Seen {
-  readiness: Readiness | undefined;
-  figures: Figures | undefined;
-  queues: QueueEntry[];
-  topics: TopicEntry[];
-  courts: CourtEntry[];
-}
-
-/** Where settings name no target: after that, someone should look. */
-const OLD_SECONDS = 3_600;
+/** After that, someone should see why the receiver does not answer. */
 const PENDING_SECONDS = 300;
+/** Of several that are the same. */
+const NAMED = 3;
 
 /** What someone should look at, what is worst first. */
-export function alertsOf({ readiness, figures, queues, topics, courts }: Seen, t: Texts['home']['alerts']): Alert[] {
-  const found = [
-    ...(readiness ? readinessAlerts(readiness, t) : []),
-    ...(figures ? figureAlerts(figures, t) : []),
-    ...onePerName(queues).flatMap((entry) => queueAlerts(entry, t)),
-    ...topics.flatMap(({ item, stats }) =>
-      stats && stats.buried > 0 ? [warn(t.buried(item.name, stats.buried))] : [],
-    ),
-    ...courts.flatMap(({ item, stats }) => (stats && stats.hung > 0 ? [warn(t.hung(item.name, stats.hung))] : [])),
+export function alertsOf(seen: Attention, t: Texts['home']['alerts']): Alert[] {
+  const { engines, failedDeliveries: failed, parked, oldestPendingDeliverySeconds: pending } = seen;
+  const failedIn = failed.queues.map(({ kind, queue }) => ({
+    text: queue ?? t.reviews,
+    path: pathWith({ state: 'failed', kind, queue: queue ?? '' }),
+  }));
+  const found: (Alert | false)[] = [
+    engines.temporal !== 'ok' && { tone: 'bad', text: t.temporal, links: [] },
+    engines.temporal === 'ok' && engines.worker !== 'ok' && { tone: 'bad', text: t.worker, links: [] },
+    parked.total > 0 && { tone: 'bad', text: t.parked(parked.total), links: parked.items.map(itemLink) },
+    failed.total > 0 && { tone: 'bad', text: t.failed(failed.total), links: failedIn },
+    ...seen.waitingTooLong.map(({ oldestWaitingSeconds: oldest, targetSeconds: target, ...queue }): Alert => {
+      return { tone: 'warn', queue: queueLink(queue), text: t.oldest(duration(oldest), duration(target)), links: [] };
+    }),
+    ...seen.pausedWithWork.map(({ waiting, ...queue }): Alert => {
+      return { tone: 'warn', queue: queueLink(queue), text: t.paused(waiting), links: [] };
+    }),
+    pending > PENDING_SECONDS && {
+      ...{ tone: 'warn', text: t.pending(duration(pending)) },
+      links: [{ text: t.toPending, path: pathWith({ state: 'pending' }) }],
+    },
   ];
-  return found.sort((a, b) => (a.tone === b.tone ? 0 : a.tone === 'bad' ? -1 : 1));
+  return found.filter((one) => one !== false).map((one) => ({ ...one, links: one.links.slice(0, NAMED) }));
 }
 
-const onePerName = (all: QueueEntry[]) => [...new Map(all.map((entry) => [entry.item.name, entry])).values()];
+const itemLink = ({ kind, id }: Attention['parked']['items'][number]): Link => ({ text: id, path: pathOf(kind, id) });
 
-const bad = (text: string): Alert => ({ tone: 'bad', text });
-const warn = (text: string): Alert => ({ tone: 'warn', text });
-
-function readinessAlerts(s: Readiness, t: Texts['home']['alerts']): Alert[] {
-  const found: Alert[] = [];
-  if (s.postgres !== 'ok') found.push(bad(t.postgres));
-  else if (s.schema !== 'ok') found.push(bad(t.schema));
-  if (s.temporal !== 'ok') found.push(bad(t.temporal));
-  else if (s.status === 'degraded') found.push(bad(t.worker));
-  return found;
-}
-
-function figureAlerts(s: Figures, t: Texts['home']['alerts']): Alert[] {
-  const found: Alert[] = [];
-  if (s.parked) found.push(bad(t.parked(s.parked)));
-  if (s.failed) found.push(bad(t.failed(s.failed)));
-  if (s.oldestPending && s.oldestPending > PENDING_SECONDS) found.push(warn(t.pending(duration(s.oldestPending))));
-  return found;
-}
-
-function queueAlerts({ item, stats }: QueueEntry, t: Texts['home']['alerts']): Alert[] {
-  if (!stats) return [];
-  const found: Alert[] = [];
-  const { oldestWaitingSeconds: oldest, waiting, dead } = stats;
-  const targets = [...(item.escalations ?? []).map((e) => e.afterSeconds), item.deadlineSeconds ?? OLD_SECONDS];
-  if (oldest !== null && oldest > Math.min(...targets)) found.push(warn(t.oldest(item.name, duration(oldest))));
-  if (item.paused && waiting > 0) found.push(warn(t.paused(item.name, waiting)));
-  if (dead > 0) found.push(warn(t.dead(item.name, dead)));
-  return found;
-}
+/** To what is in a queue, topic or court; of a group, to itself. */
+export const queueLink = ({ kind, name }: Pick<Attention['waitingTooLong'][number], 'kind' | 'name'>): Link => ({
+  text: name,
+  path: isListKind(kind) ? queuePath(kind, name) : `/tasks/groups/${encodeURIComponent(name)}`,
+});

@@ -1,41 +1,42 @@
+import { api, data, type Schemas } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
+import { session } from '../../api/session.ts';
 import { Loaded, Loading } from '../../components/feedback.tsx';
-import { duration, milliseconds, number } from '../../components/format.ts';
+import { duration, number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
 import { Page, Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type Alert, alertsOf } from './alerts.ts';
 import './home.css';
-import { useCourts, useGroups, useOldest, useQueues, useTopics } from './lists.ts';
-import { type Figures, loadFigures, loadReadiness, type Readiness } from './system.ts';
-import { Courts, Groups, Queues, Topics } from './tables.tsx';
+import { Entries, useEntries } from './entries.tsx';
 
 /** Alerts that are not folded away. */
 const SHOWN = 8;
-const READINESS_MS = 30_000;
-const FIGURES_MS = 300_000;
-const FIGURES_GAP_MS = 5_000;
+/** What no event tells: an engine that is away, an item that waits on. It is dear to answer, and many leave this page open. */
+const ATTENTION_MS = 60_000;
+const ATTENTION_GAP_MS = 10_000;
+const WAITS_MS = 300_000;
 
 /**
  * What is going on, and what needs someone. While nothing happens it asks for little, so that many people may leave it open.
+ * A key that is bound to queues may not see the whole system, so it gets its queues only.
  */
 export function Home() {
   const t = texts.value;
-  const readiness = useResource(loadReadiness, [], { everyMs: READINESS_MS });
-  const figures = useResource(loadFigures, [], { on: () => true, everyMs: FIGURES_MS, gapMs: FIGURES_GAP_MS });
-  const [queues, topics, courts, groups, oldest] = [useQueues(), useTopics(), useCourts(), useGroups(), useOldest()];
+  const isBound = session.value?.queues !== null;
+  const attention = useResource(
+    async (signal) => (isBound ? null : await data(api.GET('/v1/attention', { signal }))),
+    [],
+    { on: () => !isBound, everyMs: ATTENTION_MS, gapMs: ATTENTION_GAP_MS },
+  );
+  const waits = useResource(async (signal) => (isBound ? null : await waitsUntilClaimed(signal)), [], {
+    everyMs: WAITS_MS,
+  });
+  const lists = [useEntries('ticket'), useEntries('job'), useEntries('case'), useEntries('task')] as const;
   const refresh = () => {
-    for (const part of [readiness, figures, queues, topics, courts, groups, oldest]) part.refresh();
+    for (const part of [attention, waits, ...lists.map(({ list }) => list)]) part.refresh();
   };
   useShortcuts([{ key: 'r', does: t.common.refresh, run: refresh }]);
-  const seen = {
-    readiness: readiness.data,
-    figures: figures.data,
-    queues: [...(oldest.data ?? []), ...(queues.data ?? [])],
-    topics: topics.data ?? [],
-    courts: courts.data ?? [],
-  };
-  const known = Boolean(readiness.data && figures.data && oldest.data && queues.data);
   return (
     <Page
       title={t.pages.home}
@@ -45,68 +46,85 @@ export function Home() {
         </button>
       }
     >
-      <Attention alerts={alertsOf(seen, t.home.alerts)} known={known} />
-      <Section title={t.home.system}>
-        <Loaded of={readiness}>{(state) => <System readiness={state} figures={figures.data} />}</Loaded>
-      </Section>
-      <Queues list={queues} />
-      <Topics list={topics} />
-      <Courts list={courts} />
-      <Groups list={groups} />
+      {!isBound && (
+        <>
+          <Section title={t.home.attention}>
+            <Loaded of={attention}>{(seen) => seen && <Alerts alerts={alertsOf(seen, t.home.alerts)} />}</Loaded>
+          </Section>
+          <Section title={t.home.system}>
+            {attention.data ? <System seen={attention.data} p99={waits.data?.p99 ?? null} /> : <Loading />}
+          </Section>
+        </>
+      )}
+      {lists.map((one) => (
+        <Entries key={one.kind} {...one} />
+      ))}
     </Page>
   );
 }
 
+/** Of the last minutes; it reads all that happened in them. */
+function waitsUntilClaimed(signal: AbortSignal): Promise<Schemas['Lateness']> {
+  const from = new Date(Date.now() - WAITS_MS).toISOString();
+  return data(api.GET('/v1/figures/lateness', { params: { query: { kind: 'ticket', from } }, signal }));
+}
+
 function Alerts({ alerts }: { alerts: Alert[] }) {
+  const t = texts.value.home;
+  if (alerts.length === 0) return <p class="empty good">{t.allGood}</p>;
+  return (
+    <>
+      <AlertList alerts={alerts.slice(0, SHOWN)} />
+      {alerts.length > SHOWN && (
+        <details class="more-alerts">
+          <summary>{t.moreAlerts(alerts.length - SHOWN)}</summary>
+          <AlertList alerts={alerts.slice(SHOWN)} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function AlertList({ alerts }: { alerts: Alert[] }) {
   return (
     <ul class="alerts">
-      {alerts.map(({ tone, text }) => (
-        <li key={text} class={tone}>
+      {alerts.map(({ tone, queue, text, links }) => (
+        <li key={`${queue?.path} ${text}`} class={tone}>
+          {queue && (
+            <>
+              <a href={queue.path}>{queue.text}</a>:{' '}
+            </>
+          )}
           {text}
+          {links.map((link) => (
+            <>
+              {' '}
+              <a key={link.path} href={link.path}>
+                {link.text}
+              </a>
+            </>
+          ))}
         </li>
       ))}
     </ul>
   );
 }
 
-function Attention({ alerts, known }: { alerts: Alert[]; known: boolean }) {
-  const t = texts.value.home;
-  return (
-    <Section title={t.attention}>
-      {alerts.length > 0 ? (
-        <>
-          <Alerts alerts={alerts.slice(0, SHOWN)} />
-          {alerts.length > SHOWN && (
-            <details class="more-alerts">
-              <summary>{t.moreAlerts(alerts.length - SHOWN)}</summary>
-              <Alerts alerts={alerts.slice(SHOWN)} />
-            </details>
-          )}
-        </>
-      ) : known ? (
-        <p class="empty good">{t.allGood}</p>
-      ) : (
-        <Loading />
-      )}
-    </Section>
-  );
-}
-
-function System({ readiness: r, figures: f }: { readiness: Readiness; figures: Figures | undefined }) {
+function System({ seen, p99 }: { seen: Schemas['Attention']; p99: number | null }) {
   const { engines: t, words } = texts.value.home;
-  const word = (value: string) => words[value] ?? value;
-  const count = (n: number | null | undefined) => (n === null || n === undefined ? '–' : number(n));
-  const worker = r.status === 'degraded' && r.temporal === 'ok' ? 'none' : r.status === 'ok' ? 'ok' : 'unknown';
-  const age = f?.oldestPending && f.pending ? ` · ${duration(f.oldestPending)}` : '';
-  const tiles: [string, string, boolean][] = [
-    [t.postgres, word(r.postgres === 'ok' ? r.schema : r.postgres), r.postgres !== 'ok' || r.schema !== 'ok'],
-    [t.temporal, word(r.temporal), r.temporal !== 'ok'],
-    [t.workers, word(worker), worker === 'none'],
-    [t.handover, f?.handover ? `≤ ${milliseconds(f.handover * 1_000)}` : '–', false],
-    [t.pending, `${count(f?.pending)}${age}`, false],
-    [t.failed, count(f?.failed), Boolean(f?.failed)],
-    [t.parked, count(f?.parked), Boolean(f?.parked)],
-    [t.behind, count(f?.behind), false],
+  const { engines, oldestPendingDeliverySeconds: pending, failedDeliveries: failed, parked } = seen;
+  const engine = (label: string, is: 'ok' | 'unreachable') => [label, words[is], is !== 'ok'] as const;
+  const age = (label: string, seconds: number) => [label, seconds > 0 ? duration(seconds) : '–', false] as const;
+  const count = (label: string, n: number) => [label, number(n), n > 0] as const;
+  const tiles = [
+    engine(t.postgres, engines.postgres),
+    engine(t.temporal, engines.temporal),
+    engine(t.workers, engines.worker),
+    age(t.behind, engines.unpublishedOldestSeconds),
+    [t.handover, p99 === null ? '–' : duration(p99), false] as const,
+    age(t.pending, pending),
+    count(t.failed, failed.total),
+    count(t.parked, parked.total),
   ];
   return (
     <dl class="tiles">

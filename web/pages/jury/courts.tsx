@@ -8,11 +8,11 @@ import { ConfirmButton } from '../../components/confirm.tsx';
 import { Empty, Loaded } from '../../components/feedback.tsx';
 import { duration, number } from '../../components/format.ts';
 import { LeaseTime } from '../../components/lease.tsx';
-import { More } from '../../components/more.tsx';
+import { Listing } from '../../components/listing.tsx';
 import { Page, Section } from '../../components/page.tsx';
 import { personAt } from '../../components/person.ts';
 import { ChoosePerson, PersonShown } from '../../components/person.tsx';
-import { Table } from '../../components/table.tsx';
+import type { Column } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { decline, invitationsOf } from './calls.ts';
 import './jury.css';
@@ -103,38 +103,21 @@ function Courts() {
   );
   const window = ({ window }: Schemas['Court']) =>
     window ? t.windowOf(number(window.cases), duration(window.seconds)) : '–';
-  return (
-    <Section title={t.courts}>
-      <Loaded of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>{t.noCourts}</Empty>
-          ) : (
-            <Table
-              caption={t.courts}
-              columns={[
-                {
-                  id: 'name',
-                  title: common.name,
-                  cell: ({ name }: Schemas['Court']) => <a href={`/jury/${encodeURIComponent(name)}`}>{name}</a>,
-                },
-                { id: 'mode', title: t.columns.mode, cell: ({ mode }) => t.modes[mode ?? 'claim'] },
-                { id: 'window', title: t.columns.window, minor: true, cell: window },
-                {
-                  id: 'day',
-                  title: t.columns.day,
-                  numeric: true,
-                  minor: true,
-                  cell: ({ votesPerDay }) => ((votesPerDay ?? null) === null ? '–' : number(votesPerDay ?? 0)),
-                },
-              ]}
-              rows={rows}
-              rowKey={({ name }) => name}
-              footer={<More more={list.more} of={t.courts} />}
-            />
-          )
-        }
-      </Loaded>
-    </Section>
-  );
+  const columns: Column<Schemas['Court']>[] = [
+    {
+      id: 'name',
+      title: common.name,
+      cell: ({ name }) => <a href={`/jury/${encodeURIComponent(name)}`}>{name}</a>,
+    },
+    { id: 'mode', title: t.columns.mode, cell: ({ mode }) => t.modes[mode ?? 'claim'] },
+    { id: 'window', title: t.columns.window, minor: true, cell: window },
+    {
+      id: 'day',
+      title: t.columns.day,
+      numeric: true,
+      minor: true,
+      cell: ({ votesPerDay }) => ((votesPerDay ?? null) === null ? '–' : number(votesPerDay ?? 0)),
+    },
+  ];
+  return <Listing title={t.courts} list={list} columns={columns} rowKey={({ name }) => name} empty={t.noCourts} />;
 }

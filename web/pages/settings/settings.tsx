@@ -41,12 +41,12 @@ function named<Row extends { name: string; paused?: boolean }>(folder: string): 
 }
 
 function Queues() {
-  const { settings: t, home } = texts.value;
+  const { settings: t, queueSettings } = texts.value;
   const list = usePages((cursor, signal) => data(api.GET('/v1/queues', { params: page(cursor), signal })), []);
   const columns: Column<Schemas['Queue']>[] = [
     named('queues'),
     { id: 'lease', title: t.lease, numeric: true, cell: (q) => duration(q.leaseSeconds ?? 0) },
-    { id: 'held', title: home.columns.held, numeric: true, minor: true, cell: (q) => number(q.maxHeld ?? 1) },
+    { id: 'held', title: queueSettings.maxHeld[0], numeric: true, minor: true, cell: (q) => number(q.maxHeld ?? 1) },
     { id: 'changed', title: t.changed, numeric: true, minor: true, cell: (q) => moment(q.updatedAt) },
   ];
   const add = <NewOne label={t.newQueue} folder="queues" hint={t.newName} />;

@@ -1,0 +1,118 @@
+import { api, data, type Schemas } from '../../api/client.ts';
+import { type Listed, usePages } from '../../api/pages.ts';
+import { Badge } from '../../components/badge.tsx';
+import { duration, number } from '../../components/format.ts';
+import { Listing } from '../../components/listing.tsx';
+import type { Column } from '../../components/table.tsx';
+import { texts } from '../../texts/texts.ts';
+import { queueLink } from './alerts.ts';
+
+type Entry = Schemas['OverviewEntry'];
+
+/** The lists of the overview, by what is in them. */
+const NOUNS = { ticket: 'queues', job: 'topics', case: 'courts', task: 'groups' } as const;
+type Kind = keyof typeof NOUNS;
+
+interface Props {
+  kind: Kind;
+  list: Listed<Entry>;
+}
+
+/** Queues, topics, courts or groups with their counts, newest first, as they change. */
+export function useEntries(kind: Kind): Props {
+  const list = usePages(
+    async (cursor, signal) => {
+      const query = { kind, ...(cursor && { cursor }) };
+      const found = await data(api.GET('/v1/overview', { params: { query }, signal }));
+      return found[NOUNS[kind]] ?? { items: [], nextCursor: null };
+    },
+    [kind],
+    (event) => event.kind === kind,
+  );
+  return { kind, list };
+}
+
+export function Entries({ kind, list }: Props) {
+  const { home: t, common } = texts.value;
+  const name: Column<Entry> = {
+    id: 'name',
+    title: common.name,
+    cell: ({ name, paused }) => {
+      const { text, path } = queueLink({ kind, name });
+      return (
+        <>
+          <a href={path}>{text}</a> {paused && <Badge tone="warn">{common.paused}</Badge>}
+        </>
+      );
+    },
+  };
+  const columns = [name, ...figuresOf(kind)];
+  return (
+    <Listing title={t[NOUNS[kind]]} list={list} columns={columns} rowKey={(entry) => entry.name} empty={t.none[kind]} />
+  );
+}
+
+type Figure = keyof { [K in keyof Entry as Entry[K] extends number | null ? K : never]: K };
+
+const ALARMING: readonly Figure[] = ['buried', 'dead', 'failedDeliveries'];
+const AGES: readonly Figure[] = ['oldestWaitingSeconds'];
+
+/** A column of figures: `–` where there is none, 0 less loud than the rest, and what should not be stands out. */
+const figure = (id: Figure, title: string, minor = false, alarming = ALARMING.includes(id)): Column<Entry> => ({
+  ...{ id, title, minor, numeric: true },
+  cell: ({ [id]: n }) => {
+    if (n === null) return <span class="muted">–</span>;
+    const shown = AGES.includes(id) ? duration(n) : number(n);
+    if (n === 0) return <span class="muted">{shown}</span>;
+    return alarming ? <strong class="alarming">{shown}</strong> : shown;
+  },
+});
+
+/** Each kind's counts, as its states are called; minor ones are left out on narrow screens. */
+function figuresOf(kind: Kind): Column<Entry>[] {
+  const { columns: t } = texts.value.home;
+  const { states } = texts.value.items;
+  const state = (id: Figure, word: string, minor = false, alarming = ALARMING.includes(id)) =>
+    figure(id, states[word] ?? word, minor, alarming);
+  const failed = figure('failedDeliveries', t.failed, true);
+  const all: Record<Kind, Column<Entry>[]> = {
+    ticket: [
+      state('waiting', 'waiting'),
+      state('held', 'held'),
+      state('delayed', 'delayed', true),
+      figure('oldestWaitingSeconds', t.oldest),
+      figure('handedOutLastMinute', t.claims, true),
+      state('settled', 'decided', true),
+      figure('leaseExpiries', t.expiries, true),
+      state('dead', 'dead', true),
+      failed,
+    ],
+    job: [
+      state('waiting', 'ready'),
+      state('held', 'reserved'),
+      state('delayed', 'delayed', true),
+      figure('oldestWaitingSeconds', t.oldest),
+      figure('handedOutLastMinute', t.pops, true),
+      state('settled', 'finished', true),
+      figure('leaseExpiries', t.timeouts, true),
+      state('buried', 'buried'),
+    ],
+    case: [
+      state('waiting', 'open'),
+      state('settled', 'decided'),
+      figure('oldestWaitingSeconds', t.oldest),
+      figure('settledLastMinute', t.verdicts, true),
+      state('expired', 'hung', false, true),
+      failed,
+    ],
+    task: [
+      state('waiting', 'due'),
+      state('delayed', 'delayed'),
+      figure('oldestWaitingSeconds', t.oldest),
+      state('settled', 'completed', true),
+      state('expired', 'expired', true),
+      failed,
+    ],
+  };
+  return all[kind];
+}
