@@ -52,6 +52,14 @@ describeInBrowser('what each role sees of items', () => {
     await page.goto(`${url}/search`);
     await page.getByText('Name a topic: jobs are listed by topic.').waitFor();
     expect(await page.getByLabel('Kind', { exact: true }).count()).toBe(0);
+    for (const [id, said] of [
+      ['secret-1', 'There is nothing with the id secret-1.'],
+      ['job-1', 'Job job-1'],
+    ] as const) {
+      await page.getByLabel('Id', { exact: true }).fill(id);
+      await page.keyboard.press('Enter');
+      await page.getByText(said).first().waitFor();
+    }
     const links = await page.getByRole('navigation', { name: 'Main' }).first().getByRole('link').allTextContents();
     expect(links).toEqual(['Search', 'API documentation']);
   });

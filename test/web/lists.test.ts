@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
 import { addCase, court } from '../support/cases.ts';
 import { claimOne } from '../support/client.ts';
+import { put } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, decide, ticket } from '../support/tickets.ts';
 
@@ -97,9 +98,52 @@ describeInBrowser('lists and search', () => {
     await page.getByLabel('Id', { exact: true }).fill('nowhere');
     await page.keyboard.press('Enter');
     await page.getByText('There is nothing with the id nowhere.').waitFor();
-    await page.getByLabel('Id', { exact: true }).fill('once');
+    await page.getByLabel('Id', { exact: true }).fill('onc');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Ticket once' }).waitFor();
+  });
+
+  test('the beginning of ids lists all that begin so, by one call; a whole id is meant even if others begin so', async () => {
+    await add(api, 'begin', { id: 'begin' });
+    await addMany(
+      api,
+      'begin',
+      Array.from({ length: 25 }, (_, n) => ({ id: `begin-${n}` })),
+    );
+    await court(api, 'begin-court', {});
+    await addCase(api, 'begin-court', { id: 'begin-0' });
+    await api.put('/v1/groups/begin', { members: ['u1'] });
+    await api.post('/v1/templates', { id: 'begin', name: 'begin', params: {} });
+    const startTime = new Date(Date.now() + 60_000).toISOString();
+    const task = { type: 'once', executor: 'gid_begin', templateId: 'begin', params: {}, startTime };
+    await api.post('/v1/tasks', { id: 'begun', ...task });
+    await put(api, 'beguiled', { text: { status: 1 }, pictures: [], replies: [] });
+    const page = await browser.open(at('/search'));
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    const search = async (id: string) => {
+      asked.length = 0;
+      await page.getByLabel('Id', { exact: true }).fill(id);
+      await page.keyboard.press('Enter');
+    };
+    await search('begin-');
+    const found = page.getByRole('status').filter({ hasText: 'Several ids' });
+    await found.getByText('There are more').waitFor();
+    expect(await found.getByRole('listitem').count()).toBe(20);
+    await found.getByRole('link', { name: 'Case begin-0', exact: true }).waitFor();
+    expect(asked.filter((path) => path.startsWith('/v1/items'))).toEqual(['/v1/items']);
+    expect(asked.filter((path) => /^\/v1\/(tickets|jobs|cases)\//.test(path))).toEqual([]);
+    await search('begun/');
+    await page.getByRole('heading', { level: 1, name: 'Occurrence begun/' }).waitFor();
+    await page.goBack();
+    await search('begin');
+    await page.getByRole('heading', { level: 1, name: 'Ticket begin', exact: true }).waitFor();
+    await page.goBack();
+    await search('begun');
+    await page.getByRole('heading', { level: 1, name: 'Task begun', exact: true }).waitFor();
+    await page.goBack();
+    await search('beguiled');
+    await page.waitForURL('**/reviews/beguiled');
   });
 
   test('S0.4 bulk invalidation: the preview is what is then invalidated, and nothing that came after it', async () => {

@@ -1,5 +1,4 @@
 import { api, data, type Schemas } from '../../api/client.ts';
-import { problemOf } from '../../api/problem.ts';
 import type { ListKind } from '../../links.ts';
 import type { Filter } from './filters.ts';
 
@@ -77,34 +76,3 @@ export function loadStats(kind: ListKind, name: string, signal: AbortSignal): Pr
   if (kind === 'case') return data(api.GET('/v1/courts/{court}/stats', { params: { path: { court: name } }, signal }));
   return data(api.GET('/v1/queues/{queue}/stats', { params: { path: { queue: name } }, signal }));
 }
-
-/** Where an id was found. */
-export interface Found {
-  kind: 'ticket' | 'job' | 'case' | 'task' | 'review';
-  id: string;
-}
-
-/** Looks for an id among all kinds; ids are unique per kind only. @throws CallError where a kind could not be asked */
-export async function findId(id: string): Promise<Found[]> {
-  const of = { params: { path: { id } } };
-  const asked: [Found['kind'], Promise<unknown>][] = [
-    ['ticket', data(api.GET('/v1/tickets/{id}', of))],
-    ['job', data(api.GET('/v1/jobs/{id}', of))],
-    ['case', data(api.GET('/v1/cases/{id}', of))],
-    ['task', data(api.GET('/v1/tasks/{id}', of))],
-    ['review', data(api.GET('/v1/reviews/{id}', of))],
-  ];
-  const found = asked.map(([kind, asking]) =>
-    asking.then(
-      () => [{ kind, id }],
-      (error: unknown) => {
-        if (ABSENT.includes(problemOf(error).code)) return [];
-        throw error;
-      },
-    ),
-  );
-  return (await Promise.all(found)).flat();
-}
-
-/** There is none, it is not for this key, or it cannot be an id of this kind. */
-const ABSENT = ['not_found', 'forbidden', 'invalid_request'];

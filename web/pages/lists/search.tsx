@@ -6,12 +6,12 @@ import { ProblemNote } from '../../components/feedback.tsx';
 import { Field } from '../../components/field.tsx';
 import { useShortcuts } from '../../components/keys.ts';
 import { Page, Section } from '../../components/page.tsx';
-import { itemPath, reviewPath } from '../../links.ts';
+import { State } from '../../components/state.tsx';
 import { texts } from '../../texts/texts.ts';
 import { FilterForm } from './filter-form.tsx';
 import { filterIn, kindIn, kindsSeen } from './filters.ts';
+import { findId, onlyOne } from './find.ts';
 import { ItemList } from './list.tsx';
-import { type Found, findId } from './rows.ts';
 
 const BASE = '/search';
 
@@ -38,13 +38,15 @@ export function Search() {
   );
 }
 
-const pathTo = ({ kind, id }: Found) => (kind === 'review' ? reviewPath(id) : itemPath(kind, id));
+interface Answer extends Awaited<ReturnType<typeof findId>> {
+  id: string;
+}
 
-/** One hit is opened at once; of several, which only differ in kind, someone chooses. */
+/** What is meant without doubt is opened at once; of several that begin alike, or differ in kind only, someone chooses. */
 function Jump({ input }: { input: RefObject<HTMLInputElement | null> }) {
   const { route } = useLocation();
   const t = texts.value;
-  const [hits, setHits] = useState<{ id: string; found: Found[] } | null>(null);
+  const [answer, setAnswer] = useState<Answer | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const jump = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -54,35 +56,43 @@ function Jump({ input }: { input: RefObject<HTMLInputElement | null> }) {
     setProblem(null);
     try {
       const found = await findId(id);
-      const [only, ...others] = found;
-      if (only && others.length === 0) route(pathTo(only));
-      else setHits({ id, found });
+      const only = onlyOne(id, found);
+      if (only) route(only.path);
+      else setAnswer({ id, ...found });
     } catch (error) {
-      setHits(null);
+      setAnswer(null);
       setProblem(problemOf(error));
     }
   };
   return (
     <form class="jump" onSubmit={(event) => void jump(event)}>
       <Field label={t.lists.id} hint={t.lists.idHint}>
-        {(field) => <input {...field} ref={input} name="id" type="text" />}
+        {(field) => <input {...field} ref={input} name="id" type="text" autocomplete="off" spellcheck={false} />}
       </Field>
       <button type="submit">{t.lists.open}</button>
-      <output aria-live="polite">
-        {hits && hits.found.length === 0 && t.lists.notFound(hits.id)}
-        {hits && hits.found.length > 0 && (
-          <ul>
-            {hits.found.map((one) => (
-              <li key={one.kind}>
-                <a href={pathTo(one)}>
-                  {t.lists.foundKinds[one.kind]} {one.id}
-                </a>
-              </li>
-            ))}
-          </ul>
-        )}
-      </output>
+      <output aria-live="polite">{answer && <Answered answer={answer} />}</output>
       {problem && <ProblemNote problem={problem} />}
     </form>
+  );
+}
+
+function Answered({ answer: { id, hits, more } }: { answer: Answer }) {
+  const t = texts.value.lists;
+  if (hits.length === 0) return t.notFound(id);
+  return (
+    <>
+      {t.several(id)}
+      <ul>
+        {hits.map(({ kind, id: found, path, queue, state }) => (
+          <li key={path}>
+            <a href={path}>
+              {t.foundKinds[kind]} {found}
+            </a>{' '}
+            {state && <State state={state} />} {queue && <span class="muted">{queue}</span>}
+          </li>
+        ))}
+      </ul>
+      {more && t.moreHits}
+    </>
   );
 }

@@ -1,0 +1,62 @@
+import { api, data } from '../../api/client.ts';
+import { problemOf } from '../../api/problem.ts';
+import { mayAct } from '../../api/session.ts';
+import { pathOf } from '../../links.ts';
+
+/** What an id, or the beginning of one, has found. */
+export interface Found {
+  kind: 'ticket' | 'job' | 'case' | 'occurrence' | 'task' | 'review';
+  id: string;
+  path: string;
+  /** Of an item. */
+  queue?: string;
+  state?: string;
+}
+
+interface Hits {
+  hits: Found[];
+  /** There are more than are shown. */
+  more: boolean;
+}
+
+const MOST = 20;
+
+/**
+ * Looks for what has this id, or an id that begins like it: items of all kinds by one call. Tasks and reviews are no items, and
+ * are found by their whole id only; so is all that a consumer may see.
+ * @throws CallError
+ */
+export async function findId(id: string): Promise<Hits> {
+  const of = { params: { path: { id } } };
+  if (!mayAct('producer', 'agent')) return { hits: await known('job', id, api.GET('/v1/jobs/{id}', of)), more: false };
+  const query = { id, limit: MOST };
+  const [items, ...others] = await Promise.all([
+    data(api.GET('/v1/items', { params: { query } })),
+    known('rotation', id, api.GET('/v1/tasks/{id}', of)),
+    known('review', id, api.GET('/v1/reviews/{id}', of)),
+  ]);
+  const hits = items.items.map(({ kind, id, queue, state }): Found => {
+    return { kind: kind === 'task' ? 'occurrence' : kind, id, queue, state, path: pathOf(kind, id) };
+  });
+  return { hits: [...others.flat(), ...hits], more: items.nextCursor !== null };
+}
+
+/** The one to open at once: the only one with this very id, or the only one at all. */
+export function onlyOne(id: string, { hits }: Hits): Found | undefined {
+  const exact = hits.filter((one) => one.id === id);
+  const [first, second] = exact.length > 0 ? exact : hits;
+  return second ? undefined : first;
+}
+
+/** There is none, it is not for this key, or it cannot be an id of this kind. */
+const ABSENT = ['not_found', 'forbidden', 'invalid_request'];
+
+async function known(kind: 'job' | 'rotation' | 'review', id: string, asking: Parameters<typeof data>[0]) {
+  try {
+    await data(asking);
+  } catch (error) {
+    if (ABSENT.includes(problemOf(error).code)) return [];
+    throw error;
+  }
+  return [{ kind: kind === 'rotation' ? 'task' : kind, id, path: pathOf(kind, id) }] satisfies Found[];
+}
