@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Problem, problemOf } from '../api/problem.ts';
+import { useAttempt } from '../api/attempt.ts';
 import { texts } from '../texts/texts.ts';
 import { Dialog } from './dialog.tsx';
 import { ProblemNote } from './feedback.tsx';
@@ -23,21 +23,13 @@ interface Props {
  */
 export function ConfirmButton({ label, about, title, children, run, danger = false, disabled = false }: Props) {
   const [open, setOpen] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const { busy, problem, attempt } = useAttempt();
   const style = danger ? 'danger' : '';
-  const confirmed = async () => {
-    setBusy(true);
-    setProblem(null);
-    try {
+  const confirmed = () =>
+    attempt(async () => {
       await run();
       setOpen(false);
-    } catch (error) {
-      setProblem(problemOf(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   const actions = (
     <>
       <button type="button" onClick={() => setOpen(false)}>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { session } from '../api/session.ts';
 import { texts } from '../texts/texts.ts';
-import { Field } from './field.tsx';
+import { NameField } from './name-field.tsx';
 import { Section } from './page.tsx';
 import { choosePerson, isName, personAt } from './person.ts';
 import './person.css';
@@ -19,19 +19,7 @@ export function ChoosePerson({ hint }: { hint: string }) {
   return (
     <Section title={t.title}>
       <form class="person-form" onSubmit={submit}>
-        <Field label={t.name} hint={hint} error={wrong ? t.wrong : undefined}>
-          {(field) => (
-            <input
-              {...field}
-              type="text"
-              maxLength={200}
-              autocomplete="off"
-              spellcheck={false}
-              value={name}
-              onInput={(event) => setName(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <NameField label={t.name} hint={hint} error={wrong ? t.wrong : undefined} value={name} onChange={setName} />
         <button type="submit" class="primary">
           {t.submit}
         </button>

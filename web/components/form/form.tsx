@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { CallError, type Problem, problemOf } from '../../api/problem.ts';
+import { type Attempt, useAttempt } from '../../api/attempt.ts';
+import { CallError } from '../../api/problem.ts';
 import { texts } from '../../texts/texts.ts';
 import { ProblemNote } from '../feedback.tsx';
 import { type Draft, draftOf, emptyDraft, type FieldError, read } from './draft.ts';
@@ -8,20 +9,16 @@ import type { FieldSpec } from './spec.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
-export interface FormState {
+/** The errors of its problem are shown at the fields. */
+export interface FormState extends Attempt {
   draft: Draft;
   setDraft: (draft: Draft) => void;
   /** What the inputs say, and which of them say nothing that could be sent. */
   value: Given;
   errors: FieldError[];
-  /** Why the last attempt failed; its errors are shown at the fields. */
-  problem: Problem | null;
-  busy: boolean;
   /** Inputs as of these values; null: of a new object. */
   reset: (given: Given | null) => void;
-  /** Does something that may fail, such as a call. */
-  attempt: (work: () => Promise<void>) => Promise<void>;
-  /** The same with what the inputs say, if nothing is wrong in them. */
+  /** An attempt with what the inputs say, if nothing is wrong in them. */
   submit: (use: (value: Given) => Promise<void>) => Promise<void>;
 }
 
@@ -36,20 +33,8 @@ export const refusal = (code: string, errors: FieldError[]): CallError =>
 export function useForm(fields: readonly FieldSpec[], given: Given | null, all = fields): FormState {
   const start = (from: Given | null) => (from ? draftOf(all, from) : emptyDraft(all));
   const [draft, setDraft] = useState(() => start(given));
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, attempt } = useAttempt();
   const { value, errors } = read(fields, draft, texts.value.form.wrong);
-  const attempt = async (work: () => Promise<void>) => {
-    setBusy(true);
-    setProblem(null);
-    try {
-      await work();
-    } catch (error) {
-      setProblem(problemOf(error));
-    } finally {
-      setBusy(false);
-    }
-  };
   return {
     ...{ draft, setDraft, value, errors, problem, busy, attempt },
     reset: (from) => setDraft(start(from)),

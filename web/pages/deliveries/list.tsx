@@ -12,7 +12,7 @@ import { type Column, Table } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { pathOf } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { Cause, MessageType, NextAttempt, redeliver } from '../item/deliveries.tsx';
+import { Cause, MessageType, NextAttempt, Redeliver } from '../item/deliveries.tsx';
 import type { Wanted } from './filters.ts';
 import { redeliverAll } from './redelivery.ts';
 
@@ -124,21 +124,12 @@ function columnsOf(
     state === 'pending' && { id: 'next', title: c.next, cell: (row) => <NextAttempt at={row.nextAttemptAt} /> },
     state !== 'pending' && { id: 'updated', title: c.updated, minor: true, cell: (row) => moment(row.updatedAt) },
     { id: 'url', title: c.url, minor: true, cell: ({ url }) => <code>{url}</code> },
-    mayRedeliver && { id: 'again', title: c.action, minor: true, cell: (row) => <Again row={row} refresh={refresh} /> },
+    mayRedeliver && {
+      id: 'again',
+      title: c.action,
+      minor: true,
+      cell: (row) => <Redeliver {...row} refresh={refresh} />,
+    },
   ];
   return columns.filter((column) => column !== false);
-}
-
-function Again({ row: { kind, itemId, n, url }, refresh }: { row: Delivery; refresh: () => void }) {
-  const t = texts.value.deliveries;
-  const run = async () => {
-    await redeliver(kind, itemId, n);
-    toast(t.redelivered);
-    refresh();
-  };
-  return (
-    <ConfirmButton label={t.redeliver} title={t.redeliverTitle} run={run}>
-      <p>{t.redeliverWill(url)}</p>
-    </ConfirmButton>
-  );
 }

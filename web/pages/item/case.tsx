@@ -3,17 +3,17 @@ import { usePages } from '../../api/pages.ts';
 import { mayAct } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Facts } from '../../components/facts.tsx';
-import { Empty, Loaded } from '../../components/feedback.tsx';
+import { Loaded } from '../../components/feedback.tsx';
 import { moment, number } from '../../components/format.ts';
-import { Json } from '../../components/json.tsx';
-import { More } from '../../components/more.tsx';
+import { Listing } from '../../components/listing.tsx';
 import { Section } from '../../components/page.tsx';
 import { State } from '../../components/state.tsx';
-import { Table } from '../../components/table.tsx';
+import type { Column } from '../../components/table.tsx';
 import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Action } from './actions.tsx';
+import { JsonSection } from './json-section.tsx';
 import { isAbout } from './sources.ts';
 import { useItem } from './use-item.ts';
 
@@ -32,11 +32,7 @@ export function CaseParts({ id }: { id: string }) {
           >
             <CaseFacts found={one} />
           </Section>
-          <Section title={t.body}>
-            <div class="panel-body">
-              <Json value={one.body} />
-            </div>
-          </Section>
+          <JsonSection title={t.body} value={one.body} />
           {mayAct('producer', 'agent') && <Votes id={id} />}
         </>
       )}
@@ -100,33 +96,20 @@ function Votes({ id }: { id: string }) {
     [id],
     isAbout('case', id),
   );
+  const columns: Column<Schemas['Vote']>[] = [
+    { id: 'juror', title: t.juror, cell: ({ juror }) => juror },
+    { id: 'option', title: t.option, cell: ({ option }) => option },
+    { id: 'counted', title: t.counted, cell: ({ counted }) => (counted ? '✓' : <Badge tone="warn">{t.late}</Badge>) },
+    { id: 'comment', title: t.comment, cell: ({ comment }) => <bdi>{comment ?? '–'}</bdi> },
+    { id: 'at', title: t.at, numeric: true, minor: true, cell: ({ at }) => moment(at) },
+  ];
   return (
-    <Section title={t.title}>
-      <Loaded of={votes}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>{t.none}</Empty>
-          ) : (
-            <Table
-              caption={t.title}
-              rows={rows}
-              rowKey={({ juror, at }) => `${juror} ${at}`}
-              columns={[
-                { id: 'juror', title: t.juror, cell: ({ juror }) => juror },
-                { id: 'option', title: t.option, cell: ({ option }) => option },
-                {
-                  id: 'counted',
-                  title: t.counted,
-                  cell: ({ counted }) => (counted ? '✓' : <Badge tone="warn">{t.late}</Badge>),
-                },
-                { id: 'comment', title: t.comment, cell: ({ comment }) => <bdi>{comment ?? '–'}</bdi> },
-                { id: 'at', title: t.at, numeric: true, minor: true, cell: ({ at }) => moment(at) },
-              ]}
-              footer={<More more={votes.more} of={t.title} />}
-            />
-          )
-        }
-      </Loaded>
-    </Section>
+    <Listing
+      title={t.title}
+      list={votes}
+      columns={columns}
+      rowKey={({ juror, at }) => `${juror} ${at}`}
+      empty={t.none}
+    />
   );
 }

@@ -4,12 +4,10 @@ import type { LiveEvent } from '../../api/live.ts';
 import { usePages } from '../../api/pages.ts';
 import { mayAct } from '../../api/session.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
-import { Empty, Loaded } from '../../components/feedback.tsx';
 import { moment, number } from '../../components/format.ts';
-import { More } from '../../components/more.tsx';
-import { Section } from '../../components/page.tsx';
+import { Listing } from '../../components/listing.tsx';
 import { State } from '../../components/state.tsx';
-import { type Column, Table } from '../../components/table.tsx';
+import type { Column } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import './deliveries.css';
@@ -42,29 +40,12 @@ export function Deliveries({ kind, id, load, on }: Props) {
   const list = usePages((cursor, signal) => load(id, cursor, signal), [id], on);
   const isUnderWay = list.data?.some(({ state }) => state === 'pending') ?? false;
   useAgain(list.refresh, isUnderWay ? ATTEMPTS_MS : null);
-  return (
-    <Section title={t.title}>
-      <Loaded of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>{t.noneHere}</Empty>
-          ) : (
-            <Table
-              caption={t.title}
-              columns={columnsOf(kind as DeliveredKind, id, list.refresh)}
-              rows={rows}
-              rowKey={({ n }) => String(n)}
-              footer={<More more={list.more} of={t.title} />}
-            />
-          )
-        }
-      </Loaded>
-    </Section>
-  );
+  const columns = columnsOf(kind as DeliveredKind, id, list.refresh);
+  return <Listing title={t.title} list={list} columns={columns} rowKey={({ n }) => String(n)} empty={t.noneHere} />;
 }
 
 function columnsOf(kind: DeliveredKind, id: string, refresh: () => void): Column<Delivery>[] {
-  const { columns: c, ...t } = texts.value.deliveries;
+  const { columns: c } = texts.value.deliveries;
   const columns: Column<Delivery>[] = [
     { id: 'type', title: c.type, cell: ({ type }) => <MessageType type={type} /> },
     { id: 'state', title: c.state, cell: ({ state }) => <State state={state} /> },
@@ -75,20 +56,31 @@ function columnsOf(kind: DeliveredKind, id: string, refresh: () => void): Column
     { id: 'version', title: c.version, numeric: true, minor: true, cell: ({ version }) => number(version) },
   ];
   if (!mayAct('producer')) return columns;
-  const again = ({ n, url }: Delivery) => (
-    <ConfirmButton
-      label={t.redeliver}
-      title={t.redeliverTitle}
-      run={async () => {
-        await redeliver(kind, id, n);
-        toast(t.redelivered);
-        refresh();
-      }}
-    >
+  const again = ({ n, url }: Delivery) => <Redeliver {...{ kind, itemId: id, n, url, refresh }} />;
+  return [...columns, { id: 'again', title: c.action, cell: again }];
+}
+
+interface RedeliverProps {
+  kind: DeliveredKind;
+  itemId: string;
+  n: number;
+  url: string;
+  refresh: () => void;
+}
+
+/** A button that sends a delivery again. */
+export function Redeliver({ kind, itemId, n, url, refresh }: RedeliverProps) {
+  const t = texts.value.deliveries;
+  const run = async () => {
+    await redeliver(kind, itemId, n);
+    toast(t.redelivered);
+    refresh();
+  };
+  return (
+    <ConfirmButton label={t.redeliver} title={t.redeliverTitle} run={run}>
       <p>{t.redeliverWill(url)}</p>
     </ConfirmButton>
   );
-  return [...columns, { id: 'again', title: c.action, cell: again }];
 }
 
 /** `ticket.decided`, which may break after its dot only. */

@@ -1,10 +1,8 @@
 import { api, data, type Schemas } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
-import { Empty, Loaded } from '../../components/feedback.tsx';
 import { moment } from '../../components/format.ts';
-import { More } from '../../components/more.tsx';
-import { Section } from '../../components/page.tsx';
-import { type Column, Table } from '../../components/table.tsx';
+import { Listing } from '../../components/listing.tsx';
+import type { Column } from '../../components/table.tsx';
 import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { isAbout } from './sources.ts';
@@ -35,23 +33,13 @@ export function DispatchLog({ taskId }: { taskId: string }) {
     { id: 'at', title: t.at, numeric: true, cell: ({ at }) => moment(at) },
   ];
   return (
-    <Section title={t.title}>
-      <Loaded of={log}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>{t.none}</Empty>
-          ) : (
-            <Table
-              caption={t.title}
-              columns={columns}
-              rows={rows}
-              rowKey={({ logId, type }) => `${logId} ${type}`}
-              footer={<More more={log.more} of={t.title} />}
-            />
-          )
-        }
-      </Loaded>
-    </Section>
+    <Listing
+      title={t.title}
+      list={log}
+      columns={columns}
+      rowKey={({ logId, type }) => `${logId} ${type}`}
+      empty={t.none}
+    />
   );
 }
 

@@ -4,13 +4,13 @@ import { mayAct } from '../../api/session.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/feedback.tsx';
 import { duration, number } from '../../components/format.ts';
-import { Json } from '../../components/json.tsx';
 import { Section } from '../../components/page.tsx';
 import { State } from '../../components/state.tsx';
 import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Action } from './actions.tsx';
+import { JsonSection } from './json-section.tsx';
 import { useItem } from './use-item.ts';
 
 type Job = Schemas['Job'];
@@ -29,11 +29,7 @@ export function JobParts({ id }: { id: string }) {
           >
             <JobFacts job={found} />
           </Section>
-          <Section title={t.body}>
-            <div class="panel-body">
-              <Json value={found.body} />
-            </div>
-          </Section>
+          <JsonSection title={t.body} value={found.body} />
         </>
       )}
     </Loaded>

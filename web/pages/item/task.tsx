@@ -3,7 +3,6 @@ import { mayAct } from '../../api/session.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Empty, Loaded } from '../../components/feedback.tsx';
 import { duration, number } from '../../components/format.ts';
-import { Json } from '../../components/json.tsx';
 import { Section } from '../../components/page.tsx';
 import { State } from '../../components/state.tsx';
 import { When } from '../../components/when.tsx';
@@ -11,6 +10,7 @@ import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Action } from './actions.tsx';
 import { DispatchLog } from './dispatches.tsx';
+import { JsonSection } from './json-section.tsx';
 import { loadOccurrence, partsOf } from './sources.ts';
 import { useItem } from './use-item.ts';
 
@@ -30,7 +30,7 @@ export function TaskParts({ id }: { id: string }) {
           >
             <TaskFacts task={found} />
           </Section>
-          <Params params={found.params} />
+          <JsonSection title={t.params} value={found.params} />
           <DispatchLog taskId={id} />
         </>
       )}
@@ -59,16 +59,6 @@ function TaskFacts({ task }: { task: Task }) {
         [f.createdAt, <When key="created" at={task.createdAt} />],
       ]}
     />
-  );
-}
-
-function Params({ params }: { params: Task['params'] }) {
-  return (
-    <Section title={texts.value.items.params}>
-      <div class="panel-body">
-        <Json value={params} />
-      </div>
-    </Section>
   );
 }
 
@@ -112,7 +102,7 @@ export function OccurrenceParts({ id }: { id: string }) {
               <Empty>{t.noOccurrence(partsOf(id).occurrence)}</Empty>
             )}
           </Section>
-          <Params params={task.params} />
+          <JsonSection title={t.params} value={task.params} />
         </>
       )}
     </Loaded>

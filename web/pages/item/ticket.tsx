@@ -3,13 +3,13 @@ import { mayAct } from '../../api/session.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/feedback.tsx';
 import { number } from '../../components/format.ts';
-import { Json } from '../../components/json.tsx';
 import { Section } from '../../components/page.tsx';
 import { State } from '../../components/state.tsx';
 import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Explain } from './explain.tsx';
+import { JsonSection } from './json-section.tsx';
 import { TicketActions } from './ticket-actions.tsx';
 import { useItem } from './use-item.ts';
 
@@ -31,18 +31,8 @@ export function TicketParts({ id }: { id: string }) {
           >
             <TicketFacts ticket={found} />
           </Section>
-          <Section title={t.body}>
-            <div class="panel-body">
-              <Json value={found.body} />
-            </div>
-          </Section>
-          {found.state === 'decided' && (
-            <Section title={t.decision}>
-              <div class="panel-body">
-                <Json value={found.decision} />
-              </div>
-            </Section>
-          )}
+          <JsonSection title={t.body} value={found.body} />
+          {found.state === 'decided' && <JsonSection title={t.decision} value={found.decision} />}
           {OPEN.includes(found.state) && mayAct('producer', 'agent') && <Explain ticket={found} />}
         </>
       )}

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { Copied } from '../../components/copied.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { FormDialog } from '../../components/form/form-dialog.tsx';
+import { FormButton } from '../../components/form/form-button.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
@@ -18,33 +18,22 @@ const keyFields = ({ keys: t }: Texts): FieldSpec[] => [
 /** Makes a key in a dialog, and shows it there this once. */
 export function NewKey({ onMade }: { onMade: () => void }) {
   const t = texts.value.keys;
-  const [open, setOpen] = useState(false);
   const [made, setMade] = useState<Schemas['MadeKey'] | null>(null);
-  const close = () => {
-    setOpen(false);
-    setMade(null);
-  };
-  const shown = (key: Schemas['MadeKey']) => {
-    setOpen(false);
-    setMade(key);
+  const make = async (body: Readonly<Record<string, unknown>>) => {
+    setMade(await data(api.POST('/v1/keys', { body: body as Schemas['NewKey'] })));
     onMade();
   };
   return (
     <>
-      <button type="button" class="primary" onClick={() => setOpen(true)}>
-        {t.create}
-      </button>
-      {open && (
-        <FormDialog
-          title={t.create}
-          fields={keyFields(texts.value)}
-          given={null}
-          label={t.make}
-          onSubmit={async (body) => shown(await data(api.POST('/v1/keys', { body: body as Schemas['NewKey'] })))}
-          onClose={close}
-        />
-      )}
-      <Dialog title={t.shown} open={made !== null} onClose={close}>
+      <FormButton
+        primary
+        label={t.create}
+        fields={keyFields(texts.value)}
+        given={null}
+        submit={t.make}
+        onSubmit={make}
+      />
+      <Dialog title={t.shown} open={made !== null} onClose={() => setMade(null)}>
         <p>{t.shownHint}</p>
         <Copied label={t.key} text={made?.key ?? ''} />
       </Dialog>

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Problem, problemOf } from '../../api/problem.ts';
+import { useAttempt } from '../../api/attempt.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Loading, ProblemNote } from '../../components/feedback.tsx';
 import { Field } from '../../components/field.tsx';
@@ -42,31 +42,20 @@ function BulkDialog({ queue, start, close }: { queue: string; start: Typed; clos
   const t = texts.value.lists.bulk;
   const [typed, setTyped] = useState(start);
   const [hits, setHits] = useState<Preview | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, attempt } = useAttempt();
   const change = (changed: Partial<Typed>) => {
     setTyped({ ...typed, ...changed });
     // a preview is of its filter only; the reason changes nothing
     if (!('reason' in changed)) setHits(null);
   };
-  const attempt = (work: () => Promise<void>) => async () => {
-    setBusy(true);
-    setProblem(null);
-    try {
-      await work();
-    } catch (error) {
-      setProblem(problemOf(error));
-    } finally {
-      setBusy(false);
-    }
-  };
-  const look = attempt(async () => setHits(await preview(queue, filterOf(typed))));
-  const invalidate = attempt(async () => {
-    if (!hits) return;
-    const { invalidated, skipped } = await invalidateAll(queue, hits.filter, typed.reason.trim());
-    toast(t.done(number(invalidated), number(skipped), skipped > 0));
-    close();
-  });
+  const look = () => attempt(async () => setHits(await preview(queue, filterOf(typed))));
+  const invalidate = () =>
+    attempt(async () => {
+      if (!hits) return;
+      const { invalidated, skipped } = await invalidateAll(queue, hits.filter, typed.reason.trim());
+      toast(t.done(number(invalidated), number(skipped), skipped > 0));
+      close();
+    });
   const actions = (
     <>
       <button type="button" onClick={close}>

@@ -2,12 +2,10 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import type { LiveEvent } from '../../api/live.ts';
 import { usePages } from '../../api/pages.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
-import { Empty, Loaded } from '../../components/feedback.tsx';
 import { moment, number } from '../../components/format.ts';
 import { Json } from '../../components/json.tsx';
-import { More } from '../../components/more.tsx';
-import { Section } from '../../components/page.tsx';
-import { type Column, Table } from '../../components/table.tsx';
+import { Listing } from '../../components/listing.tsx';
+import type { Column } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 
 type Line = Schemas['ReviewLogLine'];
@@ -26,25 +24,7 @@ export function Log({ id, on }: { id: string; on: (event: LiveEvent) => boolean 
     [id],
     on,
   );
-  return (
-    <Section title={t.log}>
-      <Loaded of={log}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>{t.noLog}</Empty>
-          ) : (
-            <Table
-              caption={t.log}
-              columns={columns()}
-              rows={rows}
-              rowKey={({ seq }) => String(seq)}
-              footer={<More more={log.more} of={t.log} />}
-            />
-          )
-        }
-      </Loaded>
-    </Section>
-  );
+  return <Listing title={t.log} list={log} columns={columns()} rowKey={({ seq }) => String(seq)} empty={t.noLog} />;
 }
 
 const TONES: Record<Line['outcome'], Tone> = { applied: 'good', expired: 'warn', duplicate: 'neutral', edited: 'info' };

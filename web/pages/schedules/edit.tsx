@@ -1,6 +1,5 @@
-import { useState } from 'preact/hooks';
 import { api, data, type Schemas } from '../../api/client.ts';
-import { FormDialog } from '../../components/form/form-dialog.tsx';
+import { FormButton } from '../../components/form/form-button.tsx';
 import { count, type FieldSpec, seconds } from '../../components/form/spec.ts';
 import { zones } from '../../components/form/zones.ts';
 import { toast } from '../../components/toasts.tsx';
@@ -27,36 +26,22 @@ interface Props {
 /** A button that opens a schedule's form. */
 export function EditSchedule({ topic, given, onSaved }: Props) {
   const t = texts.value.schedules;
-  const [open, setOpen] = useState(false);
-  const close = () => setOpen(false);
   const save = async ({ name: entered, ...settings }: Readonly<Record<string, unknown>>) => {
     const name = given?.name ?? String(entered);
     const body = settings as Schemas['ScheduleSettings'];
     await data(api.PUT('/v1/topics/{topic}/schedules/{name}', { params: { path: { topic, name } }, body }));
     toast(t.saved(name));
-    close();
     onSaved();
   };
   return (
-    <>
-      <button
-        type="button"
-        {...(given && { 'aria-label': `${t.change}: ${given.name}` })}
-        onClick={() => setOpen(true)}
-      >
-        {given ? t.change : t.create}
-      </button>
-      {open && (
-        <FormDialog
-          title={given?.name ?? t.create}
-          fields={scheduleFields(texts.value, given === undefined)}
-          given={given ? settingsOf(given) : null}
-          label={t.save}
-          onSubmit={save}
-          onClose={close}
-        />
-      )}
-    </>
+    <FormButton
+      label={given ? t.change : t.create}
+      about={given?.name}
+      fields={scheduleFields(texts.value, given === undefined)}
+      given={given ? settingsOf(given) : null}
+      submit={t.save}
+      onSubmit={save}
+    />
   );
 }
 

@@ -1,7 +1,7 @@
 import { useId, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field } from '../../components/field.tsx';
+import { NameField } from '../../components/name-field.tsx';
 import { texts } from '../../texts/texts.ts';
 
 /** Asks for a name and goes to its settings; nothing is made before they are saved. */
@@ -32,19 +32,7 @@ export function NewOne({ label, folder, hint }: { label: string; folder: string;
       </button>
       <Dialog title={label} open={open} onClose={() => setOpen(false)} actions={actions}>
         <form id={form} onSubmit={go}>
-          <Field label={t.common.name} hint={hint}>
-            {(field) => (
-              <input
-                {...field}
-                type="text"
-                maxLength={200}
-                autocomplete="off"
-                spellcheck={false}
-                value={name}
-                onInput={(event) => setName(event.currentTarget.value)}
-              />
-            )}
-          </Field>
+          <NameField label={t.common.name} hint={hint} value={name} onChange={setName} />
         </form>
       </Dialog>
     </>

@@ -3,7 +3,7 @@ import { useRoute } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { Empty, Loaded, saidOf } from '../../components/feedback.tsx';
-import { FormDialog } from '../../components/form/form-dialog.tsx';
+import { FormButton } from '../../components/form/form-button.tsx';
 import { number } from '../../components/format.ts';
 import { Page, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
@@ -88,28 +88,19 @@ function Members({ gid, members, refresh }: { gid: string; members: string[]; re
 
 function AddMembers({ gid, onSaved }: { gid: string; onSaved: () => void }) {
   const t = texts.value.taskLists;
-  const [open, setOpen] = useState(false);
   const add = async ({ add: names }: Readonly<Record<string, unknown>>) => {
     await change(gid, { add: names as string[], remove: [] });
     toast(t.saved);
-    setOpen(false);
     onSaved();
   };
   return (
-    <>
-      <button type="button" class="primary" onClick={() => setOpen(true)}>
-        {t.addMembers}
-      </button>
-      {open && (
-        <FormDialog
-          title={t.addMembers}
-          fields={[{ kind: 'lines', name: 'add', said: t.members, empty: 'required' }]}
-          given={null}
-          label={t.addMembers}
-          onSubmit={add}
-          onClose={() => setOpen(false)}
-        />
-      )}
-    </>
+    <FormButton
+      primary
+      label={t.addMembers}
+      fields={[{ kind: 'lines', name: 'add', said: t.members, empty: 'required' }]}
+      given={null}
+      submit={t.addMembers}
+      onSubmit={add}
+    />
   );
 }

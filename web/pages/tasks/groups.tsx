@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
 import { CallError } from '../../api/problem.ts';
 import { refusal } from '../../components/form/form.tsx';
-import { FormDialog } from '../../components/form/form-dialog.tsx';
+import { FormButton } from '../../components/form/form-button.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
 import { moment, number } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
@@ -58,7 +57,6 @@ const exists = (gid: string) =>
 /** Makes a group. One that is there already is not emptied by that. */
 function NewGroup() {
   const t = texts.value.taskLists;
-  const [open, setOpen] = useState(false);
   const { route } = useLocation();
   const create = async (value: Readonly<Record<string, unknown>>) => {
     const [gid, members] = [String(value.gid).trim(), (value.members ?? []) as string[]];
@@ -67,20 +65,13 @@ function NewGroup() {
     route(`/tasks/groups/${encodeURIComponent(gid)}`);
   };
   return (
-    <>
-      <button type="button" class="primary" onClick={() => setOpen(true)}>
-        {t.newGroup}
-      </button>
-      {open && (
-        <FormDialog
-          title={t.newGroup}
-          fields={groupFields(texts.value)}
-          given={null}
-          label={t.create}
-          onSubmit={create}
-          onClose={() => setOpen(false)}
-        />
-      )}
-    </>
+    <FormButton
+      primary
+      label={t.newGroup}
+      fields={groupFields(texts.value)}
+      given={null}
+      submit={t.create}
+      onSubmit={create}
+    />
   );
 }

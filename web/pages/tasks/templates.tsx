@@ -1,9 +1,8 @@
-import { useState } from 'preact/hooks';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { refusal } from '../../components/form/form.tsx';
-import { FormDialog } from '../../components/form/form-dialog.tsx';
+import { FormButton } from '../../components/form/form-button.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
 import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
@@ -91,7 +90,6 @@ const templateFields = ({ taskLists: t, tasks }: Texts): FieldSpec[] => [
 
 function NewTemplate({ onMade }: { onMade: () => void }) {
   const t = texts.value.taskLists;
-  const [open, setOpen] = useState(false);
   const create = async ({ params, ...value }: Readonly<Record<string, unknown>>) => {
     const rows = params as (Template['params'][string] & { name: string })[];
     const twice = rows.findIndex(({ name }, n) => rows.findIndex((other) => other.name === name) < n);
@@ -100,24 +98,16 @@ function NewTemplate({ onMade }: { onMade: () => void }) {
     const body = { ...value, params: byName } as Schemas['NewTemplate'];
     await data(api.POST('/v1/templates', { body }));
     toast(t.saved);
-    setOpen(false);
     onMade();
   };
   return (
-    <>
-      <button type="button" class="primary" onClick={() => setOpen(true)}>
-        {t.newTemplate}
-      </button>
-      {open && (
-        <FormDialog
-          title={t.newTemplate}
-          fields={templateFields(texts.value)}
-          given={null}
-          label={t.create}
-          onSubmit={create}
-          onClose={() => setOpen(false)}
-        />
-      )}
-    </>
+    <FormButton
+      primary
+      label={t.newTemplate}
+      fields={templateFields(texts.value)}
+      given={null}
+      submit={t.create}
+      onSubmit={create}
+    />
   );
 }
