@@ -21,11 +21,17 @@ export function Dialog({ title, open, onClose, children, actions }: Props) {
     if (open && dialog && !dialog.open) dialog.showModal();
     if (!open) dialog?.close();
   }, [open]);
+  const dismiss = (event: Event) => {
+    event.preventDefault();
+    onClose();
+  };
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, by the browser itself
     <dialog
       ref={ref}
       aria-labelledby={id}
+      onCancel={dismiss}
+      // a second Escape would close it without asking whoever opened it
+      onKeyDown={(event) => event.key === 'Escape' && !event.isComposing && dismiss(event)}
       onClose={onClose}
       onClick={(event) => event.target === ref.current && onClose()}
     >

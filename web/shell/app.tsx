@@ -11,6 +11,7 @@ import { focusPage } from './focus.ts';
 import { Header } from './header.tsx';
 import { Help } from './help.tsx';
 import { Navigation, seenPages } from './navigation.tsx';
+import { Unsaved } from './unsaved.tsx';
 
 /** The frame: header, navigation, and the page that the address names. */
 export function App() {
@@ -31,6 +32,7 @@ export function App() {
         </main>
       </div>
       <Help />
+      <Unsaved />
       <Toasts />
     </LocationProvider>
   );

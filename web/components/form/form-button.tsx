@@ -1,6 +1,7 @@
 import { useId, useState } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
 import { Dialog } from '../dialog.tsx';
+import { leaving } from '../unsaved.ts';
 import { Fields } from './fields.tsx';
 import { Form, useForm } from './form.tsx';
 import type { FieldSpec } from './spec.ts';
@@ -45,13 +46,17 @@ type DialogProps = Pick<Props, 'fields' | 'given' | 'submit' | 'onSubmit'> & { t
 function FormDialog({ title, fields, given, submit, onSubmit, onClose }: DialogProps) {
   const id = useId();
   const form = useForm(fields, given);
+  const close = () => {
+    if (form.isTouched) leaving.value = onClose;
+    else onClose();
+  };
   const send = async (value: Given) => {
     await onSubmit(value);
     onClose();
   };
   const actions = (
     <>
-      <button type="button" onClick={onClose}>
+      <button type="button" onClick={close}>
         {texts.value.common.cancel}
       </button>
       <button type="submit" form={id} class="primary" disabled={form.busy}>
@@ -60,7 +65,7 @@ function FormDialog({ title, fields, given, submit, onSubmit, onClose }: DialogP
     </>
   );
   return (
-    <Dialog title={title} open onClose={onClose} actions={actions}>
+    <Dialog title={title} open onClose={close} actions={actions}>
       <Form id={id} of={form} onSubmit={() => void form.submit(send)}>
         <Fields fields={fields} draft={form.draft} onChange={form.setDraft} errors={form.problem?.errors ?? []} />
       </Form>

@@ -4,6 +4,7 @@ import { type Attempt, useAttempt } from '../../api/attempt.ts';
 import { CallError } from '../../api/problem.ts';
 import { texts } from '../../texts/texts.ts';
 import { ProblemNote } from '../feedback.tsx';
+import { useUnsaved } from '../unsaved.ts';
 import { type Draft, draftOf, emptyDraft, type FieldError, read } from './draft.ts';
 import type { FieldSpec } from './spec.ts';
 
@@ -16,8 +17,12 @@ export interface FormState extends Attempt {
   /** What the inputs say, and which of them say nothing that could be sent. */
   value: Given;
   errors: FieldError[];
+  /** Something stands in the inputs that was not there at first, and has not been saved. */
+  isTouched: boolean;
   /** Inputs as of these values; null: of a new object. */
   reset: (given: Given | null) => void;
+  /** What stands in the inputs has been saved. */
+  settle: () => void;
   /** An attempt with what the inputs say, if nothing is wrong in them. */
   submit: (use: (value: Given) => Promise<void>) => Promise<void>;
 }
@@ -32,12 +37,19 @@ export const refusal = (code: string, errors: FieldError[]): CallError =>
  */
 export function useForm(fields: readonly FieldSpec[], given: Given | null, all = fields): FormState {
   const start = (from: Given | null) => (from ? draftOf(all, from) : emptyDraft(all));
-  const [draft, setDraft] = useState(() => start(given));
+  const [kept, setKept] = useState(() => start(given));
+  const [draft, setDraft] = useState(kept);
   const { busy, problem, attempt } = useAttempt();
   const { value, errors } = read(fields, draft, texts.value.form.wrong);
   return {
     ...{ draft, setDraft, value, errors, problem, busy, attempt },
-    reset: (from) => setDraft(start(from)),
+    isTouched: JSON.stringify(draft) !== JSON.stringify(kept),
+    reset: (from) => {
+      const fresh = start(from);
+      setKept(fresh);
+      setDraft(fresh);
+    },
+    settle: () => setKept(draft),
     submit: (use) =>
       attempt(async () => {
         if (errors.length > 0) throw refusal('invalid_request', errors);
@@ -57,9 +69,10 @@ interface Props {
   isChanged?: boolean;
 }
 
-/** A form that says itself what is wrong: the browser's own bubbles know only the first. */
-export function Form({ id, of: { problem }, onSubmit, children, actions, isChanged = false }: Props) {
+/** A form that says itself what is wrong: the browser's own bubbles know only the first. Whoever leaves it unsaved is asked. */
+export function Form({ id, of: { problem, isTouched }, onSubmit, children, actions, isChanged = false }: Props) {
   const form = useRef<HTMLFormElement>(null);
+  useUnsaved(isTouched);
   useEffect(() => {
     if (problem) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [problem]);

@@ -66,6 +66,7 @@ function Adding({ known }: { known: Known }) {
     return form.submit(async (body) => {
       // the document has a type of its own for each rhythm; which one this is, the API says
       setAdded(await data(api.POST('/v1/tasks', { body: body as never })));
+      form.settle();
       scrollTo(0, 0);
     });
   };

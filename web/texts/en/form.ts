@@ -16,6 +16,12 @@ export const form = {
     json: 'is not JSON',
     moment: 'must be a date and a time',
   },
+  unsaved: {
+    title: 'Leave without saving?',
+    lost: 'What you have changed here is not saved, and would be lost.',
+    stay: 'Keep editing',
+    leave: 'Discard',
+  },
   callbackUrl: said('Address', 'Calls are POSTed there.'),
   callbackSecret: said('Secret', 'Signs each call as Standard Webhooks say: whsec_ and base64 of 24 to 64 bytes.'),
 };

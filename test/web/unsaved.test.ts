@@ -1,0 +1,133 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { eventually } from '../support/client.ts';
+import { startTestSystem } from '../support/system.ts';
+
+const system = await startTestSystem();
+const { api } = system;
+await eventually(async () => (await api.get('/')).status === 200, 60_000);
+await api.put('/v1/queues/guarded', { leaseSeconds: 100 });
+await api.post('/v1/jobs', { command: 'add', topic: 'nightly', id: 'job-1', body: 1 });
+await api.post('/v1/templates', { id: 'plain', name: 'Plain', params: {} });
+
+const question = (page: Page) => page.getByRole('dialog', { name: 'Leave without saving?' });
+const answer = (page: Page, name: 'Keep editing' | 'Discard') =>
+  question(page).getByRole('button', { name, exact: true }).click();
+const lease = (page: Page) => page.getByRole('textbox', { name: 'Lease (seconds)' });
+const link = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Main' }).first().getByRole('link', { name }).click();
+
+describeInBrowser('what is not saved', () => {
+  const browser = useBrowser();
+
+  test('S4.9 a link away from changed settings asks first: they stay as typed, or are given up', async () => {
+    const page = await browser.open(`${api.url}/settings`);
+    await page.getByRole('link', { name: 'guarded' }).click();
+    await lease(page).fill('200');
+    await link(page, 'Overview');
+    expect(await seriousFindings(page)).toEqual([]);
+    await answer(page, 'Keep editing');
+    await question(page).waitFor({ state: 'detached' });
+    expect(page.url()).toBe(`${api.url}/settings/queues/guarded`);
+    expect(await lease(page).inputValue()).toBe('200');
+    await link(page, 'Overview');
+    await answer(page, 'Discard');
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await link(page, 'Keys');
+    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    expect((await api.get('/v1/queues/guarded')).body.leaseSeconds).toBe(100);
+  });
+
+  test("S4.9 so does the browser's Back", async () => {
+    const page = await browser.open(`${api.url}/settings`);
+    await page.getByRole('link', { name: 'guarded' }).click();
+    await lease(page).fill('200');
+    await page.evaluate('history.back()');
+    await answer(page, 'Keep editing');
+    expect(page.url()).toBe(`${api.url}/settings/queues/guarded`);
+    expect(await lease(page).inputValue()).toBe('200');
+    await page.evaluate('history.back()');
+    await answer(page, 'Discard');
+    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+    expect(page.url()).toBe(`${api.url}/settings`);
+  });
+
+  test('S4.9 no one is asked where nothing would be lost: untouched, typed back, saved', async () => {
+    const page = await browser.open(`${api.url}/settings/queues/not-there-yet`);
+    await lease(page).waitFor();
+    await link(page, 'Settings');
+    await page.getByRole('link', { name: 'guarded' }).click();
+    const before = await lease(page).inputValue();
+    await lease(page).fill('123');
+    await lease(page).fill(before);
+    await link(page, 'Settings');
+    await page.getByRole('link', { name: 'guarded' }).click();
+    await lease(page).fill('90');
+    await page.getByRole('button', { name: 'Save settings' }).click();
+    await page.getByText('Saved.').waitFor();
+    await link(page, 'Keys');
+    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+  });
+
+  test('S4.9 the browser asks before a tab with changed settings is closed, and not of another', async () => {
+    const page = await browser.open(`${api.url}/settings/queues/guarded`);
+    await lease(page).fill('200');
+    const asked: string[] = [];
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.type());
+      void dialog.dismiss();
+    });
+    await page.close({ runBeforeUnload: true });
+    await eventually(async () => asked.length === 1);
+    expect(asked).toEqual(['beforeunload']);
+    await page.getByRole('button', { name: 'Discard changes' }).click();
+    await page.getByText('Nothing has changed').waitFor();
+    await page.close({ runBeforeUnload: true });
+    await eventually(async () => page.isClosed());
+    expect(asked).toEqual(['beforeunload']);
+  });
+
+  test('S3.7 S4.1 a schedule and a task that are half typed are not lost by Escape, a click beside or a link', async () => {
+    const page = await browser.open(`${api.url}/schedules?topic=nightly`);
+    await page.getByRole('button', { name: 'New schedule' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New schedule' });
+    const name = dialog.getByRole('textbox', { name: 'Name', exact: true });
+    await name.fill('clean');
+    for (const attempt of ['keyboard', 'keyboard', 'mouse'] as const) {
+      if (attempt === 'keyboard') await page.keyboard.press('Escape');
+      else await page.mouse.click(3, 3);
+      await question(page).waitFor();
+      await page.keyboard.press('Escape');
+      await question(page).waitFor({ state: 'detached' });
+      expect(await name.inputValue()).toBe('clean');
+    }
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await answer(page, 'Discard');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'New schedule' }).click();
+    expect(await name.inputValue()).toBe('');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+
+    await page.goto(`${api.url}/tasks/new`);
+    await page.getByRole('textbox', { name: 'Id', exact: true }).fill('half');
+    await link(page, 'Overview');
+    await answer(page, 'Keep editing');
+    await page.getByRole('combobox', { name: 'For', exact: true }).fill('uid_ann');
+    await page.getByLabel('Start', { exact: true }).fill('2030-01-05T09:00:00');
+    await page.getByRole('combobox', { name: 'Template', exact: true }).selectOption('plain');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Task half is added.').waitFor();
+    await link(page, 'Overview');
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  });
+
+  test('S4.9 in Chinese', async () => {
+    const page = await browser.open(`${api.url}/settings/queues/guarded`, { language: 'zh' });
+    await page.getByRole('textbox', { name: /租约/ }).first().fill('200');
+    await page.getByRole('navigation').first().getByRole('link', { name: '概览' }).click();
+    await page.getByRole('dialog', { name: '不保存就离开？' }).getByRole('button', { name: '继续编辑' }).click();
+    expect(page.url()).toBe(`${api.url}/settings/queues/guarded`);
+  });
+});

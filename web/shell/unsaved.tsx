@@ -1,0 +1,68 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { Dialog } from '../components/dialog.tsx';
+import { forget, isUnsaved, leaving } from '../components/unsaved.ts';
+import { texts } from '../texts/texts.ts';
+
+/** Asks before a link, the browser's Back or a closed form loses what is not saved. */
+export function Unsaved() {
+  const { url, route } = useLocation();
+  const t = texts.value.form.unsaved;
+  const here = useRef(url);
+  here.current = url;
+  // before that of the router above, which would be called first: of `popstate`, capturing says nothing
+  useLayoutEffect(() => {
+    const clicked = (event: MouseEvent) => {
+      const to = isUnsaved() ? pageOf(event) : null;
+      if (to === null || to === here.current) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      leaving.value = () => route(to);
+    };
+    const moved = (event: PopStateEvent) => {
+      if (!isUnsaved() || location.pathname + location.search === here.current) return;
+      event.stopImmediatePropagation();
+      // the browser has gone already; the address of the form comes back on top
+      history.pushState(null, '', here.current);
+      leaving.value = () => history.back();
+    };
+    addEventListener('click', clicked, { capture: true });
+    addEventListener('popstate', moved, { capture: true });
+    return () => {
+      removeEventListener('click', clicked, { capture: true });
+      removeEventListener('popstate', moved, { capture: true });
+    };
+  }, []);
+  const stay = () => {
+    leaving.value = null;
+  };
+  const leave = () => {
+    const go = leaving.value;
+    stay();
+    forget();
+    go?.();
+  };
+  const actions = (
+    <>
+      <button type="button" class="primary" onClick={stay}>
+        {t.stay}
+      </button>
+      <button type="button" class="danger" onClick={leave}>
+        {t.leave}
+      </button>
+    </>
+  );
+  return (
+    <Dialog title={t.title} open={leaving.value !== null} onClose={stay} actions={actions}>
+      <p>{t.lost}</p>
+    </Dialog>
+  );
+}
+
+/** The page of the console to which a click leads in this tab; null: to none. */
+function pageOf(event: MouseEvent): string | null {
+  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return null;
+  const link = event.composedPath().find((one) => one instanceof HTMLAnchorElement);
+  if (!link || link.origin !== location.origin || link.target !== '') return null;
+  return link.pathname + link.search;
+}
