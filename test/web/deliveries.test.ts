@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
 import { claimOne, eventually } from '../support/client.ts';
@@ -51,6 +51,21 @@ describeInBrowser('deliveries of all items', () => {
     expect(receiver.received.length).toBe(6);
     const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
     expect(new Set(ids).size).toBe(3);
+  });
+
+  test('all cells of a row begin on one line, however long the cause is', async () => {
+    const callback = { url: 'http://receiver.invalid/decisions', secret: `whsec_${'QUJD'.repeat(8)}` };
+    await configure(api, 'nowhere', { callback });
+    await delivered('nowhere', 'n-1', 'pending');
+    const page = await browser.open(`${api.url}/deliveries?queue=nowhere`);
+    const cause = row(page, 'n-1').getByText('receiver.invalid', { exact: false }).first();
+    await cause.waitFor();
+    const top = async (of: Locator) => (await of.boundingBox())?.y ?? Number.NaN;
+    const lines = [cause, row(page, 'n-1').getByRole('link'), row(page, 'n-1').getByText('nowhere', { exact: true })];
+    const tops = await Promise.all(lines.map(top));
+    // a cell's text begins below its padding
+    expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(15);
+    expect((await cause.boundingBox())?.height).toBeGreaterThan(40);
   });
 
   test('S0.10 what is pending says when it is tried next; filters by state, kind, queue and host stand in the address', async () => {
