@@ -127,7 +127,7 @@ describeInBrowser('lists and search', () => {
       await page.keyboard.press('Enter');
     };
     await search('begin-');
-    const found = page.getByRole('status').filter({ hasText: 'Several ids' });
+    const found = page.getByRole('status').filter({ hasText: 'There are several' });
     await found.getByText('There are more').waitFor();
     expect(await found.getByRole('listitem').count()).toBe(20);
     await found.getByRole('link', { name: 'Case begin-0', exact: true }).waitFor();

@@ -11,7 +11,7 @@ export const lists = {
   open: 'Open',
   toId: 'Enter an id',
   notFound: (id: string) => `There is nothing with the id ${id}.`,
-  several: (id: string) => `Several ids are or begin like ${id}:`,
+  several: (id: string) => `There are several ids like ${id}:`,
   moreHits: 'There are more: enter more of the id.',
   kind: 'Kind',
   state: 'State',

@@ -12,7 +12,7 @@ export const lists: Texts['lists'] = {
   open: '打开',
   toId: '输入编号',
   notFound: (id) => `没有编号为 ${id} 的项目。`,
-  several: (id) => `有多个编号为 ${id} 或以其开头：`,
+  several: (id) => `有多个类似 ${id} 的编号：`,
   moreHits: '还有更多：请输入更完整的编号。',
   kind: '类型',
   state: '状态',
