@@ -2,7 +2,7 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { Loaded, Loading } from '../../components/feedback.tsx';
-import { duration, number } from '../../components/format.ts';
+import { duration, exactDuration, number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
 import { Page, Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -121,7 +121,7 @@ function System({ seen, p99 }: { seen: Schemas['Attention']; p99: number | null 
     engine(t.temporal, engines.temporal),
     engine(t.workers, engines.worker),
     age(t.behind, engines.unpublishedOldestSeconds),
-    [t.handover, p99 === null ? '–' : duration(p99), false] as const,
+    [t.handover, p99 === null ? '–' : exactDuration(p99), false] as const,
     age(t.pending, pending),
     count(t.failed, failed.total),
     count(t.parked, parked.total),
