@@ -33,8 +33,7 @@ export function exactDuration(seconds: number): string {
 }
 
 /** Of a call: `4 ms`, `1.2 s`. */
-const milliseconds = (ms: number) =>
-  ms < 1_000 ? `${number(ms, ms < 10 ? 1 : 0)} ms` : `${number(ms / 1_000, 1)} s`;
+const milliseconds = (ms: number) => (ms < 1_000 ? `${number(ms, ms < 10 ? 1 : 0)} ms` : `${number(ms / 1_000, 1)} s`);
 
 /** A moment in the browser's time zone. */
 export const moment = (iso: string) =>
