@@ -10,7 +10,7 @@ const inState = (id: string, state: string) => eventually(async () => (await tic
 test('S0.5 a delayed, a waiting and a held ticket can be queried', async () => {
   const made = await add(api, 'open', {
     id: 'o1',
-    delaySeconds: 0.3,
+    delaySeconds: 3,
     body: { text: 'ä' },
     priority: 4,
     requires: [],
@@ -25,7 +25,7 @@ test('S0.5 a delayed, a waiting and a held ticket can be queried', async () => {
     exclude: ['x'],
     attempts: 0,
   });
-  expect(Date.parse(made.availableAt) - Date.parse(made.createdAt)).toBe(300);
+  expect(Date.parse(made.availableAt) - Date.parse(made.createdAt)).toBe(3_000);
   expect((await claim(api, 'open', 'r')).tickets).toEqual([]);
   await inState('o1', 'waiting');
   const held = await claimOne(api, 'open', 'r');

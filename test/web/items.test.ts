@@ -38,11 +38,11 @@ describeInBrowser('the page of an item', () => {
     await fact(page, 'State').first().getByText('Waiting').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     const held = await claimOne(api, 'live', 'anna');
-    await fact(page, 'Held by').getByText('anna').waitFor({ timeout: 5_000 });
+    await fact(page, 'Held by').getByText('anna').waitFor();
     await decide(api, held, { status: 7 });
-    await fact(page, 'Decided by').getByText('anna').waitFor({ timeout: 5_000 });
-    const types = await page.getByRole('listitem').getByRole('strong').allTextContents();
-    expect(types).toEqual(['Created', 'Claimed', 'Decided']);
+    await fact(page, 'Decided by').getByText('anna').waitFor();
+    const types = async () => (await page.getByRole('listitem').getByRole('strong').allTextContents()).join();
+    await eventually(async () => (await types()) === 'Created,Claimed,Decided');
     await page.getByText('7', { exact: true }).first().waitFor();
     expect(await page.getByRole('button', { name: 'Invalidate' }).count()).toBe(0);
   });
@@ -163,7 +163,7 @@ describeInBrowser('the page of an item', () => {
     await page.getByText('erik holds it until').waitFor();
     await api.post('/v1/queues/why/pause');
     await page.getByRole('button', { name: 'Ask' }).click();
-    await page.getByText('Its queue is paused: nothing is handed out.').waitFor();
+    await page.locator('form').getByText('Its queue is paused: nothing is handed out.').waitFor();
   });
 
   test('S0.10 a delivery that failed says why; once the receiver is back it is sent again from the page', async () => {

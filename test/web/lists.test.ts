@@ -45,7 +45,7 @@ describeInBrowser('lists and search', () => {
     await row(page, 'f-2').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     await add(api, 'find', { id: 'f-3' });
-    await row(page, 'f-3').waitFor({ timeout: 5_000 });
+    await row(page, 'f-3').waitFor();
     await page.getByLabel('State', { exact: true }).selectOption('Decided');
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     await row(page, 'f-3').waitFor({ state: 'detached' });

@@ -42,10 +42,10 @@ describeInBrowser('reviews', () => {
     await row.waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     await tell(api, 'rv-1', picture('one-a', 7, '2026-01-02T00:00:00Z'));
-    await row.getByText('7', { exact: true }).nth(1).waitFor({ timeout: 5_000 });
+    await row.getByText('7', { exact: true }).nth(1).waitFor();
     await tell(api, 'rv-1', { kind: 'text', status: 3 });
     const text = cells(page, 'Targets in the three stores', 'Text');
-    await text.getByText('3', { exact: true }).nth(2).waitFor({ timeout: 5_000 });
+    await text.getByText('3', { exact: true }).nth(2).waitFor();
     await page.getByText('In step').waitFor();
     expect(await page.getByText('Differs').count()).toBe(0);
   });

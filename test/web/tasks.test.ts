@@ -188,7 +188,7 @@ describeInBrowser('tasks', () => {
     const page = await browser.open(`${api.url}/tasks/log?uid=una`);
     await page.getByRole('row', { name: /Dispatched una logged/ }).waitFor();
     await api.post('/v1/clients/una/complete', { logId, result: { found: 7 } });
-    await page.getByRole('row', { name: /Completed una logged .*"found":7/ }).waitFor({ timeout: 5_000 });
+    await page.getByRole('row', { name: /Completed una logged .*"found":7/ }).waitFor();
     await page.getByRole('textbox', { name: 'User' }).fill('nobody');
     await page.getByRole('button', { name: 'Show' }).click();
     await page.getByText('Nothing was dispatched.').waitFor();
