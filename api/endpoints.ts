@@ -80,6 +80,7 @@ import { decideTicket } from './tickets/decide.ts';
 import { invalidateTicket, invalidateTickets, resolveTicket, resolveTickets } from './tickets/end.ts';
 import { getTicket, listTickets, oneTicket } from './tickets/get.ts';
 import { releaseTicket, renewTicket, transferTicket } from './tickets/leases.ts';
+import { addNote, listNotes } from './tickets/notes.ts';
 import { patchTicket } from './tickets/patch.ts';
 
 /** Every endpoint there is; the app, the OpenAPI document and the role table are made of this list. */
@@ -105,6 +106,8 @@ export const endpoints = [
   patchTicket,
   getTicket,
   listTickets,
+  addNote,
+  listNotes,
   oneTicket.events,
   oneTicket.workflow,
   oneTicket.deliveries.list,

@@ -196,6 +196,11 @@ export const TicketFilter = PageByTime.extend({
   createdBefore: Time.optional(),
 });
 
+export const AddNote = z.strictObject({ text: Reason, reviewer: Name.optional() }).openapi('AddNote');
+export const Note = z
+  .object({ seq: z.number().int(), by: z.string(), at: z.string(), text: z.string() })
+  .openapi('Note', { description: 'What a person has left on a ticket for those who see it next' });
+
 export const TicketEvent = z
   .object({ seq: z.number().int(), type: z.string(), actor: z.string(), at: z.string(), data: Json })
   .openapi('TicketEvent');

@@ -374,6 +374,8 @@ export interface Statements {
   change_item: { params: { change: unknown; kind: string; id: string; actor: string }; row: ItemRow; moves: true };
   note_item: { params: { type: string; actor: string; data: unknown; kind: string; id: string }; row: ItemRow; moves: 'unseen' };
   refuse_lease: { params: { kind: string; id: string; token: string; attempt: string }; row: ItemRow; moves: 'unseen' };
+  leave_note: { params: { kind: string; id: string; actor: string; text: string }; row: ItemRow; moves: 'unseen' };
+  item_notes: { params: { kind: string; id: string; after: number; actor?: string | null; text?: string | null; limit: number }; row: { seq: number; actor: string; at: Date; text: string } };
   find_verdict: { params: { token?: string | null; kind: string; id: string }; row: ItemRow & { named_holder: string | null; named_ended_at: Date | null; named_why: string | null; overdue: boolean | null } };
   list_events: { params: { kind: string; id: string; after: number; limit: number }; row: { seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null } };
   filter_items: { params: { kind: string; queue: string; after: string; state?: string | null; createdBefore?: Date | string | null; priorityBelow?: number | null; limit: number }; row: { id: string } };

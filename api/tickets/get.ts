@@ -4,6 +4,7 @@ import { Ticket, TicketFilter } from '../../contract/tickets.ts';
 import { coreState } from '../../domain/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import { Problem } from '../../services/problems.ts';
+import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';
 import { byId } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
@@ -14,6 +15,14 @@ import { page } from '../paging.ts';
 const readable = (caller: Caller, item: Item) =>
   ticketView(item, caller.role === 'reviewer' && caller.subject === item.holder ? item.lease_id : null);
 
+/** @throws Problem `not_found`, also for a reviewer who is excluded from it */
+export async function visibleTicket({ services }: Api, caller: Caller, id: string): Promise<Item> {
+  const item = await services.tickets.find(id);
+  if (caller.role === 'reviewer' && caller.subject !== null && item.exclude.includes(caller.subject))
+    throw new Problem('not_found', `there is no ticket ${id}`);
+  return item;
+}
+
 export const getTicket = endpoint({
   method: 'get',
   path: '/v1/tickets/{id}',
@@ -23,12 +32,7 @@ export const getTicket = endpoint({
   params: IdParam,
   answers: { 200: Ticket },
   problems: ['not_found'],
-  async handle({ api: { services }, caller, params: { id } }) {
-    const item = await services.tickets.find(id);
-    if (caller.role === 'reviewer' && caller.subject !== null && item.exclude.includes(caller.subject))
-      throw new Problem('not_found', `there is no ticket ${id}`);
-    return ok(readable(caller, item));
-  },
+  handle: async ({ api, caller, params: { id } }) => ok(readable(caller, await visibleTicket(api, caller, id))),
 });
 
 export const listTickets = endpoint({

@@ -178,6 +178,18 @@ returning *;
 -- moves: unseen
 select * from refuse_lease(:kind, :id, :token, :attempt);
 
+-- name: leave_note
+-- moves: unseen
+select * from leave_note(:kind, :id, :actor, :text);
+
+-- name: item_notes
+-- not null: text
+-- What people have left on an item, oldest first; :actor? and :text?: one of them.
+select seq, actor, at, data ->> 'text' as text from event
+ where kind = :kind and item_id = :id and type = 'noted' and seq > :after
+   and (:actor?::text is null or actor = :actor) and (:text?::text is null or data ->> 'text' = :text)
+ order by seq limit :limit;
+
 -- name: find_verdict
 -- Data to explain a rejected attempt: the item as it is, and the lease that the attempt named.
 select i.*, l.holder as named_holder, l.ended_at as named_ended_at, l.why as named_why,

@@ -48,6 +48,8 @@ describeInBrowser('the review desk', () => {
     const page = await open('ahead', 'anna');
     await heading(page, 'ahead-0').waitFor();
     await ready(page).waitFor();
+    const asked = `performance.getEntriesByType('resource').some((e) => e.name.includes('/ahead-1/notes'))`;
+    await eventually(() => page.evaluate(asked));
     await page.context().setOffline(true);
     await page.evaluate(`{
       const shown = () => document.querySelector('#desk-ticket')?.textContent;

@@ -7,6 +7,7 @@ import { useStream } from '../../api/stream.ts';
 import { Loaded, Loading, ProblemNote } from '../../components/feedback.tsx';
 import { number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
+import { Notes } from '../../components/notes.tsx';
 import { Page, Section } from '../../components/page.tsx';
 import { personAt } from '../../components/person.ts';
 import { ChoosePerson, PersonShown } from '../../components/person.tsx';
@@ -86,6 +87,12 @@ function Work({ settings, who }: { settings: Schemas['Queue']; who: Who }) {
       {desk.problem.value && <ProblemNote problem={desk.problem.value} retry={() => void desk.fill()} />}
       {lost && <LostView desk={desk} />}
       {current && <AtTicket key={current.ticket.id} desk={desk} held={current} schema={settings.form ?? null} />}
+      {[...(current ? [current] : []), ...shelf.ready].map(({ ticket: { id } }) => (
+        // those of a ticket that was claimed ahead are there with it
+        <div key={id} class="desk-notes" hidden={id !== current?.ticket.id}>
+          <Notes id={id} reviewer={who.reviewer} />
+        </div>
+      ))}
       {!current && !lost && <Between desk={desk} who={who} />}
       {pending && <PendingNote pending={pending} desk={desk} isAll={!current && !lost} />}
       <Session desk={desk} />
@@ -104,6 +111,8 @@ function useFocus(...shown: (string | undefined)[]): void {
   }, shown);
 }
 
+const writeNote = () => document.querySelector<HTMLElement>('.desk-notes:not([hidden]) textarea')?.focus();
+
 function LostView({ desk }: { desk: Desk }) {
   const { lost } = desk.shelf.value;
   useShortcuts([{ key: 'n', does: texts.value.desk.lost.next, run: () => desk.goOn() }]);
@@ -120,6 +129,7 @@ function AtTicket({ desk, held, schema }: { desk: Desk; held: Held; schema: obje
     { key: 's', does: t.leave.skip, run: () => setLeaving('skip') },
     { key: 't', does: t.leave.transfer, run: () => setLeaving('transfer') },
     { key: 'i', does: t.reveal, run: () => setRevealed(!revealed) },
+    { key: 'm', does: texts.value.common.notes.write, run: writeNote },
     { key: 'u', does: t.pending.undo, run: () => desk.undo() },
     { key: 'n', does: t.pending.now, run: () => desk.sendNow() },
   ];

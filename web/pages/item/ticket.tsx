@@ -3,6 +3,7 @@ import { mayAct } from '../../api/session.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/feedback.tsx';
 import { number } from '../../components/format.ts';
+import { Notes } from '../../components/notes.tsx';
 import { Section } from '../../components/page.tsx';
 import { State } from '../../components/state.tsx';
 import { When } from '../../components/when.tsx';
@@ -10,6 +11,7 @@ import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Explain } from './explain.tsx';
 import { JsonSection } from './json-section.tsx';
+import { isAbout } from './sources.ts';
 import { TicketActions } from './ticket-actions.tsx';
 import { useItem } from './use-item.ts';
 
@@ -34,6 +36,7 @@ export function TicketParts({ id }: { id: string }) {
           <JsonSection title={t.body} value={found.body} />
           {found.state === 'decided' && <JsonSection title={t.decision} value={found.decision} />}
           {OPEN.includes(found.state) && mayAct('producer', 'agent') && <Explain ticket={found} />}
+          <Notes id={id} on={isAbout('ticket', id)} />
         </>
       )}
     </Loaded>

@@ -29,6 +29,13 @@ export const common = {
     as: 'Working as',
     change: 'Change',
   },
+  notes: {
+    title: 'Notes',
+    new: 'New note',
+    hint: 'For whoever sees this ticket next. It stays in its history and cannot be changed.',
+    add: 'Add note',
+    write: 'Write a note',
+  },
   lease: { left: 'Lease', hint: 'Renewed while you are active. When it runs out, someone else gets it.' },
   keys: {
     title: 'Keyboard',

@@ -30,6 +30,13 @@ export const common: Texts['common'] = {
     as: '当前身份',
     change: '更换',
   },
+  notes: {
+    title: '备注',
+    new: '新备注',
+    hint: '写给下一个看到此工单的人。备注会留在历史记录中，不能修改。',
+    add: '添加备注',
+    write: '写备注',
+  },
   lease: { left: '租约', hint: '您操作期间会自动续期；到期后将分配给其他人。' },
   keys: {
     title: '键盘',

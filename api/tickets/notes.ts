@@ -1,0 +1,45 @@
+import { IdParam, Page, pageOf } from '../../contract/common.ts';
+import { AddNote, Note } from '../../contract/tickets.ts';
+import type { RowOf } from '../../db/pool.ts';
+import { personOf } from '../auth.ts';
+import { answer, endpoint, ok } from '../endpoint.ts';
+import { page } from '../paging.ts';
+import { visibleTicket } from './get.ts';
+
+const view = ({ seq, actor, at, text }: RowOf<'item_notes'>) => ({ seq, by: actor, at: at.toISOString(), text });
+
+export const addNote = endpoint({
+  method: 'post',
+  path: '/v1/tickets/{id}/notes',
+  tag: 'Tickets',
+  summary: 'Leave a note on a ticket in whatever state it is; the same words by the same person are one note',
+  roles: ['producer', 'reviewer', 'agent'],
+  params: IdParam,
+  body: AddNote,
+  answers: { 201: Note },
+  problems: ['not_found'],
+  async handle({ api, caller, params: { id }, body: { text, reviewer } }) {
+    const isFor = caller.role === 'reviewer' || reviewer !== undefined;
+    await visibleTicket(api, caller, id);
+    return answer(
+      201,
+      view(await api.services.tickets.note(id, isFor ? personOf(caller, reviewer) : caller.actor, text)),
+    );
+  },
+});
+
+export const listNotes = endpoint({
+  method: 'get',
+  path: '/v1/tickets/{id}/notes',
+  tag: 'Tickets',
+  summary: 'What people have left on a ticket, oldest first',
+  roles: ['producer', 'reviewer', 'agent'],
+  params: IdParam,
+  query: Page,
+  answers: { 200: pageOf(Note) },
+  problems: ['not_found'],
+  async handle({ api, caller, params: { id }, query: { limit, cursor } }) {
+    await visibleTicket(api, caller, id);
+    return ok(page(await api.services.tickets.notes(id, cursor ?? 0, limit + 1), limit, view, ({ seq }) => seq));
+  },
+});
