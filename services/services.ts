@@ -13,6 +13,7 @@ import { itemService } from './items.ts';
 import { jobService } from './jobs.ts';
 import { jurorService } from './jurors.ts';
 import { keyService } from './keys.ts';
+import { noteService } from './notes.ts';
 import { outcomeService } from './outcomes.ts';
 import { queueService } from './queues.ts';
 import { Reconciler } from './reconciler.ts';
@@ -50,6 +51,7 @@ export function createServices(runtime: Runtime, config: ServiceConfig) {
     ...{ items, queues, rules, invitations },
     commands: commandService(runtime.db),
     tickets: ticketService(runtime, { items, queues, rules }),
+    notes: noteService(runtime.db),
     jobs,
     schedules: scheduleService(runtime, jobs),
     topics: topicService(runtime, queues),

@@ -30,8 +30,6 @@ interface Claimed {
   retryAfterSeconds: number;
 }
 
-type Note = RowOf<'item_notes'>;
-
 type Explanation = { reasons: Reasons } | { offered: boolean; why: string[]; ahead: number };
 
 /** Tickets (S0). Functions throw Problem. */
@@ -49,10 +47,6 @@ export interface TicketService extends TicketLeases, TicketEndings {
    * S0.8).
    */
   claim(request: ClaimRequest): Promise<Claimed>;
-  /** Leaves words on a ticket in whatever state it is; the same ones by the same person are the same note. */
-  note(id: string, actor: string, text: string): Promise<Note>;
-  /** What people have left on it, oldest first, behind a note's number. */
-  notes(id: string, after: number, limit: number): Promise<Note[]>;
   /** Why a person gets nothing from a queue, or whether a ticket of it is offered to them. */
   explain(queue: string, person: string, skills: string[], ticket: string | undefined): Promise<Explanation>;
 }
@@ -104,11 +98,6 @@ export function ticketService(runtime: Runtime, needs: Needs): TicketService {
       if (signal.aborted) await giveBack(runtime, handed);
       return { handed, reasons: null, retryAfterSeconds: 0 };
     },
-    async note(id, actor, text) {
-      await runtime.db.move('leave_note', { kind: 'ticket', id, actor, text });
-      return only(await runtime.db.run('item_notes', { kind: 'ticket', id, actor, text, after: 0, limit: 1 }));
-    },
-    notes: (id, after, limit) => runtime.db.run('item_notes', { kind: 'ticket', id, after, limit }),
     async explain(queue, person, skills, ticket) {
       if (ticket === undefined) {
         await queues.ensure('ticket', queue);

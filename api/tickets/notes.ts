@@ -21,10 +21,7 @@ export const addNote = endpoint({
   async handle({ api, caller, params: { id }, body: { text, reviewer } }) {
     const isFor = caller.role === 'reviewer' || reviewer !== undefined;
     await visibleTicket(api, caller, id);
-    return answer(
-      201,
-      view(await api.services.tickets.note(id, isFor ? personOf(caller, reviewer) : caller.actor, text)),
-    );
+    return answer(201, view(await api.services.notes.add(id, isFor ? personOf(caller, reviewer) : caller.actor, text)));
   },
 });
 
@@ -40,6 +37,6 @@ export const listNotes = endpoint({
   problems: ['not_found'],
   async handle({ api, caller, params: { id }, query: { limit, cursor } }) {
     await visibleTicket(api, caller, id);
-    return ok(page(await api.services.tickets.notes(id, cursor ?? 0, limit + 1), limit, view, ({ seq }) => seq));
+    return ok(page(await api.services.notes.list(id, cursor ?? 0, limit + 1), limit, view, ({ seq }) => seq));
   },
 });

@@ -186,7 +186,7 @@ select * from leave_note(:kind, :id, :actor, :text);
 -- not null: text
 -- What people have left on an item, oldest first; :actor? and :text?: one of them.
 select seq, actor, at, data ->> 'text' as text from event
- where kind = :kind and item_id = :id and type = 'noted' and seq > :after
+ where kind = :kind and item_id = :id and type = 'noted' and seq > :after::bigint
    and (:actor?::text is null or actor = :actor) and (:text?::text is null or data ->> 'text' = :text)
  order by seq limit :limit;
 

@@ -75,6 +75,7 @@ describe('a scenario for each kind', () => {
     await api.post('/v1/tickets/one/deliveries/1/redeliver');
     await eventually(async () => (await sql(`select from event where item_id = 'one' and type = 'delivered'`)).length);
     await refuse('ticket', 'one');
+    await api.post('/v1/tickets/one/notes', { text: 'seen' });
 
     await configure(api, 'short', { maxAttempts: 1, escalations: [{ afterSeconds: 60, priority: 9 }] });
     for (const id of ['dead', 'late', 'void'])

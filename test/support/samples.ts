@@ -139,6 +139,10 @@ const SAMPLES: Record<string, Sample> = {
     reason: { kind: 'text', value: 'lunch' },
     skip: { kind: 'flag', value: true },
   },
+  'post /v1/tickets/{id}/notes': {
+    text: { ...reason, value: 'seen before' },
+    reviewer: { kind: 'name', value: 'anna' },
+  },
   'post /v1/tickets/{id}/transfer': {
     queue: { kind: 'name', value: 'elsewhere', required: true },
     token: { kind: 'token', value: 'lt_sample' },
