@@ -112,8 +112,7 @@ const SAMPLES: Record<string, Sample> = {
     body: { ...json, value: { text: 'hello' } },
     requires: { kind: 'requires', value: ['de'] },
     exclude: { kind: 'names', value: ['eve'] },
-    delaySeconds: { kind: 'seconds', value: 3600 },
-    deadlineSeconds: { kind: 'seconds', value: 7200 },
+    ...{ delaySeconds: { kind: 'seconds', value: 3600 }, deadlineSeconds: { kind: 'seconds', value: 7200 } },
     createdAt: { kind: 'time', value: '2026-01-02T03:04:05.678Z' },
     callback: { kind: 'callback', value: callback },
   },
@@ -139,10 +138,7 @@ const SAMPLES: Record<string, Sample> = {
     reason: { kind: 'text', value: 'lunch' },
     skip: { kind: 'flag', value: true },
   },
-  'post /v1/tickets/{id}/notes': {
-    text: { ...reason, value: 'seen before' },
-    reviewer: { kind: 'name', value: 'anna' },
-  },
+  'post /v1/tickets/{id}/notes': { text: reason, reviewer: { kind: 'name', value: 'anna' } },
   'post /v1/tickets/{id}/transfer': {
     queue: { kind: 'name', value: 'elsewhere', required: true },
     token: { kind: 'token', value: 'lt_sample' },
