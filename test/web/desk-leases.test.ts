@@ -25,7 +25,7 @@ describeInBrowser('what a reviewer holds', () => {
     await add(api, 'typing', { id: 'typing-0' });
     const page = await open('typing');
     await heading(page, 'typing-0').waitFor();
-    await page.getByLabel('Note').pressSequentially('three strikes');
+    await page.getByLabel(/^Note\b/).pressSequentially('three strikes');
     expect((await api.post('/v1/tickets/typing-0/release', {})).status).toBe(200);
     await lost(page).waitFor();
     await page.getByText('An operator has taken it from you.').waitFor();
@@ -33,7 +33,7 @@ describeInBrowser('what a reviewer holds', () => {
     await page.keyboard.press('n');
     // no one else has taken it: it comes back, and so does the draft
     await heading(page, 'typing-0').waitFor();
-    expect(await page.getByLabel('Note').inputValue()).toBe('three strikes');
+    expect(await page.getByLabel(/^Note\b/).inputValue()).toBe('three strikes');
   });
 
   test('S0.4 an invalidation over the API reaches the desk at once, and the next ticket follows', async () => {
@@ -70,7 +70,7 @@ describeInBrowser('what a reviewer holds', () => {
     const page = await open('renewed');
     await heading(page, 'renewed-0').waitFor();
     const first = Date.parse((await ticket(api, 'renewed-0')).lease.expiresAt);
-    await page.getByLabel('Note').focus();
+    await page.getByLabel(/^Note\b/).focus();
     // typed on until a lease has begun that ends long after the first
     await eventually(async () => {
       await page.keyboard.type('x');
@@ -88,11 +88,11 @@ describeInBrowser('what a reviewer holds', () => {
     const page = await open('changed');
     await heading(page, 'changed-0').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
-    await page.getByLabel('Note').fill('half done');
+    await page.getByLabel(/^Note\b/).fill('half done');
     expect((await api.patch('/v1/tickets/changed-0', { body: { text: 'after' } })).status).toBe(200);
     await page.getByText('after', { exact: true }).waitFor();
     await page.getByText('This ticket has been changed').waitFor();
-    expect(await page.getByLabel('Note').inputValue()).toBe('half done');
+    expect(await page.getByLabel(/^Note\b/).inputValue()).toBe('half done');
   });
 
   test("a queue's form becomes fields: what is missing is asked for, what the API refuses comes back", async () => {
