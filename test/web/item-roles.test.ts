@@ -21,9 +21,9 @@ describeInBrowser('what each role sees of items', () => {
   const browser = useBrowser();
 
   test.each<[Role, string[]]>([
-    ['admin', ['Reprioritize', 'Release', 'Transfer', 'Resolve', 'Invalidate']],
-    ['producer', ['Reprioritize', 'Resolve', 'Invalidate']],
-    ['agent', []],
+    ['admin', ['Reprioritize', 'Release', 'Transfer', 'Resolve', 'Invalidate', 'Add note']],
+    ['producer', ['Reprioritize', 'Resolve', 'Invalidate', 'Add note']],
+    ['agent', ['Add note']],
   ])('S4.9 of a held ticket, a key of role %s is offered what the API lets it do: %s', async (role, expected) => {
     const id = `held-${role}`;
     await add(admin, `held-${role}`, { id });

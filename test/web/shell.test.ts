@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
+import { eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const system = await startTestSystem();
@@ -64,13 +65,13 @@ describeInBrowser('the frame of the console', () => {
     await page.keyboard.press('Enter');
     expect(await focused(page)).toContain('<main');
     await page.keyboard.press('Tab');
-    expect(await focused(page)).toContain('Refresh');
+    await eventually(async () => (await focused(page)).includes('Refresh'));
     await page.keyboard.press('?');
     const help = page.getByRole('dialog', { name: 'Keyboard' });
     await help.getByText('Refresh').waitFor();
     await page.keyboard.press('Escape');
     await help.waitFor({ state: 'detached' });
-    expect(await focused(page)).toContain('Refresh');
+    await eventually(async () => (await focused(page)).includes('Refresh'));
     await page.keyboard.press('Shift+Tab');
     expect(await focused(page)).toContain('API documentation');
   });
