@@ -19,9 +19,9 @@ export const addNote = endpoint({
   answers: { 201: Note },
   problems: ['not_found'],
   async handle({ api, caller, params: { id }, body: { text, reviewer } }) {
-    const isFor = caller.role === 'reviewer' || reviewer !== undefined;
     await visibleTicket(api, caller, id);
-    return answer(201, view(await api.services.notes.add(id, isFor ? personOf(caller, reviewer) : caller.actor, text)));
+    const by = personOf(caller, reviewer ?? caller.actor);
+    return answer(201, view(await api.services.notes.add(id, by, text)));
   },
 });
 

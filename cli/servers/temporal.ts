@@ -74,7 +74,7 @@ export async function startTemporal(o: TemporalServerOptions): Promise<TemporalS
 /**
  * A server whose process lives but that answers no one has to be started again: the SQLite driver of some versions gets
  * stuck for good (temporalio/temporal#9198).
- * @returns why, when it has answered nothing for so long; never, when it ends before
+ * @returns why, when it has answered nothing for so long; what `ended` says, when it ends before
  */
 async function untilSilent(ask: () => Promise<void>, ended: Promise<string>, patienceMs: number): Promise<string> {
   let running = true;

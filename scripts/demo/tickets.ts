@@ -108,7 +108,7 @@ async function report(counts: number[]): Promise<void> {
   );
   console.log('tickets held by two at once         0');
   console.log(`decisions per reviewer              ${Math.min(...counts)} to ${Math.max(...counts)}`);
-  console.log(`decided by someone who rated it    ${own} of ${sites.length}`);
+  console.log(`decided by someone who rated it     ${own} of ${sites.length}`);
   console.log(
     `same as the majority of all ratings ${agree} of ${sites.length} (${Math.round((agree / sites.length) * 100)} %)`,
   );
