@@ -61,7 +61,7 @@ export const invalidateCase = endpoint({
   method: 'post',
   path: '/v1/cases/{id}/invalidate',
   tag: 'Cases',
-  summary: 'No one needs to judge it any more; its holders are told',
+  summary: 'No one needs to judge it any more; its holders are notified',
   roles: ['producer'],
   params: IdParam,
   body: InvalidateCase,

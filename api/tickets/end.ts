@@ -45,7 +45,7 @@ export const invalidateTicket = endpoint({
   method: 'post',
   path: '/v1/tickets/{id}/invalidate',
   tag: 'Tickets',
-  summary: 'No one needs to decide it any more; a holder is told',
+  summary: 'No one needs to decide it any more; a holder is notified',
   roles: ['producer'],
   params: IdParam,
   body: Invalidate,

@@ -1820,7 +1820,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * No one needs to decide it any more; a holder is told
+         * No one needs to decide it any more; a holder is notified
          * @description Roles: producer, admin.
          */
         post: {
@@ -7350,7 +7350,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * No one needs to judge it any more; its holders are told
+         * No one needs to judge it any more; its holders are notified
          * @description Roles: producer, admin.
          */
         post: {

@@ -28,7 +28,7 @@ export const lists = {
   bulk: {
     label: 'Invalidate several',
     title: (queue: string) => `Invalidate tickets of ${queue}`,
-    will: 'Open tickets that fit are invalidated: no one can decide them any more, holders lose their lease and are told. This is final. The preview shows what it hits and changes nothing.',
+    will: 'Open tickets that fit are invalidated: no one can decide them any more, holders lose their lease and are notified. This is final. The preview shows what it hits and changes nothing.',
     allOpen: 'All open ones',
     below: 'Priority below',
     preview: 'Preview',
