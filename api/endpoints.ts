@@ -20,7 +20,7 @@ import { attentionEndpoint, overviewEndpoint } from './figures/overview.ts';
 import { latenessEndpoint, peopleEndpoint } from './figures/people.ts';
 import { figuresEndpoint } from './figures/series.ts';
 import { jobCommand } from './jobs/commands.ts';
-import { getJob, jobWorkflow, listJobEvents, listTopicJobs } from './jobs/get.ts';
+import { buryJob, getJob, jobWorkflow, listJobEvents, listTopicJobs } from './jobs/get.ts';
 import {
   deleteScheduleEndpoint,
   getScheduleEndpoint,
@@ -115,6 +115,7 @@ export const endpoints = [
   explain,
   jobCommand,
   getJob,
+  buryJob,
   listJobEvents,
   jobWorkflow,
   putTopicEndpoint,

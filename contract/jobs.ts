@@ -1,5 +1,16 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, isTimezone, Json, oneOf, orNull, PageByTime, TEN_YEARS, Token, WaitSeconds } from './common.ts';
+import {
+  Callback,
+  isTimezone,
+  Json,
+  oneOf,
+  orNull,
+  PageByTime,
+  Reason,
+  TEN_YEARS,
+  Token,
+  WaitSeconds,
+} from './common.ts';
 
 const CONTROL = String.raw`\u0000-\u001f\u007f-\u009f`;
 /** For the document: no control characters. */
@@ -85,6 +96,8 @@ export const JobRelease = z
 export const JobBury = z
   .strictObject({ command: z.literal('bury'), id: JobId, token: Token, priority: JobPriority.optional() })
   .openapi('JobBury');
+/** By an operator, without a token. */
+export const BuryJob = z.strictObject({ reason: Reason }).openapi('BuryJob');
 export const JobKick = z
   .strictObject({ command: z.literal('kick'), topic: Topic, count: z.number().int().min(1).max(1_000_000).default(1) })
   .openapi('JobKick');

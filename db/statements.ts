@@ -387,6 +387,7 @@ export interface Statements {
   delete_jobs: { params: { ids: (string | null)[]; actors: (string | null)[]; alsoReserved: (boolean | null)[] }; row: ItemRow; moves: true };
   release_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; delays: (number | null)[]; priorities: (number | null)[] }; row: ItemRow; moves: true };
   bury_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; priorities: (number | null)[] }; row: ItemRow; moves: true };
+  put_job_aside: { params: { actor: string; reason: string; id: string }; row: ItemRow; moves: true };
   return_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; undelivered: boolean }; row: ItemRow; moves: true };
   kick_topic: { params: { topic: string; state?: string | null; since?: Date | string | null; limit: number; actor: string }; row: ItemRow & { kicked_from: Columns['kick_topic.kicked_from'] }; moves: true };
   kick_job: { params: { actor: string; id: string }; row: ItemRow; moves: true };

@@ -67,10 +67,11 @@ export const job = defineKind({
       available: 'ready',
       reserved: 'held',
       kicked: 'ready',
+      buried: 'buried',
       ...ends,
       ...stays('delayed', 'parked', 'refused'),
     },
-    ready: { reserved: 'held', ...ends, ...stays('ready', 'refused') },
+    ready: { reserved: 'held', buried: 'buried', ...ends, ...stays('ready', 'refused') },
     held: {
       released: ['ready', 'delayed'],
       reclaimed: 'ready',

@@ -72,6 +72,10 @@ export function queueStatsView({ counts, oldest_waiting_seconds, claims_per_minu
   };
 }
 
+/** What leaves the state of a ticket as it is. */
+const whileOpen = ['changed', 'escalated', 'parked', 'refused', 'noted'] as const;
+const afterEnd = ['delivered', 'delivery_failed', 'refused', 'noted'] as const;
+
 const ends = { decided: 'settled', invalidated: 'invalidated', expired: 'expired' } as const;
 
 /** A moderation ticket. */
@@ -83,12 +87,12 @@ export const ticket = defineKind({
     delayed: {
       available: 'ready',
       ...ends,
-      ...stays('delayed', 'changed', 'transferred', 'escalated', 'parked', 'refused', 'noted'),
+      ...stays('delayed', ...whileOpen, 'transferred'),
     },
     ready: {
       claimed: 'held',
       ...ends,
-      ...stays('ready', 'changed', 'transferred', 'escalated', 'parked', 'refused', 'noted'),
+      ...stays('ready', ...whileOpen, 'transferred'),
     },
     held: {
       released: ['ready', 'delayed'],
@@ -97,12 +101,12 @@ export const ticket = defineKind({
       transferred: 'ready',
       dead: 'dead',
       ...ends,
-      ...stays('held', 'changed', 'escalated', 'parked', 'refused', 'noted'),
+      ...stays('held', ...whileOpen),
     },
-    settled: stays('settled', 'delivered', 'delivery_failed', 'refused', 'noted'),
-    invalidated: stays('invalidated', 'delivered', 'delivery_failed', 'refused', 'noted'),
-    expired: stays('expired', 'delivered', 'delivery_failed', 'refused', 'noted'),
-    dead: stays('dead', 'delivered', 'delivery_failed', 'refused', 'noted'),
+    settled: stays('settled', ...afterEnd),
+    invalidated: stays('invalidated', ...afterEnd),
+    expired: stays('expired', ...afterEnd),
+    dead: stays('dead', ...afterEnd),
   },
   leased: 'one',
   workflow: untilItsEnd('ticket'),

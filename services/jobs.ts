@@ -8,17 +8,14 @@ import type { Gone } from '../runtime/waiting.ts';
 import { share, sharePerGroup } from './batching.ts';
 import type { ItemService } from './items.ts';
 import { adding, type JobAdding, type Needs } from './jobs-adding.ts';
+import { aside, type JobsAside, type Waiting } from './jobs-aside.ts';
+import { type Find, finding, idOf, type JobRef, unknown } from './jobs-finding.ts';
 import { Problem } from './problems.ts';
 import type { QueueService } from './queues.ts';
 import { isSettledBy, newToken } from './tokens.ts';
 
-/** Jobs that one statement kicks, which bounds how long it locks. */
-const KICKED_TOGETHER = 1_000;
 /** Jobs in one statement: enough for the batches of several callers, short enough for a caller with a single job. */
 const MOST_TOGETHER = 512;
-
-/** A job by its id, or by the number that it has over beanstalkd's protocol. */
-type JobRef = string | number;
 
 export interface Reservation {
   id: string;
@@ -38,13 +35,11 @@ interface PopRequest {
   tcp?: boolean;
 }
 
-type Waiting = 'ready' | 'delayed' | 'buried';
-
 /**
  * The commands of jobs (S3), over HTTP and beanstalkd's protocol alike. Statements of concurrent calls are shared. They
  * throw a Problem: `not_found`, and for a token that is of no live reservation `not_open` or `lease_lost`.
  */
-export interface JobService extends JobAdding {
+export interface JobService extends JobAdding, JobsAside {
   /** At least one job if there is one; waits for the first only. */
   pop(request: PopRequest): Promise<Popped[]>;
   /** Pops for a topic's push target: `count` at most, and never more than `limit` at once over all processes. */
@@ -69,10 +64,6 @@ export interface JobService extends JobAdding {
   bury(reservation: Reservation, priority?: number): Promise<Item>;
   /** Makes the jobs ready whose connection is gone, as far as they are still reserved. */
   giveBack(reservations: Reservation[]): Promise<void>;
-  /** Makes `count` buried jobs of a topic ready, or where none is buried delayed ones; @returns how many it were. */
-  kick(topic: string, count: number, actor: string): Promise<number>;
-  /** @returns whether it was buried or delayed */
-  kickOne(job: JobRef, actor: string): Promise<boolean>;
   get(job: JobRef): Promise<Item>;
   /** The first of a topic's jobs in a state, in the order in which they leave it. */
   first(topic: string, state: Waiting): Promise<Item | undefined>;
@@ -89,7 +80,7 @@ export function jobService(runtime: Runtime, needs: Needs): JobService {
     ...reserving(runtime, needs.queues),
     ...ending(db, find),
     ...holding(db, needs.items),
-    ...kicking(db, find),
+    ...aside(db, find),
     get: find,
     first: async (topic, state) => (await db.run(`peek_${state}`, { topic }))[0],
     list: (filter, limit) => needs.items.list('job', filter, limit),
@@ -99,31 +90,6 @@ export function jobService(runtime: Runtime, needs: Needs): JobService {
     },
   };
 }
-
-/** @throws Problem `not_found` */
-function unknown(job: JobRef): never {
-  throw new Problem('not_found', `there is no job ${job}`);
-}
-
-/** The job, open or not. @throws Problem `not_found` */
-type Find = (job: JobRef) => Promise<Item>;
-
-function finding(db: Db): Find {
-  const byNumber = share<number, Item | undefined>(
-    async (numbers) => {
-      const rows = new Map((await db.run('jobs_by_number', { numbers })).map((row) => [row.seq, row]));
-      return numbers.map((number) => rows.get(number));
-    },
-    { keys: () => [] },
-  );
-  return async (job) => {
-    const item =
-      typeof job === 'number' ? await byNumber(job) : (await db.run('get_items', { kind: 'job', ids: [job] }))[0];
-    return item ?? unknown(job);
-  };
-}
-
-const idOf = async (find: Find, job: JobRef) => (typeof job === 'string' ? job : (await find(job)).id);
 
 function reserving(
   { db, waiters }: Runtime,
@@ -268,29 +234,4 @@ async function explain(db: Db, { id, token }: Reservation, repeats?: string): Pr
   if (repeats !== undefined && found.named_why === repeats) return found;
   const { detail, code, ...fields } = refusalOf(found);
   throw new Problem(code, found.overdue ? 'the reservation ran out' : detail, fields);
-}
-
-function kicking(db: Db, find: Find): Pick<JobService, 'kick' | 'kickOne'> {
-  return {
-    async kick(topic, count, actor) {
-      let kicked = 0;
-      let begun: { state: Waiting; since: Date } | undefined;
-      while (kicked < count) {
-        const limit = Math.min(KICKED_TOGETHER, count - kicked);
-        const rows = await db.move('kick_topic', { topic, limit, actor, ...begun });
-        kicked += rows.length;
-        const [first] = rows;
-        if (!first || rows.length < limit) break;
-        // a Date has milliseconds, the database's clock has more
-        begun ??= { state: first.kicked_from, since: new Date(first.updated_at.getTime() + 1) };
-      }
-      return kicked;
-    },
-    async kickOne(job, actor) {
-      const id = await idOf(find, job);
-      const kicked = await db.move('kick_job', { id, actor });
-      if (kicked.length === 0) await find(id);
-      return kicked.length > 0;
-    },
-  };
 }

@@ -1,5 +1,5 @@
 import { Page, pageOf } from '../../contract/common.ts';
-import { Job, JobFilter, JobParam, TopicParam } from '../../contract/jobs.ts';
+import { BuryJob, Job, JobFilter, JobParam, TopicParam } from '../../contract/jobs.ts';
 import { TicketEvent, TicketWorkflow } from '../../contract/tickets.ts';
 import { coreState } from '../../domain/items.ts';
 import { jobView } from '../../domain/jobs.ts';
@@ -46,6 +46,21 @@ export const jobWorkflow = endpoint({
   answers: { 200: TicketWorkflow },
   problems: ['not_found'],
   handle: async ({ api, params: { id } }) => ok(await askWorkflow(api, await api.services.jobs.get(id))),
+});
+
+export const buryJob = endpoint({
+  method: 'post',
+  path: '/v1/jobs/{id}/bury',
+  tag: 'Jobs',
+  summary: 'Put an open job aside until it is kicked, without its token: whoever has it reserved loses it',
+  roles: ['consumer'],
+  params: JobParam,
+  body: BuryJob,
+  answers: { 200: Job },
+  problems: ['not_found', 'not_open'],
+  async handle({ api, caller, params: { id }, body: { reason } }) {
+    return ok(jobView(await api.services.jobs.putAside(id, caller.actor, reason)));
+  },
 });
 
 export const listTopicJobs = endpoint({

@@ -3,6 +3,7 @@ import type { Report } from '../report.ts';
 import { apiCpu } from './api-cpu.ts';
 import { cases } from './cases.ts';
 import { claims } from './claims.ts';
+import { consoles } from './consoles.ts';
 import { delayed } from './delayed.ts';
 import { depth } from './depth.ts';
 import { endToEnd } from './end-to-end.ts';
@@ -149,5 +150,12 @@ export const scenarios: Record<string, Scenario> = {
       'As part 9, while another session of the same database keeps a transaction open that has read something: what dies meanwhile stays in the tables and ' +
       'indexes, and a queue that looks for its next row among the dead gets slower with every job. The first and the last part of the same run are compared, and the last with that of the rivals.',
     run: heldOpen,
+  },
+  consoles: {
+    title: '16 · Open consoles while nothing happens',
+    note:
+      'A real browser shows the page for a minute after it has settled; what it asks for in that minute is then asked by 100 at once, each with its own connection, its own minute and ' +
+      'its own stream of events. CPU of the API’s process, over a minute, less what it takes without any.',
+    run: consoles,
   },
 };

@@ -49,6 +49,18 @@ select * from give_back('job', :ids, :tokens, p_delays => :delays, p_priorities 
 -- Puts reserved jobs aside until they are kicked, in the order of the call, with another priority where one is given.
 select * from give_back('job', :ids, :tokens, p_reason => 'asked', p_bury => true, p_priorities => :priorities);
 
+-- name: put_job_aside
+-- moves
+-- For an operator, whatever open state it is in: who has it reserved loses it.
+update item i
+   set state = 'buried', buried_seq = nextval('item_buried'), wake_at = null,
+       lease_id = null, holder = null, granted_at = null, expires_at = null,
+       version = nextval('item_version'), event_seq = i.event_seq + 1,
+       last_event = 'buried', last_actor = :actor, last_data = json_build_object('reason', :reason::text), updated_at = t.now
+  from (select clock_timestamp() as now) t
+ where i.kind = 'job' and i.id = :id and i.state in ('ready', 'delayed', 'held')
+returning i.*;
+
 -- name: return_jobs
 -- moves
 -- Makes reserved jobs ready, because the connection that held them is gone. Delay and priority stay, and it does not
@@ -115,7 +127,7 @@ select i.seq, i.queue, i.state, i.priority, i.attempts, i.delay_seconds, coalesc
        n.timeouts, n.releases, n.buries, n.kicks
   from item i cross join (select clock_timestamp() as now) t
  cross join lateral (
-   select count(*) filter (where e.type = 'reclaimed' or (e.type = 'buried' and e.data ->> 'reason' = 'attempts'))::integer as timeouts,
+   select count(*) filter (where e.type = 'reclaimed' or (e.type = 'buried' and e.actor = 'system'))::integer as timeouts,
           count(*) filter (where e.type = 'released' and e.data ->> 'reason' is null)::integer as releases,
           count(*) filter (where e.type = 'buried')::integer as buries,
           count(*) filter (where e.type = 'kicked')::integer as kicks

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import { claimOne } from '../support/client.ts';
 import { digestOf, expectProblem } from '../support/problems.ts';
-import { nameOf, pathOf, SECRET } from '../support/samples.ts';
+import { SECRET } from '../support/sample-bodies.ts';
+import { nameOf, pathOf } from '../support/samples.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api, sql } = await startTestSystem({ DOCKET_ALLOW_PRIVATE_CALLBACKS: '0' });

@@ -104,6 +104,10 @@ describe('a scenario for each kind', () => {
     await job('bury', { id: held.id, token: held.token });
     await job('finish', { id: 'one' });
     await refuse('job', 'one');
+    for (const delay of [0, 600]) {
+      await job('add', { topic: 'aside', id: `aside-${delay}`, delay, TTR: 60, body: 1 });
+      expect((await api.post(`/v1/jobs/aside-${delay}/bury`, { reason: 'later' })).body.state).toBe('buried');
+    }
     await job('add', { topic: 'seen', id: 'two', delay: 0, TTR: 60, body: 1 });
     await job('delete', { id: 'two' });
   });

@@ -1,4 +1,4 @@
-import type { FieldKind } from './samples.ts';
+import type { FieldKind } from './sample-bodies.ts';
 
 /** A value that only raw JSON text can say, or that would cost a large literal here. */
 export class Raw {

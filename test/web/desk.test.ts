@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
-import { eventTypes, eventually } from '../support/client.ts';
+import { claimOne, eventTypes, eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, configure, ticket } from '../support/tickets.ts';
 
@@ -163,7 +163,7 @@ describeInBrowser('the review desk', () => {
     await add(api, 'empty', { id: 'empty-0', requires: ['french'] });
     await add(api, 'empty', { id: 'empty-1', exclude: ['anna'] });
     const page = await open('empty', 'anna');
-    await page.getByText('1 need skills that you have not said you have.').waitFor();
+    await page.getByText('1 needs skills that you have not said you have.').waitFor();
     await page.getByText('1 must not go to you.').waitFor();
     await page.getByText('Why not a certain ticket?').click();
     await page.getByLabel('Ticket').fill('empty-0');
@@ -172,6 +172,26 @@ describeInBrowser('the review desk', () => {
     await page.getByLabel('Ticket').blur();
     await add(api, 'empty', { id: 'empty-2' });
     await heading(page, 'empty-2').waitFor();
+  });
+
+  test('S0.2 why a reviewer got this one: skills, order, priority, and that it was handed out before', async () => {
+    await configure(api, 'why', { ageing: { secondsPerLevel: 60 }, maxHeld: 2 });
+    await add(api, 'why', { id: 'why-1', requires: ['french'], priority: 7 });
+    const { lease } = await claimOne(api, 'why', 'ben', { skills: ['french'] });
+    await api.post('/v1/tickets/why-1/release', { token: lease.token });
+    const page = await browser.open(`${api.url}/desk`, { person: 'anna' });
+    await page.getByRole('textbox', { name: 'My skills' }).fill('french');
+    await page.keyboard.press('Enter');
+    await page.getByText('Saved in this browser.').waitFor();
+    await page.goto(`${api.url}/desk/why`);
+    await heading(page, 'why-1').waitFor();
+    await page.getByText('Why did I get this one?').click();
+    const lines = page.locator('.desk-why li');
+    await lines.getByText('It requires skills that you have: french.').waitFor();
+    await lines.getByText('It was handed out before (1×) and came back undecided.').waitFor();
+    await lines.getByText('1 min of waiting count as one level.').waitFor();
+    await lines.getByText('priority 7').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
   });
 
   test.each([

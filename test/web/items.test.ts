@@ -104,6 +104,21 @@ describeInBrowser('the page of an item', () => {
     expect((await api.get('/v1/jobs/job-2')).body.state).toBe('deleted');
   });
 
+  test('S3 a job that is buried from its page is given to no one until it is kicked there', async () => {
+    await api.post('/v1/jobs', { command: 'add', topic: 'aside', id: 'aside-1', body: 1, TTR: 600 });
+    const [{ token }] = (await api.post('/v1/jobs', { command: 'pop', topic: 'aside', count: 1 })).body.jobs;
+    const page = await browser.open(at('job', 'aside-1'));
+    await fact(page, 'State').first().getByText('Reserved').waitFor();
+    await act(page, 'Bury', 'Put this job aside', { Reason: 'poisonous' });
+    await fact(page, 'State').first().getByText('Buried').waitFor();
+    await page.getByText('poisonous').first().waitFor();
+    expect(await page.getByRole('button', { name: 'Bury' }).count()).toBe(0);
+    expect((await api.post('/v1/jobs', { command: 'finish', id: 'aside-1', token })).body.success).toBe(false);
+    expect((await api.post('/v1/jobs', { command: 'pop', topic: 'aside' })).body.id).toBeNull();
+    await act(page, 'Kick', 'Make this job ready now');
+    expect((await api.post('/v1/jobs', { command: 'pop', topic: 'aside' })).body.id).toBe('aside-1');
+  });
+
   test('S2 a case: votes as they come, and invalidated with its reason', async () => {
     await court(api, 'panel', { votesToWin: 3 });
     await jurors(api, 'panel', numbered(3));
@@ -146,7 +161,7 @@ describeInBrowser('the page of an item', () => {
     await add(api, 'why', { id: 'why-0', priority: 5 });
     await add(api, 'why', { id: 'why-1', requires: ['french'], exclude: ['carl'] });
     const page = await browser.open(at('ticket', 'why-1'));
-    await page.getByText('1 tickets go before it.').waitFor();
+    await page.getByText('1 ticket goes before it.').waitFor();
     await page.getByText('Only someone with these skills is offered it: french.').waitFor();
     await page.getByText('No one has claimed anything from why').waitFor();
     const person = page.getByLabel('Is it offered to this person?');

@@ -7,6 +7,9 @@ import { put } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, decide, ticket } from '../support/tickets.ts';
 
+/** Tickets of a large queue. */
+const MANY = process.env.DOCKET_NIGHTLY ? 1_000_000 : 100_000;
+
 const system = await startTestSystem();
 const { api, sql } = system;
 
@@ -188,10 +191,10 @@ describeInBrowser('lists and search', () => {
     await dialog.getByLabel('Priority below').fill('5');
     await dialog.getByRole('button', { name: 'Invalidate 2' }).waitFor({ state: 'detached' });
     await dialog.getByRole('button', { name: 'Preview' }).click();
-    await dialog.getByText('It hits 1 tickets.').waitFor();
+    await dialog.getByText('It hits 1 ticket.').waitFor();
   });
 
-  test('S0.3 a queue of 100,000 tickets is listed by the same few calls, which take no longer than those of a small one', async () => {
+  test(`S0.3 a queue of ${MANY.toLocaleString('en-US')} tickets is listed by the same few calls, which take no longer than those of a small one`, async () => {
     await add(api, 'few', { id: 'few-1' });
     await add(api, 'many', { id: 'many-1' });
     await sql('alter table item disable trigger user');
@@ -199,7 +202,7 @@ describeInBrowser('lists and search', () => {
         first_available_at, event_seq, last_event, last_actor, updated_at)
       select 'ticket', 'many-' || n, 'many', 'ready', n, '{}', '\\x00', nextval('item_version'), t.at, t.at, t.at, 1,
         'created', 'loader', now()
-      from generate_series(2, 100000) n cross join lateral (select now() - interval '1 day' - n * interval '1 ms' as at) t`);
+      from generate_series(2, ${MANY}) n cross join lateral (select now() - interval '1 day' - n * interval '1 ms' as at) t`);
     await sql('alter table item enable trigger user');
     await sql('analyze item');
     const page = await browser.open(at('/queues/ticket/few'));
@@ -241,7 +244,7 @@ describeInBrowser('lists and search', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     await page.getByRole('button', { name: 'Invalidate several' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Preview' }).click();
-    await page.getByRole('dialog').getByText('It hits').waitFor();
+    await page.getByRole('dialog').locator('strong').getByText('It hits').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await page.goto(at('/search'));
     await page.getByRole('table').waitFor();

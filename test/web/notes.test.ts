@@ -44,9 +44,47 @@ describeInBrowser('notes on a ticket', () => {
     await page.getByRole('heading', { name: 'Ticket s-2' }).waitFor();
     expect(await page.getByLabel('New note').filter({ visible: true }).inputValue()).toBe('');
     await page.getByLabel('New note').filter({ visible: true }).fill('of the second');
-    await page.getByRole('button', { name: 'Add note' }).filter({ visible: true }).click();
+    const ofTicket = page.getByRole('region', { name: 'Notes', exact: true }).filter({ visible: true });
+    await ofTicket.getByRole('button', { name: 'Add note' }).click();
     await eventually(async () => (await written('s-2')).length === 1);
     expect(await written('s-1')).toEqual([]);
+  });
+
+  test('a half-written note outlives its ticket: decided, undone or lost, it can still be added or discarded', async () => {
+    await configure(api, 'halves', { maxHeld: 2 });
+    for (const id of ['v-1', 'v-2', 'v-3']) await add(api, 'halves', { id });
+    const page = await browser.open(`${api.url}/desk/halves`, { person: 'anna' });
+    const field = page.getByLabel('New note').filter({ visible: true });
+    const decide = async (id: string) => {
+      await page.getByRole('heading', { name: `Ticket ${id}` }).focus();
+      await page.keyboard.press('1');
+    };
+    await page.getByRole('heading', { name: 'Ticket v-1' }).waitFor();
+    await field.fill('half a thought');
+    await decide('v-1');
+    await page.getByRole('heading', { name: 'Ticket v-2' }).waitFor();
+    expect(await page.getByLabel('Note on ticket v-1').inputValue()).toBe('half a thought');
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('heading', { name: 'Ticket v-2' }).focus();
+    await page.keyboard.press('u');
+    await page.getByRole('heading', { name: 'Ticket v-1' }).waitFor();
+    expect(await field.inputValue()).toBe('half a thought');
+    await decide('v-1');
+    await page.getByLabel('Note on ticket v-1').fill('a whole one');
+    await page.getByRole('region', { name: 'Notes that you have not added yet' }).getByText('Add note').click();
+    await eventually(async () => (await written('v-1')).length === 1);
+    expect(await written('v-1')).toEqual([['anna', 'a whole one']]);
+    await field.fill('on what gets lost');
+    await api.post('/v1/tickets/v-2/invalidate', { reason: 'spam' });
+    await page.getByRole('heading', { name: 'You have lost this ticket' }).waitFor();
+    expect(await field.inputValue()).toBe('on what gets lost');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Next ticket' }).click();
+    await page.getByRole('heading', { name: 'Ticket v-3' }).waitFor();
+    await page.getByLabel('Note on ticket v-2').waitFor();
+    await page.getByRole('button', { name: 'Discard note' }).click();
+    await page.getByLabel('Note on ticket v-2').waitFor({ state: 'hidden' });
+    expect(await written('v-2')).toEqual([]);
   });
 
   test('an operator sees notes on the page of a ticket as they come, and adds one', async () => {

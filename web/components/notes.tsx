@@ -20,12 +20,27 @@ interface Props {
   reviewer?: string;
   /** Which events mean a new one. */
   on?: (event: LiveEvent) => boolean;
+  /** The note that is being written, where it is to outlive the list; left out: it ends with it. */
+  draft?: Draft | undefined;
+}
+
+/** A note as far as it is written. */
+export interface Draft {
+  text: string;
+  write: (text: string) => void;
+}
+
+/** Leaves a note on a ticket. @throws CallError */
+export async function addNote(id: string, text: string, reviewer: string | undefined): Promise<void> {
+  const body = { text, ...(reviewer !== undefined && { reviewer }) };
+  await data(api.POST('/v1/tickets/{id}/notes', { params: { path: { id } }, body }));
 }
 
 /** What people have left on a ticket for those who see it next, and a field for one more. */
-export function Notes({ id, reviewer, on }: Props) {
+export function Notes({ id, reviewer, on, draft }: Props) {
   const t = texts.value.common.notes;
   const path = { id };
+  const [text, write] = useState('');
   const notes = usePages(
     (cursor, signal) =>
       data(api.GET('/v1/tickets/{id}/notes', { params: { path, query: cursor ? { cursor } : {} }, signal })),
@@ -33,8 +48,7 @@ export function Notes({ id, reviewer, on }: Props) {
     on,
   );
   const add = async (text: string) => {
-    const body = { text, ...(reviewer !== undefined && { reviewer }) };
-    await data(api.POST('/v1/tickets/{id}/notes', { params: { path }, body }));
+    await addNote(id, text, reviewer);
     notes.refresh();
   };
   return (
@@ -59,40 +73,55 @@ export function Notes({ id, reviewer, on }: Props) {
           }
         </Loaded>
         <More more={notes.more} of={t.title} />
-        <NewNote add={add} />
+        <NewNote label={t.new} draft={draft ?? { text, write }} add={add} />
       </div>
     </Section>
   );
 }
 
-function NewNote({ add }: { add: (text: string) => Promise<void> }) {
+interface NewNoteProps {
+  label: string;
+  draft: Draft;
+  add: (text: string) => Promise<void>;
+  /** Gives it up, where that takes a button. */
+  discard?: () => void;
+}
+
+/** A field for a note. What could not be added stays in it. */
+export function NewNote({ label, draft: { text, write }, add, discard }: NewNoteProps) {
   const t = texts.value.common.notes;
-  const [text, setText] = useState('');
   const { busy, problem, attempt } = useAttempt();
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     void attempt(async () => {
       await add(text.trim());
-      setText('');
+      write('');
     });
   };
   return (
     <form onSubmit={submit}>
-      <Field label={t.new} hint={t.hint}>
+      <Field label={label} hint={t.hint}>
         {(bound) => (
           <textarea
             {...bound}
             rows={2}
             maxLength={MOST_CHARACTERS}
             value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
+            onInput={(event) => write(event.currentTarget.value)}
           />
         )}
       </Field>
       {problem && <ProblemNote problem={problem} />}
-      <button type="submit" disabled={busy || text.trim() === ''}>
-        {t.add}
-      </button>
+      <div class="actions">
+        <button type="submit" disabled={busy || text.trim() === ''}>
+          {t.add}
+        </button>
+        {discard && (
+          <button type="button" onClick={discard}>
+            {t.discard}
+          </button>
+        )}
+      </div>
     </form>
   );
 }

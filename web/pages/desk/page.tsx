@@ -7,7 +7,6 @@ import { useStream } from '../../api/stream.ts';
 import { Loaded, Loading, ProblemNote } from '../../components/feedback.tsx';
 import { number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
-import { Notes } from '../../components/notes.tsx';
 import { Page, Section } from '../../components/page.tsx';
 import { personAt } from '../../components/person.ts';
 import { ChoosePerson, PersonShown } from '../../components/person.tsx';
@@ -17,6 +16,7 @@ import { Decision } from './decision.tsx';
 import { Desk } from './desk.ts';
 import './desk.css';
 import { LeaveDialog, type Leaving } from './leave.tsx';
+import { DeskNotes } from './notes.tsx';
 import { NothingYet } from './nothing.tsx';
 import type { Held } from './shelf.ts';
 import { skills } from './skills.ts';
@@ -86,13 +86,8 @@ function Work({ settings, who }: { settings: Schemas['Queue']; who: Who }) {
       <LateNotes late={shelf.late} dismiss={() => desk.dismissLate()} />
       {desk.problem.value && <ProblemNote problem={desk.problem.value} retry={() => void desk.fill()} />}
       {lost && <LostView desk={desk} />}
-      {current && <AtTicket key={current.ticket.id} desk={desk} held={current} schema={settings.form ?? null} />}
-      {[...(current ? [current] : []), ...shelf.ready].map(({ ticket: { id } }) => (
-        // those of a ticket that was claimed ahead are there with it
-        <div key={id} class="desk-notes" hidden={id !== current?.ticket.id}>
-          <Notes id={id} reviewer={who.reviewer} />
-        </div>
-      ))}
+      {current && <AtTicket key={current.ticket.id} desk={desk} held={current} settings={settings} />}
+      <DeskNotes shelf={shelf} reviewer={who.reviewer} />
       {!current && !lost && <Between desk={desk} who={who} />}
       {pending && <PendingNote pending={pending} desk={desk} isAll={!current && !lost} />}
       <Session desk={desk} />
@@ -120,7 +115,7 @@ function LostView({ desk }: { desk: Desk }) {
   return <LostNote lost={lost} draft={desk.drafts.value[lost.ticket.id]} goOn={() => desk.goOn()} />;
 }
 
-function AtTicket({ desk, held, schema }: { desk: Desk; held: Held; schema: object | null }) {
+function AtTicket({ desk, held, settings }: { desk: Desk; held: Held; settings: Schemas['Queue'] }) {
   const t = texts.value.desk;
   const [revealed, setRevealed] = useState(false);
   const [leaving, setLeaving] = useState<Leaving>(null);
@@ -135,12 +130,12 @@ function AtTicket({ desk, held, schema }: { desk: Desk; held: Held; schema: obje
   ];
   return (
     <div class="desk-work">
-      <TicketView held={held} revealed={revealed} />
+      <TicketView held={held} settings={settings} revealed={revealed} />
       <div class="desk-side">
         {held.problem && <ProblemNote problem={held.problem} />}
         <Decision
           held={held}
-          schema={schema}
+          schema={settings.form ?? null}
           draft={desk.drafts.value[id] ?? {}}
           fillIn={(draft) => desk.fillIn(id, draft)}
           decide={(decision) => desk.decide(decision)}

@@ -1,11 +1,20 @@
+import type { Schemas } from '../../api/client.ts';
 import { Body } from '../../components/body/body.tsx';
 import { moment, number } from '../../components/format.ts';
 import { LeaseTime } from '../../components/lease.tsx';
 import { texts } from '../../texts/texts.ts';
 import type { Held } from './shelf.ts';
+import { Why } from './why.tsx';
+
+interface Props {
+  held: Held;
+  settings: Schemas['Queue'];
+  /** Whether images are shown. */
+  revealed: boolean;
+}
 
 /** What the reviewer decides about. */
-export function TicketView({ held, revealed }: { held: Held; revealed: boolean }) {
+export function TicketView({ held, settings, revealed }: Props) {
   const t = texts.value.desk;
   const { ticket } = held;
   const facts: [string, string | null][] = [
@@ -39,6 +48,7 @@ export function TicketView({ held, revealed }: { held: Held; revealed: boolean }
             ),
         )}
       </dl>
+      <Why ticket={ticket} settings={settings} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it with the arrow keys */}
       <section class="desk-body" aria-label={t.content} tabIndex={0}>
         <Body value={ticket.body} revealed={revealed} />

@@ -74,11 +74,18 @@ function JobActions({ job: { id, state }, refresh }: { job: Job; refresh: () => 
     await command({ command: name, id } as Schemas['JobCommand']);
     refresh();
   };
+  const bury = async (reason: string) => {
+    await data(api.POST('/v1/jobs/{id}/bury', { params: { path: { id } }, body: { reason } }));
+    refresh();
+  };
   const isKickable = state === 'buried' || state === 'delayed';
   const isReserved = state === 'reserved';
   return (
     <>
       {mayAct('consumer') && isKickable && <Action {...t.kick} will={t.kickWill} run={send('kick')} />}
+      {mayAct('consumer') && state !== 'buried' && (
+        <Action {...t.bury} will={isReserved ? t.buryReservedWill : t.buryWill} reason="required" run={bury} />
+      )}
       {mayAct('consumer') && (
         <Action {...t.finish} will={isReserved ? t.finishReservedWill : t.finishWill} run={send('finish')} />
       )}

@@ -5,7 +5,9 @@ import { number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
 import { ForbiddenPage, Page, Section } from '../../components/page.tsx';
 import { isListKind, type ListKind, queuePath, READERS } from '../../links.ts';
+import { routes } from '../../routes.ts';
 import { texts } from '../../texts/texts.ts';
+import { pathWith as numbersPath } from '../numbers/wanted.ts';
 import { BulkInvalidate } from './bulk.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { filterIn, STATES, withFilter } from './filters.ts';
@@ -33,8 +35,11 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
   const base = queuePath(kind, queue);
   const filter = filterIn(query, kind);
   useShortcuts([{ key: 'n', does: t.newest, run: () => route(withFilter(base, { ...filter, cursor: '' })) }]);
+  const numbers = mayAct(...routes.numbers.roles) && (
+    <a href={numbersPath({ kind, queue, range: 'day' })}>{t.overTime}</a>
+  );
   return (
-    <Page title={`${t.queueOf[kind]} ${queue}`}>
+    <Page title={`${t.queueOf[kind]} ${queue}`} actions={numbers}>
       <States kind={kind} queue={queue} chosen={filter.state} />
       <Section
         title={t.kinds[kind]}

@@ -35,6 +35,9 @@ export const common = {
     hint: 'For whoever sees this ticket next. It stays in its history and cannot be changed.',
     add: 'Add note',
     write: 'Write a note',
+    unfinished: 'Notes that you have not added yet',
+    newOn: (id: string) => `Note on ticket ${id}`,
+    discard: 'Discard note',
   },
   lease: { left: 'Lease', hint: 'Renewed while you are active. When it runs out, someone else gets it.' },
   keys: {

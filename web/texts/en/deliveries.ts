@@ -1,3 +1,5 @@
+import { plural } from './plural.ts';
+
 /** Deliveries: of one item, and over all. */
 export const deliveries = {
   title: 'Callback deliveries',
@@ -22,8 +24,9 @@ export const deliveries = {
   redelivered: 'It is being sent again.',
   redeliverMany: (n: string) => `Redeliver ${n}`,
   redeliverManyTitle: 'Send several again',
-  redeliverManyWill: (n: string) => `${n} deliveries are sent again at once, with the same message ids as before.`,
-  redeliveredMany: (n: string) => `${n} deliveries are being sent again.`,
+  redeliverManyWill: (n: string) =>
+    `${plural(n, 'delivery is', 'deliveries are')} sent again at once, with the same message ids as before.`,
+  redeliveredMany: (n: string) => `${plural(n, 'delivery is', 'deliveries are')} being sent again.`,
   someFailed: (n: string, why: string) => `${n} could not be started: ${why}`,
   due: 'As soon as its host takes a call',
   selectAll: 'Choose all that are shown',

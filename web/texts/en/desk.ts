@@ -1,3 +1,5 @@
+import { plural } from './plural.ts';
+
 /** The review desk. */
 export const desk = {
   queues: 'Choose a queue',
@@ -13,6 +15,18 @@ export const desk = {
   stopHint: 'Gives back what you hold',
   ticket: (id: string) => `Ticket ${id}`,
   meta: { priority: 'Priority', attempts: 'Lease no.', waiting: 'Created', deadline: 'Deadline', requires: 'Skills' },
+  mine: {
+    title: 'Why did I get this one?',
+    resumed: 'You held it already, so it was handed to you again.',
+    requires: (skills: string) => `It requires skills that you have: ${skills}.`,
+    reclaimed: 'Tickets whose lease ran out go before all others here.',
+    before: (n: string) => `It was handed out before (${n}×) and came back undecided.`,
+    byPriority: 'This queue goes by priority, and among equals by how long they have waited.',
+    byAge: (time: string) => `This queue goes by priority and waiting time: ${time} of waiting count as one level.`,
+    escalates: 'Tickets that wait long get a higher priority here.',
+    its: (priority: string, since: string) =>
+      `Of those that may go to you it was the first: priority ${priority}, available since ${since}.`,
+  },
   content: 'Content',
   changed: 'This ticket has been changed while you had it. You see it as it is now.',
   reveal: 'Show or hide images',
@@ -93,12 +107,12 @@ export const desk = {
     waiting: 'The desk waits: a ticket that comes is shown at once.',
     queueEmpty: 'The queue is empty.',
     reasons: {
-      delayed: (n: string) => `${n} become available later.`,
-      held: (n: string) => `${n} are held by others.`,
+      delayed: (n: string) => `${plural(n, 'becomes', 'become')} available later.`,
+      held: (n: string) => `${plural(n, 'is', 'are')} held by others.`,
       excluded: (n: string) => `${n} must not go to you.`,
-      skills: (n: string) => `${n} need skills that you have not said you have.`,
+      skills: (n: string) => `${plural(n, 'needs', 'need')} skills that you have not said you have.`,
       skipped: (n: string) => `${n} you have skipped.`,
-      paused: (n: string) => `The queue is paused; ${n} wait.`,
+      paused: (n: string) => `The queue is paused; ${plural(n, 'waits', 'wait')}.`,
       maxHeld: () => 'You hold as many as this queue allows, in this tab or another.',
     },
     explain: 'Why not a certain ticket?',

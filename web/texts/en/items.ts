@@ -1,3 +1,5 @@
+import { plural } from './plural.ts';
+
 /** Pages of one item: a ticket, job, case, task or occurrence. */
 export const items = {
   title: (kind: string, id: string) => `${kind} ${id}`,
@@ -170,10 +172,12 @@ export const items = {
     ask: 'Ask',
     isHeld: (holder: string, until: string) => `${holder} holds it until ${until}; no one else is offered it before.`,
     isDelayed: (at: string) => `It is delayed: it is offered from ${at} on.`,
-    areAhead: (n: string, most: boolean) => `${most ? `At least ${n}` : n} tickets go before it.`,
+    areAhead: (n: string, most: boolean) =>
+      `${most ? 'At least ' : ''}${plural(n, 'ticket goes', 'tickets go')} before it.`,
     isNext: 'It is the next one: the next reviewer with the skills that it requires gets it.',
     noClaims: (queue: string) => `No one has claimed anything from ${queue} in the last minute.`,
-    claims: (n: string, queue: string) => `${n} claims were made from ${queue} in the last minute.`,
+    claims: (n: string, queue: string) =>
+      `${plural(n, 'claim was', 'claims were')} made from ${queue} in the last minute.`,
     requires: (skills: string) => `Only someone with these skills is offered it: ${skills}.`,
     excludes: (people: string) => `It is not for ${people}.`,
     offeredNext: (person: string) => `Yes: it is the next one that ${person} gets.`,
@@ -224,6 +228,9 @@ export const items = {
     invalidateCaseWill: 'No one can vote any more, and jurors who have it are notified. This is final.',
     kick: { label: 'Kick', title: 'Make this job ready now', done: 'It is ready.' },
     kickWill: 'The next pop of its topic may get it.',
+    bury: { label: 'Bury', title: 'Put this job aside', done: 'It is buried.' },
+    buryWill: 'No consumer gets it until it is kicked.',
+    buryReservedWill: 'The consumer that has it now cannot finish it any more. No one gets it until it is kicked.',
     finish: { label: 'Finish', title: 'Finish this job', done: 'It is finished.' },
     finishWill: 'It counts as done, and no consumer gets it any more. This is final.',
     finishReservedWill: 'It counts as done. The consumer that has it now cannot finish it any more. This is final.',

@@ -1,3 +1,5 @@
+import { plural } from './plural.ts';
+
 /** The jury desk. */
 export const jury = {
   whoHint: 'Cases are claimed and voted on in this name. It is remembered in this browser.',
@@ -64,9 +66,9 @@ export const jury = {
     title: 'No case for you right now',
     waiting: 'The desk asks again every few seconds.',
     reasons: {
-      noVotesLeft: (n: string) => `${n} are with as many jurors as can still change them.`,
+      noVotesLeft: (n: string) => `${plural(n, 'is', 'are')} with as many jurors as can still change them.`,
       voted: (n: string) => `${n} you have voted on.`,
-      party: (n: string) => `${n} are about you or your other accounts.`,
+      party: (n: string) => `${plural(n, 'is', 'are')} about you or your other accounts.`,
       skipped: (n: string) => `${n} you have skipped or declined.`,
       windowFull: () => 'You have seen as many cases as the window allows.',
       notEligible: () => 'You are not on the list of this court.',

@@ -1,3 +1,5 @@
+import { plural } from './plural.ts';
+
 /** Lists of tickets, jobs and cases, and the search. */
 export const lists = {
   kinds: { ticket: 'Tickets', job: 'Jobs', case: 'Cases' },
@@ -6,6 +8,7 @@ export const lists = {
   byId: 'By id',
   byFilter: 'By state, queue, person and time',
   byState: 'By state',
+  overTime: 'Over time',
   id: 'Id',
   idHint: 'Of a ticket, job, case, occurrence, task or review. The beginning is enough for items.',
   open: 'Open',
@@ -32,11 +35,11 @@ export const lists = {
     allOpen: 'All open ones',
     below: 'Priority below',
     preview: 'Preview',
-    hits: (n: string) => `It hits ${n} tickets.`,
+    hits: (n: string) => `It hits ${plural(n, 'ticket', 'tickets')}.`,
     hitsNothing: 'It hits nothing.',
     pinned: 'What is added from now on is not hit.',
     invalidate: (n: string) => `Invalidate ${n}`,
     done: (n: string, skipped: string, any: boolean) =>
-      `${n} tickets have been invalidated${any ? `; ${skipped} had ended meanwhile` : ''}.`,
+      `${plural(n, 'ticket has', 'tickets have')} been invalidated${any ? `; ${skipped} had ended meanwhile` : ''}.`,
   },
 };

@@ -1,4 +1,5 @@
 import { said } from '../said.ts';
+import { plural } from './plural.ts';
 
 /** Tasks, their calendar, groups, templates and the dispatch log. */
 export const tasks = {
@@ -83,7 +84,7 @@ export const calendar = {
   next: 'Later',
   today: 'Today',
   week1: (from: string, to: string) => `${from} – ${to}`,
-  count: (n: string) => `${n} occurrences`,
+  count: (n: string) => plural(n, 'occurrence', 'occurrences'),
   none: 'none',
   more: (n: string) => `+ ${n} more`,
   ofDay: (day: string) => `Occurrences of ${day}`,

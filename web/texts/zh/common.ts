@@ -36,6 +36,9 @@ export const common: Texts['common'] = {
     hint: '写给下一个看到此工单的人。备注会留在历史记录中，不能修改。',
     add: '添加备注',
     write: '写备注',
+    unfinished: '尚未添加的备注',
+    newOn: (id) => `工单 ${id} 的备注`,
+    discard: '放弃备注',
   },
   lease: { left: '租约', hint: '您操作期间会自动续期；到期后将分配给其他人。' },
   keys: {

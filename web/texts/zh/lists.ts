@@ -6,6 +6,7 @@ export const lists: Texts['lists'] = {
   foundKinds: { ticket: '工单', job: '作业', case: '案件', occurrence: '任务场次', task: '任务', review: '评价' },
   byId: '按编号',
   byFilter: '按状态、队列、人员和时间',
+  overTime: '变化趋势',
   byState: '按状态',
   id: '编号',
   idHint: '工单、作业、案件、任务场次、任务或评价的编号；前四种可只输入开头',

@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { launch } from '../../test/support/browser.ts';
+import { openCallers } from '../client.ts';
+import { cpuSeconds, type Lab } from '../lab.ts';
+import type { Report } from '../report.ts';
+import { seedTickets } from '../seed.ts';
+import { short } from '../stats.ts';
+import { until } from './steady.ts';
+
+const CONSOLES = 100;
+const QUEUES = 20;
+const PAGES = ['/', '/numbers', '/search'];
+/** What a page asks first is not what it asks while it stands open. */
+const OPENED_MS = 10_000;
+/** Samples of the figures are taken each minute, and pages ask for them each minute. */
+const PERIOD_MS = 60_000;
+const MOST_PERCENT = 2;
+
+/** What a page asks for in a minute in which nothing happens. */
+interface Habit {
+  path: string;
+  /** Since the begin of the minute. */
+  atMs: number;
+}
+
+/** What open consoles cost the API while nothing happens (scenario 16). */
+export async function consoles(lab: Lab, report: Report): Promise<void> {
+  for (let n = 0; n < QUEUES; n++) await seedTickets(lab, `shown-${n}`, 50);
+  const docket = await lab.docket();
+  const percentOf = async (work: () => Promise<unknown>) => {
+    const before = cpuSeconds(docket.api.pid);
+    const start = performance.now();
+    await work();
+    return ((cpuSeconds(docket.api.pid) - before) / (performance.now() - start)) * 100_000;
+  };
+  try {
+    await until(async () => (await lab.sql('select from unpublished limit 1')).length === 0, 600);
+    const none = await percentOf(() => sleep(PERIOD_MS));
+    for (const page of PAGES) {
+      const habits = await watch(docket.url, page);
+      const percent = await open(docket.url, habits, percentOf);
+      report.add({
+        what: `${CONSOLES} open at ${page}, each asks ${habits.length} times a minute`,
+        figure: `${short(percent)} % of one core`,
+        rival: `without any: ${short(none)} %`,
+        measured: { value: percent - none, unit: '% more' },
+        target: { most: MOST_PERCENT },
+      });
+    }
+  } finally {
+    await docket.stop();
+  }
+}
+
+/** Looks at the page for a minute, and notes what it asks for. */
+async function watch(url: string, path: string): Promise<Habit[]> {
+  const browser = await launch();
+  try {
+    const page = await browser.newPage();
+    await page.goto(url + path);
+    await sleep(OPENED_MS);
+    const habits: Habit[] = [];
+    const start = performance.now();
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url());
+      habits.push({ path: pathname + search, atMs: performance.now() - start });
+    });
+    await sleep(PERIOD_MS);
+    return habits;
+  } finally {
+    await browser.close();
+  }
+}
+
+/** So many consoles for a minute, each on its own connections and with its own minute. @returns percent of a core */
+async function open(
+  url: string,
+  habits: Habit[],
+  percentOf: (work: () => Promise<unknown>) => Promise<number>,
+): Promise<number> {
+  const newest = (await fetch(`${url}/v1/feed?after=${Number.MAX_SAFE_INTEGER}&limit=1`)).headers.get(
+    'docket-feed-newest',
+  );
+  const ended = new AbortController();
+  const callers = await openCallers(url, CONSOLES);
+  try {
+    for (const _ of callers) {
+      const response = await fetch(`${url}/v1/feed?follow=true&after=${newest}`, { signal: ended.signal });
+      void response.text().catch(() => {}); // cut off at the end
+    }
+    await sleep(OPENED_MS);
+    const ask = async (caller: (typeof callers)[number], n: number) => {
+      const phaseMs = (PERIOD_MS * n) / CONSOLES;
+      const start = performance.now();
+      for (const { path, atMs } of shifted(habits, phaseMs)) {
+        await sleep(Math.max(0, start + atMs - performance.now()));
+        await caller.get(path);
+      }
+    };
+    return await percentOf(() => Promise.all([sleep(PERIOD_MS), ...callers.map(ask)]));
+  } finally {
+    ended.abort();
+    for (const caller of callers) caller.close();
+  }
+}
+
+/** The same minute, begun so much later. */
+const shifted = (habits: Habit[], phaseMs: number): Habit[] =>
+  habits.map(({ path, atMs }) => ({ path, atMs: (atMs + phaseMs) % PERIOD_MS })).sort((a, b) => a.atMs - b.atMs);

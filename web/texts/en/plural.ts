@@ -1,0 +1,2 @@
+/** `n` as it is shown, with what follows it: for one, or for several. */
+export const plural = (n: string, one: string, several: string) => `${n} ${n === '1' ? one : several}`;
