@@ -154,8 +154,8 @@ export const scenarios: Record<string, Scenario> = {
   consoles: {
     title: '16 · Open consoles while nothing happens',
     note:
-      'A real browser shows the page for a minute after it has settled; what it asks for in that minute is then asked by 100 at once, each with its own connection, its own minute and ' +
-      'its own stream of events. CPU of the API’s process, over a minute, less what it takes without any.',
+      'A real browser shows the page for a minute after it has settled; what it asks for in that minute is then asked by 100 at once, each with its own connection, its own minute and, where ' +
+      'the page has one, its own stream of events. CPU of the API’s process, over a minute, less what it takes without any.',
     run: consoles,
   },
 };
