@@ -9,6 +9,8 @@ import { base, call } from './demo/call.ts';
 const FOLDER = 'docs/screenshots';
 const SIZES = { 1280: { width: 1280, height: 800 }, 390: { width: 390, height: 844 } };
 const QUIET_MS = 1_500;
+/** Of a long list the rest looks the same. */
+const MOST_PX = 2_000;
 
 /** Of pages with parameters: the path to photograph, by what the server has. */
 const examples: Partial<Record<RouteName, () => Promise<string>>> = {
@@ -66,7 +68,9 @@ for (const name of wanted) {
       // live pages have a connection open, so the network never gets quiet
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.waitForTimeout(QUIET_MS);
-      await page.screenshot({ path: `${FOLDER}/${name}-${theme}-${width}.png`, fullPage: true });
+      const wholePx = await page.evaluate<number>('document.documentElement.scrollHeight');
+      const clip = { x: 0, y: 0, width: viewport.width, height: Math.min(wholePx, MOST_PX) };
+      await page.screenshot({ path: `${FOLDER}/${name}-${theme}-${width}.png`, fullPage: true, clip });
       await page.context().close();
     }
   console.log(`${FOLDER}/${name}-*.png`);

@@ -50,7 +50,13 @@ export const siteTicket = (site: string, n: number) => ({
 export const question = (item: string, n: number) => ({
   id: `${run}-${n}-${item}`,
   parties: [{ id: 'asker' }, { id: 'answerer' }],
-  body: { question: item, statements: { asker: 'It is.', answerer: 'It is not.' } },
+  body: {
+    question: item,
+    statements: [
+      { party: 'asker', says: 'It is.' },
+      { party: 'answerer', says: 'It is not.' },
+    ],
+  },
 });
 
 export const order = (n: number, delay: number) => ({
@@ -73,6 +79,8 @@ export async function leaveOpen(): Promise<void> {
   for (const juror of jurors.slice(0, VOTES)) await voteOnce(juror);
   const jobs = Array.from({ length: LEFT }, (_, n) => order(n, n < LEFT / 3 ? 0 : n * 60));
   await call('POST', '/v1/jobs', { command: 'add', jobs });
+  const report = { cron: '0 6 * * *', body: { report: 'orders of yesterday' }, TTR: 60 };
+  await call('PUT', `/v1/topics/${TOPIC}/schedules/daily-report`, report);
   await leaveTasks();
   await leaveReview();
   await leaveCallback();
