@@ -42,14 +42,14 @@ begin
       from pair where logged
   ), counted as (
     insert into tally_line (kind, queue, what, was, n, at)
-    select kind, s.queue, s.what, s.was, sum(s.n), s.at
-      from pair cross join lateral (values
-        (state <> old_state or pair.queue <> old_queue, pair.queue, state, case when pair.queue = old_queue then old_state end, 1,
-         case when granted or state = 'settled' then date_trunc('second', updated_at) end),
-        (pair.queue <> old_queue, old_queue, old_state, null, -1, null),
-        (ended and lease_end(last_event, last_actor, old_holder) = 'expired', old_queue, 'lease_expired', null, 1, null)
-      ) as s (counts, queue, what, was, n, at)
-     where s.counts group by kind, s.queue, s.what, s.was, s.at
+    select kind, queue, state, case when queue = old_queue then old_state end, count(*),
+           case when granted or state = 'settled' then date_trunc('second', updated_at) end
+      from pair where state <> old_state or queue <> old_queue group by 1, 2, 3, 4, 6
+    union all
+    select kind, old_queue, old_state, null, -count(*), null from pair where queue <> old_queue group by 1, 2, 3
+    union all
+    select kind, old_queue, 'lease_expired', null, count(*), null
+      from pair where ended and lease_end(last_event, last_actor, old_holder) = 'expired' group by 1, 2
   )
   select true into v_noticed from pair
    where old_holder is not null and (ended or versioned)
