@@ -135,8 +135,8 @@ test('S0.10 a verdict does not wait behind a hundred redeliveries to the same sl
   const again = ({ itemId }: Json) => api.post(`/v1/deliveries/ticket/${itemId}/1/redeliver`);
   for (const { status } of await Promise.all((await failed()).map(again))) expect(status).toBe(202);
   const { items } = (await api.get(`/v1/deliveries?queue=${queue}&state=pending&limit=500`)).body;
-  // a receiver without redeliveries says what the machine takes
-  const [found, beside] = await Promise.all([latencies(receiver, queue, 1), latencies(usual, 'usual', 1)]);
+  // where it takes long, a receiver without redeliveries says whether all did
+  const [[latency], [beside]] = await Promise.all([latencies(receiver, queue, 1), latencies(usual, 'usual', 1)]);
   expect(items.length).toBeGreaterThan(20);
-  expect(Math.max(...found)).toBeLessThan(Math.max(2 * BOUND_MS, 3 * Math.max(...beside)));
+  expect(latency, `beside: ${beside} ms`).toBeLessThan(2 * BOUND_MS);
 }, 180_000);

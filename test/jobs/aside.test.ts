@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createKey } from '../support/keys.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api } = await startTestSystem();
@@ -36,6 +37,22 @@ describe('an operator puts a job aside without its token', () => {
       actor: 'anonymous',
       data: { reason: 'it stops every consumer' },
     });
+  });
+
+  test('S3.3 a consumer whose job another key has buried is refused whatever it does with it; a producer may not bury', async () => {
+    const closed = await startTestSystem({ DOCKET_AUTH: 'keys' });
+    const as = async (name: string) =>
+      closed.api.as((await createKey(closed.running.runtime.db, { name, role: 'consumer', subject: name })).key);
+    const [consumer, operator] = [await as('consumer'), await as('operator')];
+    const send = async (name: string, fields: object) =>
+      (await consumer.post('/v1/jobs', { command: name, ...fields })).body;
+    await send('add', { topic: 'keyed', id: 'keyed', TTR: 60, body: 1 });
+    const { token } = await send('pop', { topic: 'keyed' });
+    expect((await operator.post('/v1/jobs/keyed/bury', { reason: 'poisonous' })).status).toBe(200);
+    for (const name of ['touch', 'finish', 'release', 'bury'])
+      expect(await send(name, { id: 'keyed', token })).toMatchObject({ success: false, code: 'lease_lost' });
+    const producer = await createKey(closed.running.runtime.db, { name: 'producer', role: 'producer', subject: null });
+    expect((await closed.api.as(producer.key).post('/v1/jobs/keyed/bury', { reason: 'no' })).status).toBe(403);
   });
 
   test('fifty at once, and again: it is buried once', async () => {
