@@ -14,6 +14,7 @@ export function unknown(job: JobRef): never {
 /** The job, open or not. @throws Problem `not_found` */
 export type Find = (job: JobRef) => Promise<Item>;
 
+/** By an id one statement; by numbers concurrent calls share one. */
 export function finding(db: Db): Find {
   const byNumber = share<number, Item | undefined>(
     async (numbers) => {
@@ -29,4 +30,5 @@ export function finding(db: Db): Find {
   };
 }
 
+/** @throws Problem `not_found` for a number that no job has */
 export const idOf = async (find: Find, job: JobRef) => (typeof job === 'string' ? job : (await find(job)).id);

@@ -25,8 +25,8 @@ interface Ask {
 /** What a page does in a minute in which nothing happens. */
 interface Habits {
   asks: Ask[];
-  /** Whether it follows the feed. */
-  isLive: boolean;
+  /** The stream of events that it keeps open. */
+  stream: string | undefined;
 }
 
 /** What open consoles cost the API while nothing happens (scenario 16). */
@@ -46,7 +46,7 @@ export async function consoles(lab: Lab, report: Report): Promise<void> {
       const habits = await watch(docket.url, page);
       const percent = await open(docket.url, habits, percentOf);
       report.add({
-        what: `${CONSOLES} open at ${page}, asking ${habits.asks.length}× a minute each${habits.isLive ? ', with a stream' : ''}`,
+        what: `${CONSOLES} open at ${page}, asking ${habits.asks.length}× a minute each${habits.stream ? ', with a stream' : ''}`,
         figure: `${short(percent)} % of one core`,
         rival: `without any: ${short(none)} %`,
         measured: { value: percent - none, unit: '% more' },
@@ -71,7 +71,10 @@ async function watch(url: string, path: string): Promise<Habits> {
     });
     await page.goto(url + path);
     await sleep(start + PERIOD_MS - performance.now());
-    return { asks: all.filter(({ atMs }) => atMs >= 0), isLive: all.some((ask) => ask.path.includes('follow=true')) };
+    return {
+      asks: all.filter(({ atMs }) => atMs >= 0),
+      stream: all.find(({ path: asked }) => asked.includes('follow=true'))?.path,
+    };
   } finally {
     await browser.close();
   }
@@ -80,17 +83,14 @@ async function watch(url: string, path: string): Promise<Habits> {
 /** So many consoles for a minute, each on its own connections and with its own minute. @returns percent of a core */
 async function open(
   url: string,
-  { asks, isLive }: Habits,
+  { asks, stream }: Habits,
   percentOf: (work: () => Promise<unknown>) => Promise<number>,
 ): Promise<number> {
-  const newest = (await fetch(`${url}/v1/feed?after=${Number.MAX_SAFE_INTEGER}&limit=1`)).headers.get(
-    'docket-feed-newest',
-  );
   const ended = new AbortController();
   const callers = await openCallers(url, CONSOLES);
   try {
-    for (const _ of isLive ? callers : []) {
-      const response = await fetch(`${url}/v1/feed?follow=true&after=${newest}`, { signal: ended.signal });
+    for (const _ of stream ? callers : []) {
+      const response = await fetch(url + stream, { signal: ended.signal });
       void response.text().catch(() => {}); // cut off at the end
     }
     await sleep(OPENED_MS);

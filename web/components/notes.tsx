@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import { useAttempt } from '../api/attempt.ts';
 import { api, data } from '../api/client.ts';
 import type { LiveEvent } from '../api/live.ts';
@@ -20,8 +19,8 @@ interface Props {
   reviewer?: string;
   /** Which events mean a new one. */
   on?: (event: LiveEvent) => boolean;
-  /** The note that is being written, where it is to outlive the list; left out: it ends with it. */
-  draft?: Draft | undefined;
+  /** The note that is being written. */
+  draft: Draft;
 }
 
 /** A note as far as it is written. */
@@ -40,7 +39,6 @@ export async function addNote(id: string, text: string, reviewer: string | undef
 export function Notes({ id, reviewer, on, draft }: Props) {
   const t = texts.value.common.notes;
   const path = { id };
-  const [text, write] = useState('');
   const notes = usePages(
     (cursor, signal) =>
       data(api.GET('/v1/tickets/{id}/notes', { params: { path, query: cursor ? { cursor } : {} }, signal })),
@@ -73,7 +71,7 @@ export function Notes({ id, reviewer, on, draft }: Props) {
           }
         </Loaded>
         <More more={notes.more} of={t.title} />
-        <NewNote label={t.new} draft={draft ?? { text, write }} add={add} />
+        <NewNote label={t.new} draft={draft} add={add} />
       </div>
     </Section>
   );

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { mayAct } from '../../api/session.ts';
 import { Facts } from '../../components/facts.tsx';
@@ -20,6 +21,7 @@ const OPEN = ['delayed', 'waiting', 'held'];
 
 export function TicketParts({ id }: { id: string }) {
   const t = texts.value.items;
+  const [note, write] = useState('');
   const ticket = useItem('ticket', id, (signal) =>
     data(api.GET('/v1/tickets/{id}', { params: { path: { id } }, signal })),
   );
@@ -36,7 +38,7 @@ export function TicketParts({ id }: { id: string }) {
           <JsonSection title={t.body} value={found.body} />
           {found.state === 'decided' && <JsonSection title={t.decision} value={found.decision} />}
           {OPEN.includes(found.state) && mayAct('producer', 'agent') && <Explain ticket={found} />}
-          <Notes id={id} on={isAbout('ticket', id)} />
+          <Notes id={id} on={isAbout('ticket', id)} draft={{ text: note, write }} />
         </>
       )}
     </Loaded>

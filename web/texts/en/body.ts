@@ -1,10 +1,12 @@
+import { plural } from './plural.ts';
+
 /** The body of an item, as its reader sees it. */
 export const body = {
   empty: 'empty',
   more: (n: string) => `Show more (${n} characters left)`,
   moreEntries: (n: string) => `Show more (${n} left)`,
   list: (n: string) => `List of ${n}`,
-  fields: (n: string) => (n === '1' ? '1 field' : `${n} fields`),
+  fields: (n: string) => plural(n, 'field', 'fields'),
   mark: 'An invisible character that could change how the text reads',
   hidden: 'Image, not shown yet',
   failed: 'The image could not be loaded.',

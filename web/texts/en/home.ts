@@ -1,4 +1,6 @@
-const count = (n: number, one: string, many: string) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+import { plural } from './plural.ts';
+
+const count = (n: number, one: string, several: string) => plural(n.toLocaleString('en'), one, several);
 
 /** The overview. */
 export const home = {
