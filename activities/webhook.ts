@@ -3,7 +3,7 @@ import { lookup } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { isPublicAddress, refuseUrl } from '../domain/callbacks.ts';
+import { isPublicAddress, PRIVATE_ADDRESS, refuseUrl } from '../domain/callbacks.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_PATIENCE_MS = 30_000;
@@ -77,7 +77,7 @@ const publicLookup: LookupFunction = (hostname, options, callback) => {
     if (error) return callback(error, '', 0);
     const [first] = addresses;
     if (!first || !addresses.every((a) => isPublicAddress(a.address)))
-      return callback(new Error(`${hostname} leads to a private address`), '', 0);
+      return callback(new Error(`${hostname} ${PRIVATE_ADDRESS}`), '', 0);
     if (options.all) return callback(null, addresses);
     callback(null, first.address, first.family);
   });

@@ -7,17 +7,22 @@ import type { Caller } from './auth.ts';
 import { checkValues } from './body.ts';
 import { problemOf } from './endpoint.ts';
 
-const IdempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/);
+/** Of the header. */
+export const IdempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
 /**
- * The id that a call without one gets from its `Idempotency-Key`; undefined: it has none of these either.
- * @throws Problem 422 for a key of other characters
+ * The id of what a call adds: the one it gives, or that of its `Idempotency-Key`; undefined: it has none of these.
+ * @throws Problem 422 for a key of other characters, also where it is not needed
  */
-export function keyedId(caller: Caller, kind: Kind | 'template', key: string | undefined): string | undefined {
-  if (key === undefined) return undefined;
-  if (!IdempotencyKey.safeParse(key).success)
+export function wantedId(
+  given: string | undefined,
+  caller: Caller,
+  kind: Kind | 'template',
+  key: string | undefined,
+): string | undefined {
+  if (key !== undefined && !IdempotencyKey.safeParse(key).success)
     throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
-  return idFromKey(caller.id, kind, key);
+  return given ?? (key === undefined ? undefined : idFromKey(caller.id, kind, key));
 }
 
 /**

@@ -2,15 +2,15 @@ import { Hono } from 'hono';
 import { Problem } from '../services/problems.ts';
 import type { Api } from './api.ts';
 import { pages } from './docs.ts';
+import { openApi } from './document/openapi.ts';
 import { type AnyEndpoint, type ApiBindings, type ApiContext, perform } from './endpoint.ts';
 import { endpoints } from './endpoints.ts';
-import { framing, type Route } from './frame.ts';
-import { openApi } from './openapi.ts';
+import { framing, guardOf, type Route } from './frame.ts';
 import { PathRouter } from './router.ts';
 
 /** The HTTP API: endpoints, the documentation's pages, the console, and what is none of them. */
 export async function createApp(api: Api): Promise<Hono<{ Bindings: ApiBindings }>> {
-  const framed = await framing(api);
+  const framed = await framing(api, guardOf(api));
   const app = new Hono<{ Bindings: ApiBindings }>({ router: new PathRouter() });
   const shown = (c: ApiContext) => {
     const answer = api.console.answer(c);
@@ -22,7 +22,12 @@ export async function createApp(api: Api): Promise<Hono<{ Bindings: ApiBindings 
     const { problemAnswer } = e;
     add(e.method.toUpperCase(), { path: pathOf(e), work: (c, headers) => perform(api, e, c, headers), problemAnswer });
   }
-  const others = { '/': shown, ...pages(), '/openapi.json': (c: ApiContext) => c.json(openApi(endpoints)) };
+  let document: ReturnType<typeof openApi> | undefined;
+  const described = (c: ApiContext) => {
+    document ??= openApi(endpoints);
+    return c.json(document);
+  };
+  const others = { '/': shown, ...pages(), '/openapi.json': described };
   for (const [path, page] of Object.entries(others)) add('GET', { path, work: page });
   for (const [path, methods] of methodsOf(endpoints, Object.keys(others)))
     add('ALL', {

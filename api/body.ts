@@ -30,8 +30,11 @@ export async function readJson(incoming: IncomingMessage, limit: number): Promis
   }
 }
 
-/** From the connection itself: the frame's own `Request` would copy it, and read one without a length by a web stream. */
-function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
+/**
+ * A body as bytes, from the connection itself: the frame's own `Request` would copy it, and read one without a length by a web stream.
+ * @throws Problem `payload_too_large`
+ */
+export function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   const tooLarge = () => new Problem('payload_too_large', `the body may have ${limit} bytes at most`);
   return new Promise((resolve, reject) => {
     if (Number(incoming.headers['content-length'] ?? 0) > limit) return reject(tooLarge());

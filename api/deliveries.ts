@@ -46,6 +46,8 @@ export interface Named {
 export interface Delivered {
   kind: DeliveredKind;
   tag: string;
+  /** `Ticket`: the noun in the names of its operations. */
+  operations: string;
   /** `/v1/tickets/{id}` */
   base: string;
   params: z.ZodObject;
@@ -57,8 +59,9 @@ export interface Delivered {
 export const byId = { params: IdParam, idOf: ({ id }: Named) => id };
 
 /** What was sent to whom, and sending it again, for anything that has a callback (S0.10). */
-export function deliveryEndpoints({ kind, tag, base, params: named, idOf }: Delivered) {
+export function deliveryEndpoints({ kind, tag, operations, base, params: named, idOf }: Delivered) {
   const list = endpoint({
+    operation: `list${operations}Deliveries`,
     method: 'get',
     path: `${base}/deliveries`,
     tag,
@@ -75,6 +78,7 @@ export function deliveryEndpoints({ kind, tag, base, params: named, idOf }: Deli
     },
   });
   const again = endpoint({
+    operation: `redeliver${operations}Delivery`,
     method: 'post',
     path: `${base}/deliveries/{n}/redeliver`,
     tag,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { PROBLEMS } from '../contract/problems.ts';
 import type { ApiContext } from './endpoint.ts';
+import { PROBLEM_PAGE } from './problem-page.ts';
 
 const ASSETS: Record<string, string> = {
   'swagger-ui.css': 'text/css',
@@ -20,20 +20,6 @@ const PAGE = `<!doctype html>
 <div id="ui"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/start.js"></script>
-</html>`;
-
-/** Where a problem's `type` leads. */
-const ERRORS = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>Docket errors</title>
-<h1>Errors</h1>
-<p>Every error is <code>application/problem+json</code> (RFC 9457) with one of these codes.</p>
-<dl>
-${Object.entries(PROBLEMS)
-  .map(([code, { status, title }]) => `<dt id="${code}"><code>${code}</code> (${status})</dt><dd>${title}.</dd>`)
-  .join('\n')}
-</dl>
 </html>`;
 
 const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#ui', deepLinking: true, tryItOutEnabled: true });`;
@@ -55,7 +41,7 @@ export function pages(): Record<string, Page> {
   };
   return {
     '/docs': html(PAGE),
-    '/docs/errors': html(ERRORS),
+    '/docs/errors': html(PROBLEM_PAGE),
     '/docs/start.js': (c) => c.body(START, 200, { 'content-type': 'text/javascript' }),
     ...Object.fromEntries(Object.entries(ASSETS).map(asset)),
   };

@@ -63,6 +63,8 @@ export interface Endpoint<
   B extends Schema | undefined,
   A extends Answers,
 > {
+  /** Its name in the OpenAPI document, which clients are generated from: it never changes. */
+  operation: string;
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** With `{name}` for parameters. */
   path: string;
@@ -75,8 +77,10 @@ export interface Endpoint<
   params?: P;
   query?: Q;
   body?: B;
-  /** The body's schema in the document only; the handler reads `raw()`. */
+  /** The body's schema in the document, where `body` is another one or the handler reads `raw()`. */
   document?: Schema;
+  /** Without an id in the body, the header `Idempotency-Key` names what is added. */
+  takesKey?: boolean;
   /** Bytes. */
   bodyLimit?: number;
   /** The handler looks at the values of each entry itself, so that a bad one doesn't harm the others. */
@@ -129,7 +133,7 @@ export async function perform(
 }
 
 /** Whether the caller has gone. A signal, and the controller behind it, are made for those who wait for it only. */
-class Departure implements Gone {
+export class Departure implements Gone {
   readonly #c: ApiContext;
 
   constructor(c: ApiContext) {

@@ -7,7 +7,18 @@ import type { ApiContext } from './endpoint.ts';
 import { isForeign, isLoopbackName } from './origins.ts';
 
 /** What a call comes to: a value, sent as JSON, or an answer of its own. */
-type Outcome = { status: number; body: unknown } | Response;
+export type Outcome = { status: number; body: unknown } | Response;
+
+/** From whom calls are taken where no key is asked for. */
+export interface Guard {
+  /** From who calls this server by a loopback name. */
+  loopbackNames: boolean;
+  /** Not from pages of other sites. */
+  ownPages: boolean;
+}
+
+/** An open server answers to this machine only; one that asks for keys has no need of a guard. */
+export const guardOf = ({ config: { open } }: Api): Guard => ({ loopbackNames: open, ownPages: open });
 
 /** What is done with the calls of one route. */
 export interface Route {
@@ -27,7 +38,7 @@ const REQUEST_ID = /^[\w.-]{1,100}$/;
  * whatever becomes of it. One function and not a chain of Hono's middleware, which costs more than most calls.
  * @returns makes a handler of what does the calls of one route
  */
-export async function framing(api: Api) {
+export async function framing(api: Api, guard: Guard) {
   // with the names whose values differ: to add a name to a copy takes V8 ten times as long as to copy all of them
   const always: Record<string, string> = { ...(await securityHeaders()), 'cache-control': 'no-store', ...PER_ANSWER };
   return (route: Route) => async (c: ApiContext) => {
@@ -36,7 +47,7 @@ export async function framing(api: Api) {
     const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     const headers = { ...always };
     headers['x-request-id'] = requestId;
-    const answer = await answerOf(api, c, route, headers);
+    const answer = await answerOf(api, guard, c, route, headers);
     const ms = performance.now() - start;
     const [method, { path }, { status }] = [c.req.method, route, answer];
     api.metrics.calls.observe({ method, route: path, status }, ms / 1000);
@@ -52,11 +63,17 @@ async function securityHeaders(): Promise<Record<string, string>> {
   return Object.fromEntries((await app.request('/')).headers);
 }
 
-async function answerOf(api: Api, c: ApiContext, route: Route, headers: Record<string, string>): Promise<Response> {
+async function answerOf(
+  api: Api,
+  guard: Guard,
+  c: ApiContext,
+  route: Route,
+  headers: Record<string, string>,
+): Promise<Response> {
   const { load } = api.runtime;
   load.enter();
   try {
-    admit(api, c);
+    admit(api, guard, c);
     const outcome = await route.work(c, headers);
     if (!(outcome instanceof Response)) return json(outcome.status, outcome.body, headers);
     for (const [name, value] of Object.entries(headers))
@@ -99,13 +116,14 @@ function json(status: number, body: unknown, headers: Record<string, string>, ty
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** @throws Problem when there are too many calls, or an open server is called by a page of another site */
-function admit({ runtime, config }: Api, c: ApiContext): void {
+/** @throws Problem when there are too many calls, or one that the guard does not let pass */
+function admit({ runtime, config }: Api, { loopbackNames, ownPages }: Guard, c: ApiContext): void {
   if (runtime.load.calls > config.maxCalls)
     throw new Problem('rate_limited', 'too many calls at once', { retryAfter: 1 });
-  if (!config.open) return;
-  if (!isLoopbackName(c.env.incoming)) throw new Problem('forbidden', 'this server is open to this machine only');
-  if (isForeign(c.env.incoming)) throw new Problem('forbidden', 'pages of other sites may not call this server');
+  const { incoming } = c.env;
+  if (loopbackNames && !isLoopbackName(incoming))
+    throw new Problem('forbidden', 'this server is open to this machine only');
+  if (ownPages && isForeign(incoming)) throw new Problem('forbidden', 'pages of other sites may not call this server');
 }
 
 /** Message and stack only: a database error also carries the row, which is a caller's content. */

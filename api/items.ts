@@ -19,8 +19,10 @@ interface Shown extends Delivered {
 /** What an operator looks at of one item, whatever its kind: its history, its workflow, its deliveries. */
 export function itemEndpoints({ one, find, ...delivered }: Shown) {
   const { kind, tag, base, params: named, idOf } = delivered;
+  const { operations } = delivered;
   const found = (api: Api, params: object) => find(api, idOf(params as Named));
   const events = endpoint({
+    operation: `list${operations}Events`,
     method: 'get',
     path: `${base}/events`,
     tag,
@@ -33,6 +35,7 @@ export function itemEndpoints({ one, find, ...delivered }: Shown) {
     handle: async ({ api, params, query }) => ok(await eventPage(api, kind, (await found(api, params)).id, query)),
   });
   const workflow = endpoint({
+    operation: `get${operations}Workflow`,
     method: 'get',
     path: `${base}/workflow`,
     tag,

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import type { Config } from '../runtime/config.ts';
 import { openElasticsearch } from './exporting/elasticsearch.ts';
 import { openFile } from './exporting/file.ts';
@@ -7,43 +6,22 @@ import { Retries } from './exporting/retries.ts';
 import { runExport } from './exporting/run.ts';
 import { Source } from './exporting/source.ts';
 import type { Target } from './exporting/target.ts';
+import { Misused } from './misused.ts';
 
-const USAGE = `docket export --to file|postgres|elasticsearch [options]
-
-Copies the feed of a running server, from the target's position to the end.
-Stopped at any moment and started again, it misses no event and copies none twice.
-
-  --from URL      the server            (default: http://127.0.0.1:PORT)
-  --key KEY       a producer's API key  (default: DOCKET_KEY)
-  --follow        keep it running at the end, until SIGTERM or Ctrl-C
-
-to a file, as newline-delimited JSON:
-  --file PATH     appended to
-to PostgreSQL:
-  --url URL       postgres://user@host/database
-  --table NAME    (default: docket_event) created if it is missing, as is NAME_position
-to Elasticsearch or OpenSearch:
-  --url URL       https://user:password@host:9200
-  --index NAME    (default: docket-events) created if it is missing, as is NAME-position
-
-Exit codes: 0 done or stopped, 1 failed, 2 wrong options.`;
-
-const OPTIONS = {
-  to: { type: 'string' },
-  from: { type: 'string' },
-  key: { type: 'string' },
-  follow: { type: 'boolean', default: false },
-  file: { type: 'string' },
-  url: { type: 'string' },
-  table: { type: 'string' },
-  index: { type: 'string' },
-  help: { type: 'boolean', default: false },
-} as const;
-
-type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+/** Options of `docket export`, as they were given. */
+export interface ExportOptions {
+  to: 'file' | 'postgres' | 'elasticsearch';
+  from?: string;
+  key?: string;
+  follow?: boolean;
+  file?: string;
+  url?: string;
+  table?: string;
+  index?: string;
+}
 
 /** What each target takes of the options above. */
-const TAKES: Record<string, string[]> = {
+const TAKES: Record<ExportOptions['to'], string[]> = {
   file: ['file'],
   postgres: ['url', 'table'],
   elasticsearch: ['url', 'index'],
@@ -52,64 +30,46 @@ const TAKES: Record<string, string[]> = {
 const TRIES = 8;
 const HTTP = ['http:', 'https:'];
 
-/** A command that cannot be understood: exit code 2. */
-class Misused extends Error {}
-
-/** `docket export`: the feed to a file, a table or an index. Ends the process. */
-export async function exportCommand(config: Config, args: string[]): Promise<void> {
-  try {
-    const { values } = parse(args);
-    if (values.help) console.log(USAGE);
-    else await run(config, values);
-    process.exit(0);
-  } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException;
-    console.error(`docket export: ${message || code}`);
-    if (error instanceof Misused) console.error('docket export --help shows its options');
-    process.exit(error instanceof Misused ? 2 : 1);
-  }
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({ args, options: OPTIONS });
-  } catch (error) {
-    throw new Misused((error as Error).message);
-  }
-}
-
-async function run(config: Config, values: Values): Promise<void> {
+/**
+ * `docket export`: the feed to a file, a table or an index. Ends the process.
+ * @throws Misused for options that do not fit; Error that names what could not be reached or used
+ */
+export async function exportCommand(config: Config, options: ExportOptions): Promise<void> {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
   const { signal } = stop;
-  const retries = new Retries(values.follow ? Number.POSITIVE_INFINITY : TRIES, signal, (line) =>
+  const { to, from, follow = false } = options;
+  const retries = new Retries(follow ? Number.POSITIVE_INFINITY : TRIES, signal, (line) =>
     console.error(`docket export: ${line}`),
   );
-  const open = targetOf(values, signal, retries);
-  const url = address('--from', values.from ?? `http://127.0.0.1:${config.port}`, HTTP);
-  const source = new Source({ url, key: values.key ?? config.key, signal });
-  console.log(`docket export: ${url} to ${values.to}${values.follow ? ', following' : ''}`);
-  const { events, position } = await runExport({ source, open, follow: values.follow, signal, retries });
+  const open = targetOf(options, signal, retries);
+  const url = address('--from', from ?? `http://127.0.0.1:${config.port}`, HTTP);
+  if (new URL(url).username !== '') throw new Misused('--from must not have a user or a password: a key goes to --key');
+  const setting = from === undefined ? 'PORT' : '--from';
+  const source = new Source({ url, setting, key: options.key ?? config.key, signal });
+  console.log(`docket export: ${source.url} to ${to}${follow ? ', following' : ''}`);
+  const { events, position } = await runExport({ source, open, follow, signal, retries });
   console.log(`docket export: ${events} events, up to position ${position}`);
+  // connections that are kept alive would delay the end
+  process.exit(0);
 }
 
-function targetOf(values: Values, signal: AbortSignal, retries: Retries): () => Promise<Target> {
-  const takes = TAKES[values.to ?? ''];
-  if (!takes) throw new Misused(`--to must be one of ${Object.keys(TAKES).join(', ')}`);
-  const foreign = ['file', 'url', 'table', 'index'].find((o) => o in values && !takes.includes(o));
-  if (foreign) throw new Misused(`--${foreign} is not for --to ${values.to}`);
-  if (values.to === 'file') {
-    const { file } = values;
+function targetOf(options: ExportOptions, signal: AbortSignal, retries: Retries): () => Promise<Target> {
+  const takes = TAKES[options.to];
+  const foreign = ['file', 'url', 'table', 'index'].find((o) => o in options && !takes.includes(o));
+  if (foreign) throw new Misused(`--${foreign} is not for --to ${options.to}`);
+  if (options.to === 'file') {
+    const { file } = options;
     if (!file) throw new Misused('--to file needs --file');
     return () => openFile(file);
   }
-  if (values.to === 'postgres') {
-    const url = address('--url', values.url, ['postgres:', 'postgresql:']);
-    const table = name('--table', values.table ?? 'docket_event', /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/);
+  if (options.to === 'postgres') {
+    const url = address('--url', options.url, ['postgres:', 'postgresql:']);
+    const table = name('--table', options.table ?? 'docket_event', /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/);
     return () => openPostgres(url, table);
   }
-  const url = address('--url', values.url, HTTP);
-  const index = name('--index', values.index ?? 'docket-events', /^[a-z0-9][a-z0-9._-]*$/);
+  const url = address('--url', options.url, HTTP);
+  const index = name('--index', options.index ?? 'docket-events', /^[a-z0-9][a-z0-9._-]*$/);
   return () => openElasticsearch({ url, index, signal, retries });
 }
 

@@ -1,19 +1,26 @@
 import { Connection } from '@temporalio/client';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { Config } from '../runtime/config.ts';
 import { migrate } from '../runtime/database.ts';
+import { databaseFailure } from '../runtime/failures.ts';
 import { QUEUE_ATTRIBUTE } from '../runtime/followers/publisher.ts';
+import { needDatabaseUrl } from './database.ts';
+import { isWithoutNamespace, temporalFailure, temporalOptions } from './temporal.ts';
 
 const KEYWORD = 2;
 
 /** Brings both stores to what this version needs. Safe to repeat. */
 export async function migrateCommand(config: Config): Promise<void> {
-  if (!config.databaseUrl) throw new Error('docket migrate needs DATABASE_URL');
-  const applied = await migrate(config.databaseUrl, (line) => console.log(line));
+  const url = needDatabaseUrl(config);
+  const applied = await migrate(url, (line) => console.log(line)).catch((error: unknown) => {
+    throw databaseFailure(error, { url, setting: 'DATABASE_URL' });
+  });
   console.log(applied.length === 0 ? 'the schema is up to date' : `${applied.length} steps applied`);
   if (!config.temporalAddress) return;
-  const { connectionOptions, namespace = config.temporalNamespace } = loadClientConnectConfig();
-  const connection = await Connection.connect({ ...connectionOptions, address: config.temporalAddress });
+  const temporal = temporalOptions(config, config.temporalAddress);
+  const { namespace } = temporal;
+  const connection = await Connection.connect(temporal.connection).catch((error: unknown) => {
+    throw temporalFailure(error, temporal);
+  });
   try {
     const known = await connection.operatorService.listSearchAttributes({ namespace });
     if (known.customAttributes?.[QUEUE_ATTRIBUTE] === undefined)
@@ -23,6 +30,7 @@ export async function migrateCommand(config: Config): Promise<void> {
       });
     console.log(`Temporal knows the search attribute ${QUEUE_ATTRIBUTE}`);
   } catch (error) {
+    if (isWithoutNamespace(error)) throw temporalFailure(error, temporal);
     console.log(
       `Temporal: ${QUEUE_ATTRIBUTE} could not be registered, workflows go without it: ${(error as Error).message}`,
     );

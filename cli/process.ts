@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { serve } from '@hono/node-server';
 import { Client, Connection } from '@temporalio/client';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { NativeConnection } from '@temporalio/worker';
+import { NativeConnection, TransportError } from '@temporalio/worker';
 import { destination, pino } from 'pino';
 import type { Api } from '../api/api.ts';
 import { createApp } from '../api/app.ts';
@@ -11,17 +9,22 @@ import { Attempts } from '../api/attempts.ts';
 import { Authenticator } from '../api/auth.ts';
 import { type Beanstalkd, listenBeanstalkd } from '../api/beanstalkd/server.ts';
 import { Console } from '../api/console.ts';
-import type { ApiBindings } from '../api/endpoint.ts';
+import { delayQueueDialect } from '../api/delay-queue/dialect.ts';
+import { createDialect } from '../api/dialects.ts';
+import { type Listening, listenHttp } from '../api/listening.ts';
+import { lmstfyDialect } from '../api/lmstfy/dialect.ts';
 import { createMetrics } from '../api/metrics.ts';
 import { openStreams } from '../api/streams/sse.ts';
 import { reachStores } from '../api/system/health.ts';
-import type { Config } from '../runtime/config.ts';
+import { type Config, isLoopback } from '../runtime/config.ts';
+import { databaseFailure, type ListenAddress } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
 import { createRuntime, type Runtime } from '../runtime/runtime.ts';
 import { createServices, type Services } from '../services/services.ts';
 import { installRuntime, startWorker } from '../worker/worker.ts';
 import { findSite } from './servers/site.ts';
 import { keepRunning } from './servers/supervisor.ts';
+import { temporalFailure, temporalOptions } from './temporal.ts';
 
 export interface Stores {
   databaseUrl: string;
@@ -34,6 +37,10 @@ export interface RunningProcess {
   url: string | null;
   /** Where beanstalkd's protocol is spoken; null where it isn't. */
   beanstalkd: Pick<Beanstalkd, 'address' | 'port' | 'drain'> | null;
+  /** Where lmstfy's API is spoken; null where it isn't. */
+  lmstfy: Pick<Listening, 'address' | 'port'> | null;
+  /** Where the API of the Go delay-queue is spoken; null where it isn't. */
+  delayQueue: Pick<Listening, 'address' | 'port'> | null;
   runtime: Runtime;
   services: Services;
   stop(): Promise<void>;
@@ -43,10 +50,6 @@ type Role = 'api' | 'worker' | 'all';
 
 /** Lines are written together: a write for each costs a call a tenth of its CPU. What is left at an exit is written then. */
 const LOG = { minLength: 8_192, periodicFlush: 50 };
-const DRAIN_MS = 8_000;
-/** Longer than a proxy keeps an idle connection (60 s is usual), so that the proxy ends it and no call meets a closed one. */
-const KEEP_ALIVE_MS = 75_000;
-const HEADERS_MS = KEEP_ALIVE_MS + 5_000;
 /** gRPC's own limit is two minutes, for which callbacks would wait after Temporal is back. */
 const RECONNECT = { 'grpc.max_reconnect_backoff_ms': 5_000 };
 
@@ -54,7 +57,7 @@ const RECONNECT = { 'grpc.max_reconnect_backoff_ms': 5_000 };
 export async function startProcess(role: Role, config: Config, stores: Stores): Promise<RunningProcess> {
   const log = pino({ level: config.logLevel, base: { role } }, destination({ dest: 2, sync: false, ...LOG }));
   if (role !== 'api') installRuntime(log);
-  const temporal = temporalOptions(config, stores);
+  const temporal = temporalOptions(config, stores.temporalAddress);
   // no retries below ours: they would go on after the connection is closed
   const connection = Connection.lazy({ ...temporal.connection, interceptors: [], channelArgs: RECONNECT });
   if (role === 'api') forgetDeadlines(connection);
@@ -63,10 +66,9 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
     .replaceAll(/[^A-Za-z0-9.-]/g, '-')
     .slice(0, 40)}-${randomBytes(4).toString('hex')}`;
   const closing = new AbortController();
-  const listening = role === 'worker' ? null : await reservePort(config);
-  const url = listening && `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${listening.port}`;
-  const beanstalkd = role === 'worker' ? null : await reserveBeanstalkd(config);
-  const reachable = listening && (config.publicUrl ?? url);
+  const ports = role === 'worker' ? null : await reservePorts(config);
+  const url = ports && `http://${ports.http.address}`;
+  const reachable = ports && (config.publicUrl ?? url);
   const runtime = createRuntime({
     ...config,
     databaseUrl: stores.databaseUrl,
@@ -77,20 +79,23 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
     log,
   });
   const services = createServices(runtime, config);
-  await runtime.start();
+  await runtime.start().catch((error: unknown) => {
+    throw databaseFailure(error, { url: stores.databaseUrl, setting: 'DATABASE_URL' });
+  });
   services.start();
-  const api = listening && openApi(runtime, services, config, stores, temporal.namespace);
-  if (listening && api) {
-    listening.open((await createApp(api)).fetch);
+  const api = ports && openApi(runtime, services, config, stores, temporal.namespace);
+  if (ports && api) {
+    await openPorts(ports, api, config);
     reachStores(api);
     void openConsole(api.console, config, runtime.log, closing.signal);
-    await beanstalkd?.open(api);
   }
   const worker = role === 'api' ? null : await workerOf(runtime, services, config, temporal);
-  log.info({ node, url, beanstalkd: beanstalkd?.address ?? null }, 'started');
+  const { beanstalkd = null, lmstfy = null, delayQueue = null } = ports ?? {};
+  const spoken = { beanstalkd: beanstalkd?.address, lmstfy: lmstfy?.address, delayQueue: delayQueue?.address };
+  log.info({ node, url, ...spoken }, 'started');
   return {
     url,
-    beanstalkd,
+    ...{ beanstalkd, lmstfy, delayQueue },
     runtime,
     services,
     async stop() {
@@ -99,7 +104,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
       await beanstalkd?.stop();
       runtime.waiters.close();
       for (const stream of [...openStreams]) stream.close();
-      await listening?.close();
+      await Promise.all([ports?.http.close(), lmstfy?.close(), delayQueue?.close()]);
       await worker?.stop();
       await services.stop();
       await runtime.stop();
@@ -127,15 +132,6 @@ function forgetDeadlines(connection: Connection): void {
   };
 }
 
-/** `TEMPORAL_*` as every Temporal program reads it, with the address of the server of our own. */
-function temporalOptions(config: Config, stores: Stores) {
-  const { connectionOptions, namespace } = loadClientConnectConfig();
-  return {
-    connection: { ...connectionOptions, ...(stores.temporalAddress && { address: stores.temporalAddress }) },
-    namespace: namespace ?? config.temporalNamespace,
-  };
-}
-
 /** A worker that dies, because Temporal was away or did not know its namespace, is started again. */
 async function workerOf(
   runtime: Runtime,
@@ -144,8 +140,11 @@ async function workerOf(
   temporal: ReturnType<typeof temporalOptions>,
 ) {
   const start = async () => {
-    const connection = await NativeConnection.connect(temporal.connection);
-    const closing = (error: Error) => connection.close().then(() => Promise.reject(error));
+    const fail = (error: unknown) => {
+      throw error instanceof TransportError ? temporalFailure(error, temporal) : error;
+    };
+    const connection = await NativeConnection.connect(temporal.connection).catch(fail);
+    const closing = (error: unknown) => connection.close().then(() => fail(error));
     const options = { ...config, runtime, services, connection, namespace: temporal.namespace };
     const worker = await startWorker(options).catch(closing);
     return {
@@ -188,38 +187,39 @@ async function openConsole(console: Console, { cacheDir }: Config, log: Log, clo
   }
 }
 
-const reserveBeanstalkd = async ({ beanstalkdPort: port, beanstalkdHost: host }: Config) =>
-  port === undefined ? null : listenBeanstalkd({ host, port });
+interface Ports {
+  http: Listening;
+  beanstalkd: Beanstalkd | null;
+  lmstfy: Listening | null;
+  delayQueue: Listening | null;
+}
 
-/** Binds the port before anything else is done with it, so that a taken one is said at once. */
-function reservePort(config: Config) {
-  type Fetch = (request: Request, env: ApiBindings) => Response | Promise<Response>;
-  let fetch: Fetch = () => new Response('starting', { status: 503, headers: { 'retry-after': '1' } });
-  return new Promise<{ port: number; open(f: Fetch): void; close(): Promise<void> }>((resolve, reject) => {
-    const options = {
-      fetch: (request: Request, env: object) => fetch(request, env as ApiBindings),
-      port: config.port,
-      hostname: config.host,
-      serverOptions: { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS },
-    };
-    const open = (f: Fetch) => {
-      fetch = f;
-    };
-    const server = serve(options, ({ port }) => resolve({ port, open, close }));
-    server.on('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new Error(`port ${config.port} is taken; set PORT to another, or to 0 for any`)
-          : error,
-      ),
-    );
-    /** In-flight calls finish; long polls end when their connection does. */
-    const close = () =>
-      new Promise<void>((closed) => {
-        server.close(() => closed());
-        const drop = () => 'closeAllConnections' in server && server.closeAllConnections();
-        setTimeout(drop, DRAIN_MS).unref();
-        if ('closeIdleConnections' in server) server.closeIdleConnections();
-      });
-  });
+/** Where a process that serves callers listens, and the settings that say so; undefined where a protocol isn't spoken. */
+export function listenAddresses(config: Config) {
+  const at = (name: string, host: string, port: number | undefined): ListenAddress | undefined =>
+    port === undefined ? undefined : { host, port, settings: { host: `${name}_HOST`, port: `${name}_PORT` } };
+  return {
+    http: { host: config.host, port: config.port, settings: { host: 'HOST', port: 'PORT' } },
+    beanstalkd: at('BEANSTALKD', config.beanstalkdHost, config.beanstalkdPort),
+    lmstfy: at('LMSTFY', config.lmstfyHost, config.lmstfyPort),
+    delayQueue: at('DELAY_QUEUE', config.delayQueueHost, config.delayQueuePort),
+  };
+}
+
+/** Binds all ports before anything else is done with them, so that a taken one is said at once. */
+async function reservePorts(config: Config): Promise<Ports> {
+  const { http, beanstalkd, lmstfy, delayQueue } = listenAddresses(config);
+  return {
+    http: await listenHttp(http),
+    beanstalkd: beanstalkd ? await listenBeanstalkd(beanstalkd) : null,
+    lmstfy: lmstfy ? await listenHttp(lmstfy) : null,
+    delayQueue: delayQueue ? await listenHttp(delayQueue) : null,
+  };
+}
+
+async function openPorts(ports: Ports, api: Api, { delayQueueHost }: Config): Promise<void> {
+  ports.http.open((await createApp(api)).fetch);
+  await ports.beanstalkd?.open(api);
+  ports.lmstfy?.open((await createDialect(api, lmstfyDialect(api))).fetch);
+  ports.delayQueue?.open((await createDialect(api, delayQueueDialect(isLoopback(delayQueueHost)))).fetch);
 }

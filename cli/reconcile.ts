@@ -1,7 +1,6 @@
 import type { Config } from '../runtime/config.ts';
-import { withDatabase } from '../runtime/database.ts';
 import { restart, walk } from '../services/reconciler.ts';
-import { databaseOf } from './keys.ts';
+import { withStore } from './database.ts';
 
 const SAY_MS = 5_000;
 
@@ -10,7 +9,7 @@ const SAY_MS = 5_000;
  * to break off: running processes go on with it.
  */
 export async function reconcileCommand(config: Config): Promise<void> {
-  await withDatabase(databaseOf(config), async (db) => {
+  await withStore(config, async (db) => {
     await restart(db);
     const counts = new Map<string, number>();
     let saidAt = Date.now();

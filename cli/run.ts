@@ -1,7 +1,12 @@
+import { resolve } from 'node:path';
 import type { Config } from '../runtime/config.ts';
+import { needDatabaseUrl } from './database.ts';
 import { type RunningProcess, startProcess } from './process.ts';
 import { npmEnded } from './servers/npm.ts';
 import { type RunningSystem, startSystem } from './start.ts';
+
+/** Of a server with the defaults, which the demo calls by itself. */
+const DEFAULT_URL = 'http://127.0.0.1:3000';
 
 /** Runs until SIGTERM or SIGINT, or until npm, which started it, has ended. */
 export async function run(what: 'start' | 'api' | 'worker', config: Config): Promise<void> {
@@ -34,23 +39,33 @@ async function startAll(config: Config, began: number, signal: AbortSignal): Pro
   docs          ${system.url}/docs
   Temporal UI   ${system.temporalUiUrl ?? '(of your server)'}
   beanstalkd    ${system.beanstalkd?.address ?? 'off; BEANSTALKD_PORT=11300 opens it'}
+  lmstfy        ${system.lmstfy?.address ?? 'off; LMSTFY_PORT=7777 opens it'}
+  delay-queue   ${system.delayQueue?.address ?? 'off; DELAY_QUEUE_PORT=9277 opens it'}
   data          ${config.dataDir}
-  ${config.open ? 'No keys are asked for: this server answers to this machine only.' : 'Keys are asked for: npx docket key create --role admin'}
-  Try: npm run demo     Stop: Ctrl-C`);
+${nextSteps(config, system.url)}
+  Stop: Ctrl-C`);
   return system;
 }
 
+/** What to do next, as it can be typed in another terminal of the same folder. */
+function nextSteps({ open, dataDir }: Config, url: string | null): string {
+  const at = url === DEFAULT_URL ? '' : `DOCKET_URL=${url} `;
+  if (open) return `  No keys are asked for: this server answers to this machine only.\n  Try: ${at}npm run demo`;
+  const data = dataDir === resolve('.docket') ? '' : `DOCKET_DATA=${dataDir} `;
+  return `  Keys are asked for. Create one: ${data}npx docket key create --role admin
+  Try: ${at}DOCKET_KEY=<that key> npm run demo`;
+}
+
 async function startPart(role: 'api' | 'worker', config: Config): Promise<RunningProcess> {
-  if (!config.databaseUrl) throw new Error(`docket ${role} needs DATABASE_URL`);
   const stores = {
-    databaseUrl: config.databaseUrl,
+    databaseUrl: needDatabaseUrl(config),
     temporalAddress: config.temporalAddress,
     temporalUiUrl: config.temporalUiUrl ?? null,
   };
   const running = await startProcess(role, config, stores);
-  const { url, beanstalkd } = running;
-  console.log(
-    `Docket ${role} is ready${url ? `: ${url}` : ''}${beanstalkd ? `, beanstalkd ${beanstalkd.address}` : ''}`,
-  );
+  const { url, beanstalkd, lmstfy, delayQueue } = running;
+  const others = Object.entries({ beanstalkd, lmstfy, 'delay-queue': delayQueue });
+  const also = others.flatMap(([name, open]) => (open ? `, ${name} ${open.address}` : []));
+  console.log(`Docket ${role} is ready${url ? `: ${url}` : ''}${also.join('')}`);
   return running;
 }

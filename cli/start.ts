@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config } from '../runtime/config.ts';
 import { migrate, SchemaAheadError } from '../runtime/database.ts';
-import { type RunningProcess, startProcess } from './process.ts';
+import { databaseFailure, needFolder } from '../runtime/failures.ts';
+import { listenAddresses, type RunningProcess, startProcess } from './process.ts';
 import { commandLine, isAlive } from './servers/children.ts';
-import { lastingPort } from './servers/ports.ts';
+import { lastingPort, needFree } from './servers/ports.ts';
 import { startPostgres } from './servers/postgres.ts';
 import { reachableData, serverUser } from './servers/server-user.ts';
 import { keepRunning, type Part } from './servers/supervisor.ts';
@@ -34,13 +35,15 @@ export async function startSystem(
     for (const part of started.reverse().splice(0)) await part.stop();
   };
   try {
+    await needPorts(config);
     const { postgres, temporal } = await startServers(config, say, started, signal);
     const databaseUrl = config.databaseUrl ?? postgres?.url ?? '';
     const temporalUiUrl = config.temporalUiUrl ?? temporal?.uiUrl ?? null;
     const temporalAddress = config.temporalAddress ?? temporal?.address ?? '';
     writeFileSync(join(config.dataDir, 'database.url'), `${databaseUrl}\n`, { mode: 0o600 });
     await migrate(databaseUrl).catch((error: unknown) => {
-      if (!(error instanceof SchemaAheadError && error.compatible)) throw error;
+      if (!(error instanceof SchemaAheadError && error.compatible))
+        throw databaseFailure(error, { url: databaseUrl, setting: 'DATABASE_URL' });
       say(error.message);
     });
     signal.throwIfAborted();
@@ -52,6 +55,11 @@ export async function startSystem(
     await stop();
     throw error;
   }
+}
+
+/** Before anything is started: it may take minutes, and a port that is taken ends it all the same. */
+async function needPorts(config: Config): Promise<void> {
+  for (const address of Object.values(listenAddresses(config))) if (address) await needFree(address);
 }
 
 interface Stoppable {
@@ -108,13 +116,13 @@ async function ownTemporal(config: Config, say: (line: string) => void, searchin
  * @throws when another one runs on it
  */
 function lock(dataDir: string): Stoppable {
-  mkdirSync(dataDir, { recursive: true });
+  needFolder(dataDir, 'DOCKET_DATA');
   const file = join(dataDir, 'docket.pid');
   if (existsSync(file)) {
     const pid = Number(readFileSync(file, 'utf8'));
     if (pid !== process.pid && pid > 1 && isAlive(pid) && commandLine(pid).includes('docket'))
       throw new Error(
-        `another Docket (process ${pid}) runs on ${dataDir}: stop it, or set DOCKET_DATA to another folder`,
+        `DOCKET_DATA: another Docket (process ${pid}) runs on ${dataDir}; stop it, or set DOCKET_DATA to another folder`,
       );
   }
   writeFileSync(file, String(process.pid));

@@ -38,7 +38,10 @@ export const NewCase = z
   .openapi('NewCase');
 export type NewCase = z.infer<typeof NewCase>;
 
-export const CaseBatch = z.strictObject({ cases: z.array(z.unknown()).min(1).max(1000) }).openapi('CaseBatch');
+/** Each case is checked by itself, so that one bad case doesn't harm the others. */
+export const CaseBatch = z.strictObject({ cases: z.array(z.unknown()).min(1).max(1000) });
+/** The same for the document. */
+export const NewCases = z.strictObject({ cases: z.array(NewCase).min(1).max(1000) }).openapi('CaseBatch');
 
 export const ClaimCase = z.strictObject({ juror: Name.optional() }).openapi('ClaimCase');
 

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { Callback, Json, Name, orNull, PositiveSeconds, Seconds, ShownCallback } from './common.ts';
 
 const Count = z.number().int().min(1).max(1000);
-export const Option = z.string().min(1).max(100).openapi({ example: 'buyer' });
+export const Option = z.string().min(1).max(100);
 
 const Strategy = z
   .strictObject({
@@ -88,7 +88,7 @@ export const DryRun = z.object({ wouldDecide: z.array(z.string()) }).openapi('Co
 
 const Juror = z.strictObject({
   id: Name,
-  person: Name.optional().openapi({ description: 'Left out: the juror is his own person' }),
+  person: Name.optional().openapi({ description: 'Left out: the juror is a person of their own' }),
   eligible: z.boolean().default(true),
   invite: z.boolean().default(true),
 });

@@ -25,14 +25,17 @@ export const Delivery = z
 const DeliveryKind = z.enum(DELIVERED_KINDS);
 
 /** A delivery as it stands among those of all items. */
-export const ListedDelivery = Delivery.extend({
-  kind: DeliveryKind,
-  itemId: z
-    .string()
-    .openapi({ description: '`<task>/<occurrence>` for tasks; percent-encoded where it stands in a path' }),
-  queue: z.string().nullable().openapi({ description: 'Of its item; null for reviews' }),
-  url: z.string().openapi({ description: 'Without its query' }),
-}).openapi('ListedDelivery');
+export const ListedDelivery = z
+  .object({
+    ...Delivery.shape,
+    kind: DeliveryKind,
+    itemId: z
+      .string()
+      .openapi({ description: '`<task>/<occurrence>` for tasks; percent-encoded where it stands in a path' }),
+    queue: z.string().nullable().openapi({ description: 'Of its item; null for reviews' }),
+    url: z.string().openapi({ description: 'Without its query' }),
+  })
+  .openapi('ListedDelivery');
 
 /** A name of whatever kind: jobs' ids and topics may be any letters. */
 export const anyName = (most: number) =>

@@ -34,7 +34,6 @@ export const FeedEvent = z
     }),
     id: z.string().openapi({
       description: 'Stable, for upserts: kind, item and number of the event',
-      example: 'ticket/report-1/2',
     }),
     kind: z.enum([...KINDS, 'review']),
     itemId: z.string(),

@@ -181,7 +181,7 @@ export const Attention = z
 
 const ItemKind = z.enum(['ticket', 'job', 'case', 'task']);
 
-export const FindFilter = pageByText(/^(ticket|job|case|task)\/.{1,500}$/su).extend({
+export const FindFilter = pageByText(/^(ticket|job|case|task)\/[\s\S]{1,1000}$/).extend({
   id: anyName(500).openapi({ description: 'An id, or the beginning of ids' }),
   kind: ItemKind.optional(),
 });

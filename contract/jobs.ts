@@ -12,7 +12,7 @@ import {
   WaitSeconds,
 } from './common.ts';
 
-const CONTROL = String.raw`\u0000-\u001f\u007f-\u009f`;
+export const CONTROL = String.raw`\u0000-\u001f\u007f-\u009f`;
 /** For the document: no control characters. */
 export const TEXT_PATTERN = `^[^${CONTROL}]+$`;
 /** The same, and neither `.` nor `..`. */
@@ -22,7 +22,8 @@ const PLAIN_NAME = `^([^${CONTROL}.]|\\.[^${CONTROL}.]|\\.\\.[^${CONTROL}])[^${C
  * The business decides how its jobs' ids and topics look (S3.2): Unicode characters, counted and compared as code
  * points without normalization. Control characters are not text, and the path of a URL loses `.` and `..`.
  */
-const chosenName = (most: number, example: string) => {
+const shownName = (most: number) => ({ minLength: 1, maxLength: most, pattern: PLAIN_NAME });
+const chosenName = (most: number) => {
   const pattern = String.raw`^(?!\.{1,2}$)[^\u0000-\u001f\u007f-\u009f\ud800-\udfff]{1,${most}}$`;
   return (
     z
@@ -32,14 +33,14 @@ const chosenName = (most: number, example: string) => {
         `must be 1 to ${most} Unicode characters, none of them a control character, and not . or ..`,
       )
       // the same without what generators of clients and tests cannot read: look-ahead, surrogates, the flag
-      .openapi({ minLength: 1, maxLength: most, pattern: PLAIN_NAME, example })
+      .openapi(shownName(most))
   );
 };
 
-export const Topic = chosenName(200, 'orderclose');
-const NewJobId = chosenName(200, 'order/2024#1');
+export const Topic = chosenName(200);
+const NewJobId = chosenName(200);
 /** Also what a job put over TCP is called: its tube of up to 200 characters, a colon and its number. */
-const JobId = chosenName(221, 'order/2024#1');
+const JobId = chosenName(221);
 
 /** beanstalkd's: 0 to 2³²−1, smaller first. */
 const JobPriority = z.number().int().min(0).max(4_294_967_295);
@@ -59,13 +60,21 @@ export const JobAdd = z.strictObject({ command: z.literal('add'), ...AddOne }).o
 export const NewJob = z.strictObject(AddOne).openapi('NewJob');
 export type NewJob = z.infer<typeof NewJob>;
 /** Each job is checked by itself, so that one bad job doesn't harm the others. */
-export const JobAddMany = z
-  .strictObject({ command: z.literal('add'), jobs: z.array(z.unknown()).min(1).max(1000) })
+export const JobAddMany = z.strictObject({ command: z.literal('add'), jobs: z.array(z.unknown()).min(1).max(1000) });
+/** The same for the document. */
+const NewJobs = z
+  .strictObject({ command: z.literal('add'), jobs: z.array(NewJob).min(1).max(1000) })
   .openapi('JobAddMany');
 export const JobPop = z
   .strictObject({
     command: z.literal('pop'),
-    topic: z.union([Topic, z.array(Topic).min(1).max(100)]),
+    topic: z.union([Topic, z.array(Topic).min(1).max(100)]).openapi({
+      // not `anyOf`: some generators make classes of it that do not compile
+      type: ['string', 'array'],
+      ...shownName(200),
+      ...{ items: { type: 'string', ...shownName(200) }, minItems: 1, maxItems: 100 },
+      description: 'A topic, or several',
+    }),
     wait: WaitSeconds,
     count: Count.optional(),
   })
@@ -111,7 +120,7 @@ export const JobPeek = z
 export const JobCommand = z
   .union([
     JobAdd,
-    JobAddMany,
+    NewJobs,
     JobPop,
     JobFinish,
     JobFinishMany,

@@ -1,14 +1,17 @@
 import { z } from '@hono/zod-openapi';
 import { Name, Time } from './common.ts';
+import { CONTROL } from './jobs.ts';
+import { ROLES } from './roles.ts';
 
-export const Role = z.enum(['producer', 'reviewer', 'agent', 'consumer', 'admin']).openapi('Role');
+export const Role = z.enum(ROLES).openapi('Role');
 export type Role = z.output<typeof Role>;
 
 /** A name, or a beginning of names with a `*` at its end. */
 export const QueuePattern = z
   .string()
   .regex(/^[^\p{Cc}*]{0,199}([^\p{Cc}*]|\*)$/u, 'must be a name, or a prefix with * at its end')
-  .openapi({ example: 'reports-*' });
+  // a pattern of a schema has no flags
+  .openapi({ pattern: `^[^${CONTROL}*]{0,199}([^${CONTROL}*]|\\*)$` });
 
 export const NewKey = z
   .strictObject({
@@ -39,6 +42,6 @@ export const Key = z
   })
   .openapi('Key');
 
-export const MadeKey = Key.extend({
-  key: z.string().openapi({ description: 'Shown here and never again' }),
-}).openapi('MadeKey');
+export const MadeKey = z
+  .object({ ...Key.shape, key: z.string().openapi({ description: 'Shown here and never again' }) })
+  .openapi('MadeKey');

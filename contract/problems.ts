@@ -24,14 +24,30 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
+const TextOrNull = z.string().nullable();
+
+/** Every error; below `errors` are the members that some codes have. */
 export const ProblemSchema = z
   .looseObject({
-    type: z.string(),
+    type: z.string().openapi({ description: 'Where the code is explained' }),
     title: z.string(),
     status: z.number().int(),
-    code: z.string(),
+    code: z.string().openapi({ description: 'Stable; the description of each answer names those it may have' }),
     detail: z.string(),
-    requestId: z.string(),
-    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    requestId: z.string().openapi({ description: 'As in the header `X-Request-Id` and in the log' }),
+    errors: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .optional()
+      .openapi({ description: '`invalid_request`, `template_mismatch`: what is wrong where' }),
+    reason: TextOrNull.optional().openapi({
+      description: '`lease_lost`: expired, released, transferred, revoked or settled; `not_open`: why it ended',
+    }),
+    holder: TextOrNull.optional().openapi({ description: '`lease_lost`: who holds it now' }),
+    endedAt: TextOrNull.optional().openapi({ description: '`lease_lost`: when the lease ended' }),
+    state: z.string().optional().openapi({ description: '`not_open`: its final state' }),
+    by: TextOrNull.optional().openapi({ description: '`not_open`: who ended it' }),
+    at: TextOrNull.optional().openapi({ description: '`not_open`: when it ended' }),
+    current: TextOrNull.optional().openapi({ description: '`stale_log_id`: the log id of the last dispatch' }),
+    retryAfter: z.number().optional().openapi({ description: '`rate_limited`: seconds, as in `Retry-After`' }),
   })
   .openapi('Problem');

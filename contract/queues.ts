@@ -54,9 +54,13 @@ const QueueSettings = z
   .openapi('QueueSettings');
 export type QueueSettings = z.infer<typeof QueueSettings>;
 
-export const PutQueue = QueueSettings.extend({
-  dryRun: z.boolean().default(false).openapi({ description: 'Changes nothing; lists what would move' }),
-}).openapi('PutQueue');
+// not by `extend`, here and below: the document would make it all of several schemas, which generators of clients get wrong
+export const PutQueue = z
+  .strictObject({
+    ...QueueSettings.shape,
+    dryRun: z.boolean().default(false).openapi({ description: 'Changes nothing; lists what would move' }),
+  })
+  .openapi('PutQueue');
 
 export const QueueDryRun = z
   .object({
@@ -101,6 +105,6 @@ export const QueueFilter = Page.extend({
     .openapi({ type: 'boolean', default: false, description: 'With the figures of each' }),
 });
 
-export const ListedQueue = Queue.extend({
-  stats: QueueStats.optional().openapi({ description: 'Where they were asked for' }),
-}).openapi('ListedQueue');
+export const ListedQueue = z
+  .object({ ...Queue.shape, stats: QueueStats.optional().openapi({ description: 'Where they were asked for' }) })
+  .openapi('ListedQueue');

@@ -80,7 +80,7 @@ const LoggedRecord = z
 export type ReviewRecord = z.infer<typeof LoggedRecord>;
 
 export const ReviewStatsFilter = z.object({
-  day: z.iso.date().optional().openapi({ description: 'In UTC; left out: today', example: '2026-11-01' }),
+  day: z.iso.date().optional().openapi({ description: 'In UTC; left out: today' }),
 });
 export const ReviewStats = z
   .object({

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import {
   Callback,
+  conditional,
   isTimezone,
   Json,
   Name,
@@ -25,7 +26,6 @@ export const NewTemplate = z
     name: z.string().min(1).max(200),
     params: z
       .record(ParamName, TemplateParam)
-      // the document's own type has no propertyNames, which its version of JSON Schema has
       .openapi({ ...{ propertyNames: { minLength: 1, maxLength: 200 } }, maxProperties: 200 } as object)
       .refine((params) => Object.keys(params).length <= 200, 'may have 200 parameters')
       .default({}),
@@ -56,20 +56,13 @@ const summary = {
 export const GroupSummary = z.object(summary).openapi('GroupSummary');
 export const Group = z.object({ ...summary, members: z.array(z.string()) }).openapi('Group');
 
-const Executor = z
-  .string()
-  .regex(/^[ug]id_[A-Za-z0-9._:~@-]{1,196}$/, 'must be uid_ and a user, or gid_ and a group')
-  .openapi({ example: 'gid_couriers' });
-const DailyTime = z
-  .string()
-  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be HH:MM')
-  .openapi({ example: '09:00' });
+const Executor = z.string().regex(/^[ug]id_[A-Za-z0-9._:~@-]{1,196}$/, 'must be uid_ and a user, or gid_ and a group');
+const DailyTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be HH:MM');
 const Timezone = z
   .string()
   .max(100)
   // what begins with a sign means the opposite to PostgreSQL
-  .refine((name) => /^[A-Za-z]/.test(name) && isTimezone(name), 'is not a time zone')
-  .openapi({ example: 'Europe/Berlin' });
+  .refine((name) => /^[A-Za-z]/.test(name) && isTimezone(name), 'is not a time zone');
 const YEAR_MINUTES = 527_040;
 const TYPES = ['once', 'rotate'] as const;
 const DISPATCHES = ['each-once', 'blocking'] as const;
@@ -113,20 +106,19 @@ export const NewTask = z
     endTime: fields.endTime.default(null),
     callback: fields.callback.default(null),
   })
-  .openapi('NewTask', {
+  .openapi(
+    'NewTask',
     // a rhythm is of tasks that rotate, and one of them
-    oneOf: [
-      { properties: { type: { const: 'once' }, everyMinutes: { type: 'null' }, dailyTime: { type: 'null' } } },
-      {
-        properties: { type: { const: 'rotate' }, everyMinutes: { type: 'number' }, dailyTime: { type: 'null' } },
-        required: ['everyMinutes'],
-      },
-      {
-        properties: { type: { const: 'rotate' }, everyMinutes: { type: 'null' }, dailyTime: { type: 'string' } },
-        required: ['dailyTime'],
-      },
-    ],
-  });
+    conditional(
+      { properties: { type: { const: 'once' } } },
+      { properties: { everyMinutes: { type: 'null' }, dailyTime: { type: 'null' } } },
+      conditional(
+        { properties: { everyMinutes: { type: 'integer' } }, required: ['everyMinutes'] },
+        { properties: { dailyTime: { type: 'null' } } },
+        { properties: { dailyTime: { type: 'string' } }, required: ['dailyTime'] },
+      ),
+    ),
+  );
 export type NewTask = z.infer<typeof NewTask>;
 
 export const PatchTask = z.strictObject(fields).partial().openapi('PatchTask');

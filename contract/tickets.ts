@@ -76,7 +76,9 @@ export const NewTicket = z
 export type NewTicket = z.infer<typeof NewTicket>;
 
 /** Each ticket is checked by itself, so that one bad ticket doesn't harm the others. */
-export const TicketBatch = z.strictObject({ tickets: z.array(z.unknown()).min(1).max(1000) }).openapi('TicketBatch');
+export const TicketBatch = z.strictObject({ tickets: z.array(z.unknown()).min(1).max(1000) });
+/** The same for the document. */
+export const NewTickets = z.strictObject({ tickets: z.array(NewTicket).min(1).max(1000) }).openapi('TicketBatch');
 
 export const BatchResults = z
   .object({
@@ -112,9 +114,10 @@ const Reasons = z
   })
   .openapi('Reasons');
 
-const HandedTicket = Ticket.extend({
-  resumed: z.boolean().openapi({ description: 'Handed out before, not new' }),
-}).openapi('HandedTicket');
+// not by `extend`: the document would make it both of two schemas
+const HandedTicket = z
+  .object({ ...Ticket.shape, resumed: z.boolean().openapi({ description: 'Handed out before, not new' }) })
+  .openapi('HandedTicket');
 
 export const ClaimAnswer = z
   .object({ tickets: z.array(HandedTicket), reasons: orNull(Reasons), retryAfterSeconds: z.number() })

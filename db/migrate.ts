@@ -5,6 +5,8 @@ import pg from 'pg';
 import { EDITION, MIN_COMPATIBLE } from './edition.ts';
 
 const MIGRATE_LOCK = 7236000;
+/** The first major version that has all that migrations use. */
+const OLDEST_SERVER = 15;
 const MIGRATIONS = 'migrations/';
 const DEPENDENT_OBJECTS_STILL_EXIST = '2BP01';
 
@@ -37,12 +39,20 @@ export class SchemaAheadError extends Error {
   }
 }
 
+/** The server lacks what migrations use. */
+export class ServerTooOldError extends Error {
+  constructor(version: string) {
+    super(`PostgreSQL ${version} is too old, Docket needs ${OLDEST_SERVER} or newer`);
+  }
+}
+
 /**
  * Brings the schema up to date: numbered migrations once each, in order, then every file of
  * db/functions whose text changed. Each step is its own transaction; an advisory lock keeps two
  * processes from doing it at once. Functions that no file defines any more are dropped once no
  * compatible edition calls them.
  * @returns the names of the steps that were applied
+ * @throws ServerTooOldError, having changed nothing
  * @throws SchemaAheadError, having changed nothing, when a later version has migrated the database
  * @throws when an applied migration's text was changed afterwards
  */
@@ -50,6 +60,7 @@ export async function migrate(url: string, log: (line: string) => void = () => {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   await client.connect();
   try {
+    await checkServer(client);
     await client.query('select pg_advisory_lock($1)', [MIGRATE_LOCK]);
     await client.query(`create table if not exists schema_step (
       name text primary key, hash text not null, applied_at timestamptz not null default clock_timestamp())`);
@@ -79,6 +90,14 @@ export async function migrate(url: string, log: (line: string) => void = () => {
   } finally {
     await client.end();
   }
+}
+
+async function checkServer(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ number: string; version: string }>(
+    `select current_setting('server_version_num') as number, current_setting('server_version') as version`,
+  );
+  const [{ number, version } = { number: '', version: '' }] = rows;
+  if (Number(number) < OLDEST_SERVER * 10_000) throw new ServerTooOldError(version);
 }
 
 async function apply(client: pg.Client, step: Step): Promise<void> {

@@ -144,6 +144,8 @@ export interface ItemRow {
   rules_due_at: Date | null;
   next_id: string | null;
   slot: number | null;
+  max_attempts: number | null;
+  attributes: Columns['item.attributes'] | null;
 }
 
 export interface LogShardRow {
@@ -316,8 +318,8 @@ export interface Statements {
   open_cases: { params: { court: string; afterCreatedAt: Date | string; afterSeq: number; limit: number }; row: { id: string; created_at: string; seq: number; tally: Columns['open_cases.tally']; votes: number; stage: number } };
   rejudge_cases: { params: { court: string; found: unknown; settingsVersion: number }; row: { id: string | null }; moves: true };
   put_jurors: { params: { court: string; list: number; jurors: unknown }; row: never };
-  open_list: { params: { court: string; name: string; first: boolean }; row: { list: number } };
-  swap_list: { params: { court: string; name: string }; row: { list: number } };
+  open_list: { params: { court: string; name: string; final: boolean; first: boolean; hash: string }; row: { list: number } };
+  swap_list: { params: { hash: string; court: string; name: string; list: number }; row: { list: number } };
   forget_lists: { params: { court: string }; row: never };
   free_jurors: { params: { court: string; persons?: (string | null)[] | null }; row: { free_jurors: unknown } };
   newly_invitable: { params: { jurors: unknown; court: string; list: number; limit: number }; row: { person: string } };
@@ -381,6 +383,7 @@ export interface Statements {
   filter_items: { params: { kind: string; queue: string; after: string; state?: string | null; createdBefore?: Date | string | null; priorityBelow?: number | null; limit: number }; row: { id: string } };
   count_filtered: { params: { kind: string; queue: string; state?: string | null; createdBefore?: Date | string | null; priorityBelow?: number | null; ids?: (string | null)[] | null }; row: { n: number } };
   pop_jobs: { params: { topics: (string | null)[]; tokens: (string | null)[]; holders: (string | null)[]; maxBytes?: number | null }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; seq: number | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; telling: boolean | null; inviting: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; body: unknown; lease_id: string | null; expires_at: Date | null; attempts: number | null; lease_seconds: number | null }, Columns['pop_jobs.*']>; moves: true };
+  pop_whole_jobs: { params: { topic: string; tokens: (string | null)[]; holders: (string | null)[]; TTR?: number | null }; row: ItemRow; moves: true };
   pop_to_push: { params: { topic: string; tokens: (string | null)[]; limit: number }; row: ItemRow; moves: true };
   reserve_job: { params: { token: string; holder: string; number: number; maxBytes?: number | null }; row: ItemRow; moves: true };
   finish_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; actors: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; telling: boolean | null; inviting: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null }, Columns['finish_jobs.*']>; moves: true };
@@ -391,6 +394,8 @@ export interface Statements {
   return_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; undelivered: boolean }; row: ItemRow; moves: true };
   kick_topic: { params: { topic: string; state?: string | null; since?: Date | string | null; limit: number; actor: string }; row: ItemRow & { kicked_from: Columns['kick_topic.kicked_from'] }; moves: true };
   kick_job: { params: { actor: string; id: string }; row: ItemRow; moves: true };
+  respawn_jobs: { params: { topic: string; limit: number; ttl?: number | null; actor: string }; row: ItemRow; moves: true };
+  clear_jobs: { params: { topic: string; state: string; limit: number; actor: string }; row: ItemRow; moves: true };
   jobs_by_number: { params: { numbers: (number | null)[] }; row: ItemRow };
   peek_ready: { params: { topic: string }; row: ItemRow };
   peek_delayed: { params: { topic: string }; row: ItemRow };

@@ -6,6 +6,10 @@ import { kindOf } from './kinds.ts';
 /** Names that mean this machine or this network, whatever a resolver says. */
 const PRIVATE_NAMES = /^(localhost|.*\.(localhost|local|internal|home\.arpa))\.?$/i;
 
+/** Why a callback is not sent, and who can change that. */
+export const PRIVATE_ADDRESS =
+  'leads to a private address; the operator can permit those with DOCKET_ALLOW_PRIVATE_CALLBACKS=1';
+
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
 
 /** Whether an address is one of the public internet: not loopback, private, link-local, mapped or reserved. */
@@ -29,9 +33,8 @@ export function refuseUrl(text: string, allowPrivate: boolean): string | null {
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
   if (allowPrivate) return null;
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (PRIVATE_NAMES.test(host)) return 'leads to a private address';
-  if (ipaddr.isValid(host) && !isPublicAddress(host)) return 'leads to a private address';
-  return null;
+  const isPrivate = PRIVATE_NAMES.test(host) || (ipaddr.isValid(host) && !isPublicAddress(host));
+  return isPrivate ? PRIVATE_ADDRESS : null;
 }
 
 /** The type of an invitation's delivery; a case has one for each, beside that of its outcome. */

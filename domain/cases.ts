@@ -178,6 +178,7 @@ export const courtCase = defineKind({
   court: true,
   clock: 'advance_cases',
   exhausted: null,
+  overdue: null,
   order: 'age',
   quiet: ['created', 'claimed'],
   frees: () => 1,

@@ -90,6 +90,7 @@ export const job = defineKind({
   court: false,
   clock: 'advance_items',
   exhausted: 'buried',
+  overdue: 'invalidated',
   order: 'number',
   quiet: ['created', 'available', 'reserved', 'kicked'],
   frees: () => 1,

@@ -44,6 +44,8 @@ export interface KindOf {
   clock: `advance_${string}`;
   /** What becomes of one whose last attempt ran out; null: attempts are not counted. */
   exhausted: 'dead' | 'buried' | null;
+  /** What becomes of one whose deadline is over; null: its own clock says so. */
+  overdue: 'expired' | 'invalidated' | null;
   /** Its order in its queue: the lowest number first, or the longest waiting less what its priority is worth. */
   order: 'number' | 'age';
   /** Events that no holder has to hear of. */

@@ -17,6 +17,7 @@ export const rotation = defineKind({
   court: false,
   clock: 'advance_rotations',
   exhausted: null,
+  overdue: null,
   order: 'age',
   quiet: ['created'],
   frees: () => 0,

@@ -99,6 +99,7 @@ export const task = defineKind({
   court: false,
   clock: 'advance_tasks',
   exhausted: null,
+  overdue: null,
   order: 'age',
   quiet: ['created', 'available', 'dispatched', 'completed'],
   // after a dispatch or a completion there is no more to hand out than before

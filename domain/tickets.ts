@@ -115,6 +115,7 @@ export const ticket = defineKind({
   court: false,
   clock: 'advance_items',
   exhausted: 'dead',
+  overdue: 'expired',
   order: 'age',
   quiet: ['created', 'available', 'claimed'],
   frees: () => 1,

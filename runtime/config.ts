@@ -2,8 +2,29 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 
-const Port = z.coerce.number().int().min(0).max(65_535);
-const OnOff = z.enum(['on', 'off']);
+const between = (min: number, max?: number) => (max === undefined ? `of at least ${min}` : `from ${min} to ${max}`);
+
+function numberOf(min: number, max: number | undefined, error: string) {
+  const number = z.coerce.number(error).min(min, error);
+  return max === undefined ? number : number.max(max, error);
+}
+
+const decimal = (min: number, max?: number) => numberOf(min, max, `must be a number ${between(min, max)}`);
+function whole(min: number, max?: number) {
+  const error = `must be a whole number ${between(min, max)}`;
+  return numberOf(min, max, error).int(error);
+}
+const oneOf = <const T extends string>(...words: T[]) => z.enum(words, `must be ${words.join(' or ')}`);
+const Port = whole(0, 65_535);
+const Switch = oneOf('0', '1');
+const Text = z.string().min(1);
+const WebUrl = z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' });
+
+const DATABASE_URL_FORM =
+  'must be a URL such as postgres://user:password@host:5432/database, with special characters of the password as %40, %2F';
+/** A host may be left out, for a socket; behind a user that alone makes it no URL. */
+const isDatabaseUrl = (url: string) =>
+  /^postgres(ql)?:\/\//.test(url) && URL.canParse(url.replace('@/', '@localhost/'));
 
 /** As it stands in a Content-Security-Policy, where anything else could say something of its own. */
 const ImageHost = z
@@ -13,55 +34,117 @@ const ImageHost = z
     'must be hosts, separated by commas: images.example.com, https://*.example.com',
   );
 
+/** Descriptions are what `--help` shows; defaults that are not constant are said in them. */
 const Environment = z.object({
-  PORT: Port.default(3000),
-  HOST: z.string().default('127.0.0.1'),
-  BEANSTALKD_PORT: Port.optional(),
-  BEANSTALKD_HOST: z.string().default('127.0.0.1'),
-  BEANSTALKD_OPEN: z.enum(['0', '1']).default('0'),
-  DOCKET_PUBLIC_URL: z.url().optional(),
-  DOCKET_DATA: z.string().min(1).default('.docket'),
-  DOCKET_CACHE: z
-    .string()
-    .min(1)
-    .default(join(homedir(), '.cache', 'docket')),
+  PORT: Port.default(3000).describe('port of the API; 0 takes any free one'),
+  HOST: z.string().default('127.0.0.1').describe('address on which the API listens'),
+  BEANSTALKD_PORT: Port.optional().describe(
+    "port of beanstalkd's protocol, which is off without it; 0 takes any free one",
+  ),
+  BEANSTALKD_HOST: z.string().default('127.0.0.1').describe("address on which beanstalkd's protocol listens"),
+  BEANSTALKD_OPEN: Switch.default('0').describe(
+    '1 permits a BEANSTALKD_HOST other than loopback, without authentication',
+  ),
+  LMSTFY_PORT: Port.optional().describe("port of lmstfy's HTTP API, which is off without it; 0 takes any free one"),
+  LMSTFY_HOST: z.string().default('127.0.0.1').describe("address on which lmstfy's HTTP API listens"),
+  DELAY_QUEUE_PORT: Port.optional().describe(
+    "port of the Go delay-queue's HTTP API, which is off without it; 0 takes any free one",
+  ),
+  DELAY_QUEUE_HOST: z.string().default('127.0.0.1').describe("address on which delay-queue's HTTP API listens"),
+  DELAY_QUEUE_OPEN: Switch.default('0').describe(
+    '1 permits a DELAY_QUEUE_HOST other than loopback, without authentication',
+  ),
+  DOCKET_PUBLIC_URL: WebUrl.optional().describe(
+    'URL at which others reach this API process (default: where it listens)',
+  ),
+  DOCKET_DATA: Text.default('.docket').describe('data folder of docket start'),
+  DOCKET_CACHE: Text.default(join(homedir(), '.cache', 'docket')).describe(
+    'folder for the temporal program, workflow bundles and the built console',
+  ),
   DATABASE_URL: z
     .string()
-    .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
-    .optional(),
-  TEMPORAL_ADDRESS: z.string().min(1).optional(),
-  TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
-  TEMPORAL_PORT: Port.default(7233),
-  TEMPORAL_UI_PORT: Port.default(8233),
-  TEMPORAL_UI_URL: z.url().optional(),
-  TEMPORAL_CLI: z.string().min(1).optional(),
-  DOCKET_TEMPORAL_MAX_ID_BYTES: z.coerce.number().int().min(255).max(100_000).default(1000),
-  DOCKET_ALLOW_PRIVATE_CALLBACKS: z.enum(['0', '1']).default('0'),
-  DOCKET_KEY: z.string().min(1).optional(),
-  DOCKET_AUTH: z.enum(['open', 'keys']).optional(),
-  DOCKET_PACEMAKER: OnOff.default('on'),
-  DOCKET_PUBLISH_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(16),
-  DOCKET_PUBLISH_IDLE_PER_SECOND: z.coerce.number().min(0.1).max(10_000).default(50),
-  DOCKET_PUBLISH_BUSY_PER_SECOND: z.coerce.number().min(0.1).max(10_000).default(10),
-  DOCKET_WAITING_WORKFLOWS: z.coerce.number().int().min(0).optional(),
-  DOCKET_SKIP_ENDED_SECONDS: z.coerce.number().min(0).default(3_600),
-  DOCKET_AUDIT_SKEW_SECONDS: z.coerce.number().min(0).max(86_400).default(300),
-  DOCKET_MAX_ROTATIONS: z.coerce.number().int().min(0).max(1_000_000).default(100),
-  DOCKET_RETENTION_DAYS: z.coerce.number().min(1).max(36_500).default(730),
-  DOCKET_MAX_CALLS: z.coerce.number().int().min(1).default(5000),
+    .refine(isDatabaseUrl, DATABASE_URL_FORM)
+    .optional()
+    .describe(
+      'PostgreSQL 15 or newer, postgres://user:password@host:5432/database; without it docket start runs its own',
+    ),
+  TEMPORAL_ADDRESS: z
+    .string()
+    .regex(/^(\[[0-9a-f:.]+\]|[^\s/:[\]]+)(:\d{1,5})?$/i, 'must be host:port, without a scheme')
+    .optional()
+    .describe(
+      "Temporal server, host:port; without it docket start runs its own. The TEMPORAL_* variables of Temporal's tools " +
+        '(TLS, API key, profile) are read, too',
+    ),
+  TEMPORAL_NAMESPACE: Text.default('default').describe('namespace of its workflows'),
+  TEMPORAL_PORT: Port.default(7233).describe("port of docket start's own Temporal; 0 takes any free one"),
+  TEMPORAL_UI_PORT: Port.default(8233).describe("port of docket start's own Temporal UI; 0 takes any free one"),
+  TEMPORAL_UI_URL: WebUrl.optional().describe('URL of the Temporal UI, for links (default: that of its own server)'),
+  TEMPORAL_CLI: Text.optional().describe('path of the temporal program (default: found on the PATH, else downloaded)'),
+  DOCKET_TEMPORAL_MAX_ID_BYTES: whole(255, 100_000)
+    .default(1000)
+    .describe('limit.maxIDLength of the Temporal server; jobs with longer ids are refused when they are added'),
+  DOCKET_ALLOW_PRIVATE_CALLBACKS: Switch.default('0').describe('1 permits callbacks to loopback and private addresses'),
+  DOCKET_KEY: Text.optional().describe('API key with which docket export and npm run demo call the server'),
+  DOCKET_AUTH: oneOf('open', 'keys')
+    .optional()
+    .describe('open asks for no key, on loopback only; keys asks for one (default: open on loopback, else keys)'),
+  DOCKET_PACEMAKER: oneOf('on', 'off').default('on').describe('off leaves all timing to the durable timers'),
+  DOCKET_PUBLISH_CONCURRENCY: whole(1, 256)
+    .default(16)
+    .describe('audits published that the worker has yet to work on, and as many outcomes'),
+  DOCKET_PUBLISH_IDLE_PER_SECOND: decimal(0.1, 10_000)
+    .default(50)
+    .describe('workflows started per second for items with nothing due'),
+  DOCKET_PUBLISH_BUSY_PER_SECOND: decimal(0.1, 10_000)
+    .default(10)
+    .describe('messages to workflows per second that are sent while callers have to wait for PostgreSQL'),
+  DOCKET_WAITING_WORKFLOWS: whole(0)
+    .optional()
+    .describe('workflows of items that only wait, at most (default: 50000 with its own Temporal, else no limit)'),
+  DOCKET_SKIP_ENDED_SECONDS: decimal(0)
+    .default(3_600)
+    .describe('items that ended longer ago than this before their workflow was started get none'),
+  DOCKET_AUDIT_SKEW_SECONDS: decimal(0, 86_400)
+    .default(300)
+    .describe("how far ahead of the database's clock an auditTime may be"),
+  DOCKET_MAX_ROTATIONS: whole(0, 1_000_000).default(100).describe('rotating tasks that an executor may have'),
+  DOCKET_RETENTION_DAYS: decimal(1, 36_500).default(730).describe('how long tasks that are over are kept'),
+  DOCKET_MAX_CALLS: whole(1).default(5000).describe('calls at once, per process; more are answered 429'),
   DOCKET_IMAGE_HOSTS: z
     .string()
     .default('')
     .transform((hosts) => hosts.split(',').map((host) => host.trim()))
     .transform((hosts) => hosts.filter((host) => host !== ''))
-    .pipe(z.array(ImageHost)),
-  DOCKET_POOL: z.coerce.number().int().min(4).max(200).default(20),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('warn'),
+    .pipe(z.array(ImageHost))
+    .describe('hosts from which the console may show images, separated by commas'),
+  DOCKET_POOL: whole(4, 200)
+    .default(20)
+    .describe('database connections, per process; a fifth as many again are for lists'),
+  LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent')
+    .default('warn')
+    .describe('fatal, error, warn, info, debug or silent; JSON lines on standard error'),
 });
+
+/** An environment variable that Docket reads. */
+export type Setting = keyof z.input<typeof Environment>;
+
+/** What each setting does, with its default. */
+export function settingTexts(): Record<Setting, string> {
+  const { properties = {} } = z.toJSONSchema(Environment, { io: 'input', unrepresentable: 'any' });
+  const texts = Object.entries(properties).map(([name, schema]) => {
+    const { description = '', default: value = '' } = schema as { description?: string; default?: unknown };
+    return [name, value === '' ? description : `${description} (default: ${value})`];
+  });
+  return Object.fromEntries(texts) as Record<Setting, string>;
+}
 
 export type Config = ReturnType<typeof readConfig>;
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
+
+/** Whether a server that listens there can be reached from this machine only. */
+export const isLoopback = (host: string): boolean => LOOPBACK.has(host);
 
 /**
  * Reads and checks the environment.
@@ -70,23 +153,28 @@ const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
 export function readConfig(env: NodeJS.ProcessEnv) {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = Environment.safeParse(set);
-  if (!parsed.success) throw new Error(parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('\n'));
+  if (!parsed.success) throw new Error(messageOf(parsed.error, set));
   const e = parsed.data;
-  const loopback = LOOPBACK.has(e.HOST);
+  const loopback = isLoopback(e.HOST);
   const open = (e.DOCKET_AUTH ?? (loopback ? 'open' : 'keys')) === 'open';
   if (open && !loopback)
-    throw new Error('DOCKET_AUTH=open is for 127.0.0.1 only: a server that listens elsewhere asks for keys');
-  if (e.BEANSTALKD_PORT !== undefined && !LOOPBACK.has(e.BEANSTALKD_HOST) && e.BEANSTALKD_OPEN !== '1')
     throw new Error(
-      `BEANSTALKD_HOST=${e.BEANSTALKD_HOST}: beanstalkd's protocol has no authentication, so whoever reaches the port may ` +
-        'do anything with jobs. Set BEANSTALKD_OPEN=1 if you trust that network, or leave BEANSTALKD_HOST at 127.0.0.1',
+      `DOCKET_AUTH=open is for 127.0.0.1 only: a server that listens elsewhere (HOST=${e.HOST}) asks for keys. ` +
+        'Leave DOCKET_AUTH out, or leave HOST at 127.0.0.1',
     );
+  checkExposure(e, open);
   return {
     port: e.PORT,
     host: e.HOST,
     /** Of beanstalkd's protocol; undefined: it is not spoken. */
     beanstalkdPort: e.BEANSTALKD_PORT,
     beanstalkdHost: e.BEANSTALKD_HOST,
+    /** Of lmstfy's HTTP API; undefined: it is not spoken. */
+    lmstfyPort: e.LMSTFY_PORT,
+    lmstfyHost: e.LMSTFY_HOST,
+    /** Of the HTTP API of the Go delay-queue; undefined: it is not spoken. */
+    delayQueuePort: e.DELAY_QUEUE_PORT,
+    delayQueueHost: e.DELAY_QUEUE_HOST,
     /** Where other machines reach this one; undefined: where it listens. */
     publicUrl: e.DOCKET_PUBLIC_URL,
     dataDir: resolve(e.DOCKET_DATA),
@@ -124,4 +212,48 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     poolSize: e.DOCKET_POOL,
     logLevel: e.LOG_LEVEL,
   };
+}
+
+/** Their values may hold a password or are one, so no message shows them. */
+const SECRET = /URL|KEY/;
+const SHOWN = 100;
+
+/** A line for each wrong variable. */
+function messageOf({ issues }: z.ZodError, set: Record<string, string | undefined>): string {
+  const lines = issues.map(({ path: [name = ''], message }) => {
+    const value = SECRET.test(String(name)) ? '' : `, not ${JSON.stringify(set[String(name)]).slice(0, SHOWN)}`;
+    return `${String(name)} ${message}${value}`;
+  });
+  return [...new Set(lines)].join('\n');
+}
+
+/** @throws Error where other machines could do anything with jobs without a key, and nobody has said that they may */
+function checkExposure(e: z.output<typeof Environment>, open: boolean): void {
+  const protocols = [
+    {
+      name: 'BEANSTALKD',
+      what: "beanstalkd's protocol",
+      port: e.BEANSTALKD_PORT,
+      host: e.BEANSTALKD_HOST,
+      is: e.BEANSTALKD_OPEN,
+    },
+    {
+      name: 'DELAY_QUEUE',
+      what: "delay-queue's API",
+      port: e.DELAY_QUEUE_PORT,
+      host: e.DELAY_QUEUE_HOST,
+      is: e.DELAY_QUEUE_OPEN,
+    },
+  ];
+  for (const { name, what, port, host, is } of protocols)
+    if (port !== undefined && !isLoopback(host) && is !== '1')
+      throw new Error(
+        `${name}_HOST=${host}: ${what} has no authentication, so whoever reaches the port may do anything with jobs. ` +
+          `Set ${name}_OPEN=1 if you trust that network, or leave ${name}_HOST at 127.0.0.1`,
+      );
+  if (e.LMSTFY_PORT !== undefined && !isLoopback(e.LMSTFY_HOST) && open)
+    throw new Error(
+      `LMSTFY_HOST=${e.LMSTFY_HOST}: this server asks for no keys, so lmstfy's tokens are not checked and whoever reaches ` +
+        'the port may do anything with jobs. Set DOCKET_AUTH=keys, or leave LMSTFY_HOST at 127.0.0.1',
+    );
 }

@@ -19,7 +19,8 @@ execFileSync(process.execPath, [join(compiler, 'bin/tsc'), '-p', 'tsconfig.build
   cwd: ROOT,
   stdio: 'inherit',
 });
-for (const file of sourceFiles()) if (/\.(sql|mjs)$|^package/.test(file)) cpSync(join(ROOT, file), join(DIST, file));
+for (const file of sourceFiles())
+  if (/\.(sql|mjs)$|^package|^api\/.*\.json$/.test(file)) cpSync(join(ROOT, file), join(DIST, file));
 const { code } = await bundleWorkflowCode({
   workflowsPath: join(DIST, 'workflows/index.js'),
   logger: new DefaultLogger('WARN'),

@@ -8,6 +8,7 @@ import { checkImports } from './architecture/imports.ts';
 import { checkBundle, checkLength, checkSizes, checkSql, checkWords } from './architecture/rules.ts';
 import { readSource, type Source } from './architecture/source.ts';
 import { checkClientTypes } from './client-types.ts';
+import { checkErrors } from './errors.ts';
 import { checkLifecycle } from './lifecycle.ts';
 import { checkLockfile } from './lockfile.ts';
 import { checkOpenApi } from './openapi.ts';
@@ -60,6 +61,7 @@ const checks: Check[] = [
   { name: 'schema', fix: '`npm run schema`', run: checkSchema },
   { name: 'types of statements', fix: '`npm run statements`', run: checkStatements },
   { name: 'lifecycle diagrams', fix: '`npm run lifecycle`', run: checkLifecycle },
+  { name: 'list of errors', fix: '`npm run errors`', run: checkErrors },
 ];
 
 let failed = 0;

@@ -27,6 +27,7 @@ function kindsSql(): string {
   const exhausted = all.flatMap(([kind, k]) =>
     k.exhausted ? [`when ${quoted(kind)} then ${quoted(k.exhausted)}`] : [],
   );
+  const overdue = all.flatMap(([kind, k]) => (k.overdue ? [`when ${quoted(kind)} then ${quoted(k.overdue)}`] : []));
   const byNumber = all.filter(([, { order }]) => order === 'number').map(([kind]) => quoted(kind));
   const clocks = ownClocks.map(([kind, { clock }]) => `when ${quoted(kind)} then ${quoted(clock)}`);
   const advance = ownClocks.map(
@@ -45,6 +46,11 @@ $$;
 -- What becomes of an item whose last attempt ran out.
 create or replace function exhausted_state(p_kind text) returns text language sql immutable parallel safe as $$
   select case p_kind ${exhausted.join(' ')} end
+$$;
+
+-- What becomes of an item whose deadline is over; null where the clock of its kind says so itself.
+create or replace function overdue_state(p_kind text) returns text language sql immutable parallel safe as $$
+  select case p_kind ${overdue.join(' ')} end
 $$;
 
 -- Whether items are handed out by their priority alone, the lowest number first.

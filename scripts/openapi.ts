@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
+import { openApi } from '../api/document/openapi.ts';
 import { endpoints } from '../api/endpoints.ts';
-import { openApi } from '../api/openapi.ts';
 import { committed, differences } from './architecture/drift.ts';
 
 const FILE = new URL('../docs/openapi.json', import.meta.url);

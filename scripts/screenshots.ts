@@ -1,7 +1,9 @@
 import { mkdirSync } from 'node:fs';
+import { Argument } from 'commander';
 import { launch, newPage } from '../test/support/browser.ts';
 import { type RouteName, routes } from '../web/routes.ts';
-import { base, call } from './demo/call.ts';
+import { base, call, needServer } from './demo/call.ts';
+import { script } from './usage.ts';
 
 // Photographs each page of the console of a running Docket, which `npm run demo` has filled: light and dark, wide and
 // narrow, into docs/screenshots/. `npm run screenshots -- home` does those of one page only.
@@ -51,11 +53,34 @@ async function first(list: string, path: (entry: Record<string, string>) => stri
 /** What stands at every address while no one is signed in; an open server has to be made to say so. */
 const SIGNED_OUT = 'signIn';
 
-const [only] = process.argv.slice(2);
+/** Not a page of ours: where a ticket's workflow is looked at. */
+const TEMPORAL_UI = 'temporal-ui';
+
 const names = [...(Object.keys(routes) as RouteName[]), SIGNED_OUT] as const;
+const screenshots = script(
+  'npm run screenshots --',
+  `Photographs each page of the console of a running Docket, which npm run demo has filled,
+into ${FOLDER}/: light and dark, wide and narrow. Needs Chromium.`,
+)
+  .addArgument(new Argument('[page]', 'only this one').choices([...names, TEMPORAL_UI]))
+  .addHelpText(
+    'after',
+    `
+Environment:
+  DOCKET_URL  URL of the server (default: http://127.0.0.1:PORT)
+  PORT        its port on this machine (default: 3000)
+  CHROMIUM    path of Chromium, where it is not on the PATH
+
+Examples:
+  # all pages
+  npm run screenshots
+  # one page
+  npm run screenshots -- home`,
+  );
+const [only] = screenshots.parse().processedArgs as [string | undefined];
 const wanted = names.filter((name) => only === undefined || name === only);
 
-await call('GET', '/livez');
+await needServer();
 mkdirSync(FOLDER, { recursive: true });
 const browser = await launch();
 for (const name of wanted) {
@@ -75,4 +100,17 @@ for (const name of wanted) {
     }
   console.log(`${FOLDER}/${name}-*.png`);
 }
+if (only === undefined || only === TEMPORAL_UI) await photographTemporal();
 await browser.close();
+
+/** The workflow of a decided ticket, as operators see it. */
+async function photographTemporal(): Promise<void> {
+  const { items } = await call('GET', '/v1/tickets?state=decided&limit=1');
+  const { uiUrl } = await call('GET', `/v1/tickets/${encodeURIComponent(items[0].id)}/workflow`);
+  const page = await browser.newPage({ viewport: SIZES[1280] });
+  await page.goto(uiUrl);
+  // its page asks again and again, and has its parts come one after the other
+  await page.waitForTimeout(4 * QUIET_MS);
+  await page.screenshot({ path: `${FOLDER}/${TEMPORAL_UI}.png` });
+  console.log(`${FOLDER}/${TEMPORAL_UI}.png`);
+}

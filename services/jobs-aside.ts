@@ -4,8 +4,8 @@ import { isFinal, stateWord } from '../domain/items.ts';
 import { type Find, idOf, type JobRef } from './jobs-finding.ts';
 import { Problem } from './problems.ts';
 
-/** Jobs that one statement kicks, which bounds how long it locks. */
-const KICKED_TOGETHER = 1_000;
+/** Jobs that one statement moves, which bounds how long it locks. */
+const MOVED_TOGETHER = 1_000;
 
 export type Waiting = 'ready' | 'delayed' | 'buried';
 
@@ -17,6 +17,24 @@ export interface JobsAside {
   kick(topic: string, count: number, actor: string): Promise<number>;
   /** @returns whether it was buried or delayed */
   kickOne(job: JobRef, actor: string): Promise<boolean>;
+  /**
+   * Makes `count` buried jobs of a topic ready for one more attempt, the longest buried first.
+   * @param ttlSeconds after which each is deleted; null: it is not
+   * @returns how many it were
+   */
+  respawn(topic: string, count: number, ttlSeconds: number | null, actor: string): Promise<number>;
+  /** Deletes the first `count` jobs of a topic that are in a state. @returns how many it were */
+  clear(topic: string, state: 'ready' | 'buried', count: number, actor: string): Promise<number>;
+}
+
+/** In statements of a bounded size, until one finds fewer than it may move. */
+async function inParts(count: number, move: (limit: number) => Promise<unknown[]>): Promise<number> {
+  for (let moved = 0; ; ) {
+    const limit = Math.min(MOVED_TOGETHER, count - moved);
+    const { length } = limit > 0 ? await move(limit) : [];
+    moved += length;
+    if (length < limit || moved === count) return moved;
+  }
 }
 
 export function aside(db: Db, find: Find): JobsAside {
@@ -31,7 +49,7 @@ export function aside(db: Db, find: Find): JobsAside {
       let kicked = 0;
       let begun: { state: Waiting; since: Date } | undefined;
       while (kicked < count) {
-        const limit = Math.min(KICKED_TOGETHER, count - kicked);
+        const limit = Math.min(MOVED_TOGETHER, count - kicked);
         const rows = await db.move('kick_topic', { topic, limit, actor, ...begun });
         kicked += rows.length;
         const [first] = rows;
@@ -47,5 +65,9 @@ export function aside(db: Db, find: Find): JobsAside {
       if (kicked.length === 0) await find(id);
       return kicked.length > 0;
     },
+    respawn: (topic, count, ttl, actor) =>
+      inParts(count, (limit) => db.move('respawn_jobs', { topic, limit, ttl: ttl ?? undefined, actor })),
+    clear: (topic, state, count, actor) =>
+      inParts(count, (limit) => db.move('clear_jobs', { topic, state, limit, actor })),
   };
 }

@@ -1,8 +1,9 @@
 import type { Juror } from '../contract/courts.ts';
 import { only, type Queryable } from '../db/pool.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import type { CourtService } from './courts.ts';
+import type { Court, CourtService } from './courts.ts';
 import type { Invitations } from './invitations.ts';
+import { contentHash } from './tokens.ts';
 
 /** A chunk of a list that replaces the court's. */
 interface ListChunk {
@@ -27,11 +28,21 @@ export function jurorService({ db }: Runtime, courts: CourtService, invitations:
       await free(tx, court, found);
     });
   /** From now on the list counts that has been uploaded under this name. */
-  const swap = (court: string, name: string, before: number, now: number) =>
+  const swap = (court: string, { name, hash }: ListChunk & { hash: string }, before: number, now: number) =>
     db.transaction(async (tx) => {
-      await tx.run('swap_list', { court, name });
+      await tx.run('swap_list', { court, name, list: now, hash });
       await free(tx, court, await tx.run('list_difference', { court, before, now, limit: MOST_NAMED + 1 }));
     });
+  /** @returns the number of the list that the chunk belongs to */
+  const upload = async ({ name: court, list: before }: Court, jurors: Juror[], chunk: ListChunk): Promise<number> => {
+    const hash = contentHash(jurors);
+    const [open] = await db.run('open_list', { court, hash, ...chunk });
+    if (!open) return (await courts.get(court)).list;
+    for (const rows of chunksOf(jurors)) await db.run('put_jurors', { court, list: open.list, jurors: rows });
+    if (chunk.final) await swap(court, { ...chunk, hash }, before, open.list);
+    if (chunk.first || chunk.final) await db.run('forget_lists', { court });
+    return open.list;
+  };
   return {
     /** What the court's limits leave a juror, their other accounts included. @throws Problem `not_found` */
     async limits(name: string, juror: string) {
@@ -39,20 +50,16 @@ export function jurorService({ db }: Runtime, courts: CourtService, invitations:
       return { court, ...only(await db.run('juror_limits', { court: name, juror })) };
     },
     /**
-     * Adds or changes jurors: of the list that counts, or of one that is being uploaded.
+     * Adds or changes jurors: of the list that counts, or of one that is being uploaded (S2.3). The last chunk of an upload,
+     * sent again, changes nothing.
      * @returns how many that list has now
      * @throws Problem `not_found`
      */
     async put(name: string, jurors: Juror[], chunk?: ListChunk): Promise<number> {
       const court = await courts.get(name);
-      const list = chunk ? only(await db.run('open_list', { court: name, ...chunk })).list : court.list;
-      for (const rows of chunksOf(jurors)) {
-        if (chunk) await db.run('put_jurors', { court: name, list, jurors: rows });
-        else await change(name, list, rows);
-      }
-      if (chunk?.final) await swap(name, chunk.name, court.list, list);
+      const list = chunk ? await upload(court, jurors, chunk) : court.list;
+      if (!chunk) for (const rows of chunksOf(jurors)) await change(name, list, rows);
       invitations.look();
-      if (chunk?.first || chunk?.final) await db.run('forget_lists', { court: name });
       return only(await db.run('count_jurors', { court: name, list })).n;
     },
   };

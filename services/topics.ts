@@ -46,6 +46,8 @@ export function topicService(runtime: Runtime, queues: QueueService) {
     },
     /** By topic, of all that have or had jobs. */
     counts: () => counts(),
+    /** Of one topic, exact as of the answer; nothing where it never had jobs. */
+    countsOf: async (topic: string): Promise<TopicCounts> => (await counts(topic)).get(topic) ?? {},
     /** What beanstalkd's protocol shows of one topic. */
     async tubeStats(topic: string) {
       const [found, n, [pause]] = await Promise.all([counts(topic), urgent(topic), db.run('topic_pause', { topic })]);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +18,7 @@ import { itemActivities } from '../activities/items.ts';
 import { reviewActivities } from '../activities/reviews.ts';
 import { scheduleActivities } from '../activities/schedules.ts';
 import type { FollowerSinks } from '../contract/snapshot.ts';
+import { needFolder } from '../runtime/failures.ts';
 import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../runtime/followers/publisher.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Runtime } from '../runtime/runtime.ts';
@@ -160,7 +161,7 @@ export async function workflowBundle(cacheDir: string): Promise<{ code: string }
   // biome-ignore lint/suspicious/noConsole: a bundle that cannot be made has no logger to tell
   const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error };
   const { code } = await bundleWorkflowCode({ workflowsPath, logger: quiet });
-  mkdirSync(cacheDir, { recursive: true });
+  needFolder(cacheDir, 'DOCKET_CACHE');
   // whole or not at all: another process may be starting at this moment
   const part = `${file}.${process.pid}`;
   writeFileSync(part, code);

@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { type ListenAddress, listenFailure } from '../../runtime/failures.ts';
 import type { Api } from '../api.ts';
 import { type Connection, serveConnection } from './connection.ts';
 import { Listener } from './listener.ts';
@@ -18,10 +19,10 @@ export interface Beanstalkd {
 /**
  * Binds the port of beanstalkd's protocol (S3.8). The protocol has no authentication: every client that
  * reaches the port may do everything with jobs.
- * @param port 0: any free one
- * @throws Error with a message for the terminal when the port is taken
+ * @param where port 0: any free one
+ * @throws Error with a message for the terminal when nothing can listen there
  */
-export async function listenBeanstalkd({ host, port }: { host: string; port: number }): Promise<Beanstalkd> {
+export async function listenBeanstalkd(where: ListenAddress): Promise<Beanstalkd> {
   const connections = new Set<Connection>();
   const early = new Set<Socket>();
   let listener: Listener | undefined;
@@ -39,7 +40,8 @@ export async function listenBeanstalkd({ host, port }: { host: string; port: num
     if (listener) serve(listener, socket);
     else early.add(socket);
   });
-  const bound = await listen(server, host, port);
+  const { host } = where;
+  const bound = await listen(server, where);
   return {
     port: bound,
     address: `${host.includes(':') ? `[${host}]` : host}:${bound}`,
@@ -63,12 +65,10 @@ export async function listenBeanstalkd({ host, port }: { host: string; port: num
   };
 }
 
-function listen(server: Server, host: string, port: number): Promise<number> {
+function listen(server: Server, where: ListenAddress): Promise<number> {
+  const { host, port } = where;
   return new Promise((resolve, reject) => {
-    server.on('error', (error: NodeJS.ErrnoException) => {
-      const taken = `port ${port} is taken; set BEANSTALKD_PORT to another, or to 0 for any`;
-      reject(error.code === 'EADDRINUSE' ? new Error(taken) : error);
-    });
+    server.on('error', (error) => reject(listenFailure(error, where)));
     server.listen({ host, port }, () => {
       const address = server.address();
       resolve(typeof address === 'object' && address !== null ? address.port : port);

@@ -1,16 +1,17 @@
-import { Case, CaseBatch, NewCase } from '../../contract/cases.ts';
+import { Case, CaseBatch, NewCase, NewCases } from '../../contract/cases.ts';
 import { CourtParam } from '../../contract/courts.ts';
 import { BatchResults } from '../../contract/tickets.ts';
 import { caseView } from '../../domain/cases.ts';
 import type { Court } from '../../services/courts.ts';
 import { newId } from '../../services/tokens.ts';
-import { entryOfBatch, keyedId } from '../adding.ts';
+import { entryOfBatch, wantedId } from '../adding.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkUrl } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
 export const addCaseEndpoint = endpoint({
+  operation: 'addCase',
   method: 'post',
   path: '/v1/courts/{court}/cases',
   tag: 'Cases',
@@ -18,17 +19,19 @@ export const addCaseEndpoint = endpoint({
   roles: ['producer'],
   params: CourtParam,
   body: NewCase,
+  takesKey: true,
   answers: { 200: Case, 201: Case },
   problems: ['not_found', 'id_conflict'],
   async handle({ api, caller, params, body, header }) {
     const court = await api.services.courts.get(params.court);
-    const id = body.id ?? keyedId(caller, 'case', header('idempotency-key'));
+    const id = wantedId(body.id, caller, 'case', header('idempotency-key'));
     const { item, created } = await addCase(api, caller, court, body, id);
     return answer(created ? 201 : 200, caseView(await api.services.cases.get(item.id)));
   },
 });
 
 export const addCaseBatch = endpoint({
+  operation: 'addCases',
   method: 'post',
   path: '/v1/courts/{court}/cases/batch',
   tag: 'Cases',
@@ -36,6 +39,7 @@ export const addCaseBatch = endpoint({
   roles: ['producer'],
   params: CourtParam,
   body: CaseBatch,
+  document: NewCases,
   bodyLimit: LARGE_BODY,
   checksEntries: true,
   answers: { 200: BatchResults },

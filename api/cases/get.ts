@@ -9,6 +9,7 @@ import { page } from '../paging.ts';
 import { viewFor } from './view.ts';
 
 export const getCaseEndpoint = endpoint({
+  operation: 'getCase',
   method: 'get',
   path: '/v1/cases/{id}',
   tag: 'Cases',
@@ -22,6 +23,7 @@ export const getCaseEndpoint = endpoint({
 });
 
 export const listCasesEndpoint = endpoint({
+  operation: 'listCases',
   method: 'get',
   path: '/v1/cases',
   tag: 'Cases',
@@ -38,6 +40,7 @@ export const listCasesEndpoint = endpoint({
 });
 
 export const listVotes = endpoint({
+  operation: 'listVotes',
   method: 'get',
   path: '/v1/cases/{id}/votes',
   tag: 'Cases',
@@ -58,6 +61,7 @@ export const listVotes = endpoint({
 });
 
 export const invalidateCase = endpoint({
+  operation: 'invalidateCase',
   method: 'post',
   path: '/v1/cases/{id}/invalidate',
   tag: 'Cases',
@@ -76,6 +80,7 @@ export const oneCase = itemEndpoints({
   kind: 'case',
   one: 'a case',
   tag: 'Cases',
+  operations: 'Case',
   base: '/v1/cases/{id}',
   find: (api, id) => api.services.cases.get(id),
   ...byId,

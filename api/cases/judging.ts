@@ -21,6 +21,7 @@ import { viewForJuror } from './view.ts';
 // What jurors do.
 
 export const claimCaseEndpoint = endpoint({
+  operation: 'claimCase',
   method: 'post',
   path: '/v1/courts/{court}/claim',
   tag: 'Cases',
@@ -42,6 +43,7 @@ export const claimCaseEndpoint = endpoint({
 });
 
 export const castVoteEndpoint = endpoint({
+  operation: 'castVote',
   method: 'post',
   path: '/v1/cases/{id}/votes',
   tag: 'Cases',
@@ -59,6 +61,7 @@ export const castVoteEndpoint = endpoint({
 });
 
 export const renewCase = endpoint({
+  operation: 'renewCase',
   method: 'post',
   path: '/v1/cases/{id}/renew',
   tag: 'Cases',
@@ -75,6 +78,7 @@ export const renewCase = endpoint({
 });
 
 export const releaseCase = endpoint({
+  operation: 'releaseCase',
   method: 'post',
   path: '/v1/cases/{id}/release',
   tag: 'Cases',
@@ -92,6 +96,7 @@ export const releaseCase = endpoint({
 });
 
 export const declineCase = endpoint({
+  operation: 'declineCase',
   method: 'post',
   path: '/v1/cases/{id}/decline',
   tag: 'Cases',
@@ -108,6 +113,7 @@ export const declineCase = endpoint({
 });
 
 export const listInvitations = endpoint({
+  operation: 'listInvitations',
   method: 'get',
   path: '/v1/jurors/{juror}/invitations',
   tag: 'Cases',

@@ -4,6 +4,7 @@ import { checkEntry } from '../../services/problems.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
 export const putGoldEndpoint = endpoint({
+  operation: 'putGoldCases',
   method: 'put',
   path: '/v1/courts/{court}/gold',
   tag: 'Courts',

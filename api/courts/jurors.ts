@@ -3,6 +3,7 @@ import { personOf } from '../auth.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
 export const putJurorsEndpoint = endpoint({
+  operation: 'putJurors',
   method: 'put',
   path: '/v1/courts/{court}/jurors',
   tag: 'Courts',
@@ -20,6 +21,7 @@ export const putJurorsEndpoint = endpoint({
 });
 
 export const getJurorEndpoint = endpoint({
+  operation: 'getJuror',
   method: 'get',
   path: '/v1/courts/{court}/jurors/{juror}',
   tag: 'Courts',

@@ -34,6 +34,7 @@ function view(c: Row, caller: Caller) {
 }
 
 export const putCourtEndpoint = endpoint({
+  operation: 'putCourt',
   method: 'put',
   path: '/v1/courts/{court}',
   tag: 'Courts',
@@ -52,6 +53,7 @@ export const putCourtEndpoint = endpoint({
 });
 
 export const getCourtEndpoint = endpoint({
+  operation: 'getCourt',
   method: 'get',
   path: '/v1/courts/{court}',
   tag: 'Courts',
@@ -64,6 +66,7 @@ export const getCourtEndpoint = endpoint({
 });
 
 export const listCourtsEndpoint = endpoint({
+  operation: 'listCourts',
   method: 'get',
   path: '/v1/courts',
   tag: 'Courts',

@@ -34,6 +34,7 @@ function view({ counts, gold, votes_last_hour, wasted_last_hour }: RowOf<'court_
 }
 
 export const courtStatsEndpoint = endpoint({
+  operation: 'getCourtStats',
   method: 'get',
   path: '/v1/courts/{court}/stats',
   tag: 'Courts',

@@ -16,6 +16,7 @@ const listed = (row: Row) => ({
 });
 
 export const listDeliveriesEndpoint = endpoint({
+  operation: 'listDeliveries',
   method: 'get',
   path: '/v1/deliveries',
   tag: 'Deliveries',
@@ -31,6 +32,7 @@ export const listDeliveriesEndpoint = endpoint({
 });
 
 export const redeliverEndpoint = endpoint({
+  operation: 'redeliverDelivery',
   method: 'post',
   path: '/v1/deliveries/{kind}/{itemId}/{n}/redeliver',
   tag: 'Deliveries',

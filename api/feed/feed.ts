@@ -6,6 +6,7 @@ import { ndjson } from '../streams/ndjson.ts';
 const DEFAULT_LIMIT = 1_000;
 
 export const feedEndpoint = endpoint({
+  operation: 'readFeed',
   method: 'get',
   path: '/v1/feed',
   tag: 'Feed',

@@ -20,6 +20,7 @@ const view = (i: RowOf<'find_items'>) => ({
 });
 
 export const findItemsEndpoint = endpoint({
+  operation: 'findItems',
   method: 'get',
   path: '/v1/items',
   tag: 'Figures',

@@ -22,6 +22,7 @@ const entry = (kind: FigureKind) => (q: RowOf<'overview'>) => ({
 });
 
 export const overviewEndpoint = endpoint({
+  operation: 'getOverview',
   method: 'get',
   path: '/v1/overview',
   tag: 'Figures',
@@ -44,6 +45,7 @@ export const overviewEndpoint = endpoint({
 });
 
 export const attentionEndpoint = endpoint({
+  operation: 'getAttention',
   method: 'get',
   path: '/v1/attention',
   tag: 'Figures',

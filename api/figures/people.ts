@@ -42,6 +42,7 @@ const rounded = (seconds: number | null) => seconds && Math.round(seconds * 1000
 const isPerson = <T extends { person: string | null }>(row: T): row is T & { person: string } => row.person !== null;
 
 export const peopleEndpoint = endpoint({
+  operation: 'getPeopleFigures',
   method: 'get',
   path: '/v1/figures/people',
   tag: 'Figures',
@@ -67,6 +68,7 @@ export const peopleEndpoint = endpoint({
 });
 
 export const latenessEndpoint = endpoint({
+  operation: 'getLateness',
   method: 'get',
   path: '/v1/figures/lateness',
   tag: 'Figures',

@@ -24,6 +24,7 @@ function perStep(samples: Sample[], ...fields: Count[]): (number | null)[] {
 }
 
 export const figuresEndpoint = endpoint({
+  operation: 'getFigures',
   method: 'get',
   path: '/v1/figures',
   tag: 'Figures',

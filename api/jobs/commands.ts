@@ -187,6 +187,7 @@ async function checkJobs(api: Api, caller: Caller, { topic, id, jobs = [] }: Sen
 }
 
 export const jobCommand = endpoint({
+  operation: 'runJobCommand',
   method: 'post',
   path: '/v1/jobs',
   tag: 'Jobs',

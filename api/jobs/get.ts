@@ -9,6 +9,7 @@ import { page } from '../paging.ts';
 import { askWorkflow } from '../workflows.ts';
 
 export const getJob = endpoint({
+  operation: 'getJob',
   method: 'get',
   path: '/v1/jobs/{id}',
   tag: 'Jobs',
@@ -21,6 +22,7 @@ export const getJob = endpoint({
 });
 
 export const listJobEvents = endpoint({
+  operation: 'listJobEvents',
   method: 'get',
   path: '/v1/jobs/{id}/events',
   tag: 'Jobs',
@@ -37,6 +39,7 @@ export const listJobEvents = endpoint({
 });
 
 export const jobWorkflow = endpoint({
+  operation: 'getJobWorkflow',
   method: 'get',
   path: '/v1/jobs/{id}/workflow',
   tag: 'Jobs',
@@ -49,6 +52,7 @@ export const jobWorkflow = endpoint({
 });
 
 export const buryJob = endpoint({
+  operation: 'buryJob',
   method: 'post',
   path: '/v1/jobs/{id}/bury',
   tag: 'Jobs',
@@ -64,6 +68,7 @@ export const buryJob = endpoint({
 });
 
 export const listTopicJobs = endpoint({
+  operation: 'listTopicJobs',
   method: 'get',
   path: '/v1/topics/{topic}/jobs',
   tag: 'Jobs',

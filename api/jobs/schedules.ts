@@ -21,6 +21,7 @@ const view = (s: ScheduleRow) => ({
 });
 
 export const putScheduleEndpoint = endpoint({
+  operation: 'putSchedule',
   method: 'put',
   path: '/v1/topics/{topic}/schedules/{name}',
   tag: 'Jobs',
@@ -35,6 +36,7 @@ export const putScheduleEndpoint = endpoint({
 });
 
 export const getScheduleEndpoint = endpoint({
+  operation: 'getSchedule',
   method: 'get',
   path: '/v1/topics/{topic}/schedules/{name}',
   tag: 'Jobs',
@@ -47,6 +49,7 @@ export const getScheduleEndpoint = endpoint({
 });
 
 export const listSchedulesEndpoint = endpoint({
+  operation: 'listSchedules',
   method: 'get',
   path: '/v1/topics/{topic}/schedules',
   tag: 'Jobs',
@@ -62,6 +65,7 @@ export const listSchedulesEndpoint = endpoint({
 });
 
 export const deleteScheduleEndpoint = endpoint({
+  operation: 'deleteSchedule',
   method: 'delete',
   path: '/v1/topics/{topic}/schedules/{name}',
   tag: 'Jobs',

@@ -7,7 +7,7 @@ import { checkUrl } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
-const ShownPush = ShownCallback.extend({ concurrency: z.number().int() }).openapi('ShownPush');
+const ShownPush = z.object({ ...ShownCallback.shape, concurrency: z.number().int() }).openapi('ShownPush');
 const Topic = z
   .object({ name: z.string(), ...TopicSettings.shape, push: orNull(ShownPush), createdAt: z.string() })
   .openapi('Topic');
@@ -55,6 +55,7 @@ function statsView({ counts, oldest_waiting_seconds, claims_per_minute }: Counts
 }
 
 export const putTopicEndpoint = endpoint({
+  operation: 'putTopic',
   method: 'put',
   path: '/v1/topics/{topic}',
   tag: 'Jobs',
@@ -70,6 +71,7 @@ export const putTopicEndpoint = endpoint({
 });
 
 export const getTopicEndpoint = endpoint({
+  operation: 'getTopic',
   method: 'get',
   path: '/v1/topics/{topic}',
   tag: 'Jobs',
@@ -83,6 +85,7 @@ export const getTopicEndpoint = endpoint({
 });
 
 export const listTopics = endpoint({
+  operation: 'listTopics',
   method: 'get',
   path: '/v1/topics',
   tag: 'Jobs',
@@ -98,6 +101,7 @@ export const listTopics = endpoint({
 });
 
 export const deleteTopicEndpoint = endpoint({
+  operation: 'deleteTopic',
   method: 'delete',
   path: '/v1/topics/{topic}',
   tag: 'Jobs',
@@ -113,6 +117,7 @@ export const deleteTopicEndpoint = endpoint({
 });
 
 export const topicStatsEndpoint = endpoint({
+  operation: 'getTopicStats',
   method: 'get',
   path: '/v1/topics/{topic}/stats',
   tag: 'Jobs',

@@ -17,6 +17,7 @@ const view = (k: KeyLine) => ({
 });
 
 export const addKeyEndpoint = endpoint({
+  operation: 'addKey',
   method: 'post',
   path: '/v1/keys',
   tag: 'Keys',
@@ -32,6 +33,7 @@ export const addKeyEndpoint = endpoint({
 });
 
 export const listKeysEndpoint = endpoint({
+  operation: 'listKeys',
   method: 'get',
   path: '/v1/keys',
   tag: 'Keys',
@@ -46,6 +48,7 @@ export const listKeysEndpoint = endpoint({
 });
 
 export const revokeKeyEndpoint = endpoint({
+  operation: 'revokeKey',
   method: 'delete',
   path: '/v1/keys/{id}',
   tag: 'Keys',

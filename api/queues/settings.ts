@@ -27,6 +27,7 @@ function view(q: QueueRow, caller: Caller) {
 }
 
 export const putQueueEndpoint = endpoint({
+  operation: 'putQueue',
   method: 'put',
   path: '/v1/queues/{queue}',
   tag: 'Queues',
@@ -43,6 +44,7 @@ export const putQueueEndpoint = endpoint({
 });
 
 export const getQueueEndpoint = endpoint({
+  operation: 'getQueue',
   method: 'get',
   path: '/v1/queues/{queue}',
   tag: 'Queues',
@@ -57,6 +59,7 @@ export const getQueueEndpoint = endpoint({
 });
 
 export const listQueuesEndpoint = endpoint({
+  operation: 'listQueues',
   method: 'get',
   path: '/v1/queues',
   tag: 'Queues',
@@ -78,6 +81,7 @@ export const listQueuesEndpoint = endpoint({
 });
 
 export const deleteQueueEndpoint = endpoint({
+  operation: 'deleteQueue',
   method: 'delete',
   path: '/v1/queues/{queue}',
   tag: 'Queues',
@@ -94,6 +98,7 @@ export const deleteQueueEndpoint = endpoint({
 
 const pausing = (paused: boolean) =>
   endpoint({
+    operation: paused ? 'pauseQueue' : 'resumeQueue',
     method: 'post',
     path: paused ? '/v1/queues/{queue}/pause' : '/v1/queues/{queue}/resume',
     tag: 'Queues',

@@ -4,6 +4,7 @@ import { queueStatsView } from '../../domain/tickets.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
 export const queueStatsEndpoint = endpoint({
+  operation: 'getQueueStats',
   method: 'get',
   path: '/v1/queues/{queue}/stats',
   tag: 'Queues',

@@ -14,6 +14,7 @@ import type { Caller } from '../auth.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 
 export const reviewCallback = endpoint({
+  operation: 'addReviewCallback',
   method: 'post',
   path: '/v1/reviews/{id}/callbacks',
   tag: 'Reviews',
@@ -27,6 +28,7 @@ export const reviewCallback = endpoint({
 });
 
 export const pictureCallback = endpoint({
+  operation: 'addPictureCallback',
   method: 'post',
   path: '/v1/pictures/{pictureId}/callbacks',
   tag: 'Reviews',

@@ -61,6 +61,7 @@ function withRecords(lines: LogLine[], record: ReviewRecord): LineView[] {
 }
 
 export const getReviewEndpoint = endpoint({
+  operation: 'getReview',
   method: 'get',
   path: '/v1/reviews/{id}',
   tag: 'Reviews',
@@ -73,6 +74,7 @@ export const getReviewEndpoint = endpoint({
 });
 
 export const listReviewsEndpoint = endpoint({
+  operation: 'listReviews',
   method: 'get',
   path: '/v1/reviews',
   tag: 'Reviews',
@@ -87,6 +89,7 @@ export const listReviewsEndpoint = endpoint({
 });
 
 export const reviewLogEndpoint = endpoint({
+  operation: 'listReviewLog',
   method: 'get',
   path: '/v1/reviews/{id}/log',
   tag: 'Reviews',
@@ -110,6 +113,7 @@ export const reviewLogEndpoint = endpoint({
 });
 
 export const reviewStatsEndpoint = endpoint({
+  operation: 'getReviewStats',
   method: 'get',
   path: '/v1/review-stats',
   tag: 'Reviews',
@@ -121,6 +125,7 @@ export const reviewStatsEndpoint = endpoint({
 });
 
 export const reviewStoresEndpoint = endpoint({
+  operation: 'getReviewStores',
   method: 'get',
   path: '/v1/reviews/{id}/stores',
   tag: 'Reviews',
@@ -137,6 +142,7 @@ export const reviewStoresEndpoint = endpoint({
 });
 
 export const reviewWorkflow = endpoint({
+  operation: 'getReviewWorkflow',
   method: 'get',
   path: '/v1/reviews/{id}/workflow',
   tag: 'Reviews',
@@ -154,6 +160,7 @@ export const reviewWorkflow = endpoint({
 export const reviewDeliveries = deliveryEndpoints({
   kind: 'review',
   tag: 'Reviews',
+  operations: 'Review',
   base: '/v1/reviews/{id}',
   ...byId,
 });

@@ -6,6 +6,7 @@ import { answer, endpoint, LARGE_BODY } from '../endpoint.ts';
 import { viewOf } from './get.ts';
 
 export const putReviewEndpoint = endpoint({
+  operation: 'putReview',
   method: 'put',
   path: '/v1/reviews/{id}',
   tag: 'Reviews',

@@ -22,6 +22,7 @@ const view = ({ id, role, subject, queues, name, session }: Caller) => ({
 });
 
 export const signInEndpoint = endpoint({
+  operation: 'signIn',
   method: 'post',
   path: '/v1/session',
   tag: 'Sessions',
@@ -48,6 +49,7 @@ export const signInEndpoint = endpoint({
 });
 
 export const getSessionEndpoint = endpoint({
+  operation: 'getSession',
   method: 'get',
   path: '/v1/session',
   tag: 'Sessions',
@@ -58,6 +60,7 @@ export const getSessionEndpoint = endpoint({
 });
 
 export const signOutEndpoint = endpoint({
+  operation: 'signOut',
   method: 'delete',
   path: '/v1/session',
   tag: 'Sessions',

@@ -15,6 +15,7 @@ const STATS_MS = 2_000;
 const AVAILABLE_MS = 1_000;
 
 export const streamEndpoint = endpoint({
+  operation: 'openStream',
   method: 'get',
   path: '/v1/stream',
   tag: 'Streams',
@@ -95,6 +96,7 @@ function queueStream(
 }
 
 export const streamTicketEndpoint = endpoint({
+  operation: 'addStreamTicket',
   method: 'post',
   path: '/v1/stream-tickets',
   tag: 'Streams',

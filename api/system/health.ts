@@ -9,6 +9,7 @@ const Word = z.enum(['ok', 'unreachable', 'outdated', 'too_new', 'unknown']);
 const words = { postgres: Word, schema: Word, temporal: Word };
 
 export const livez = endpoint({
+  operation: 'getLiveness',
   method: 'get',
   path: '/livez',
   tag: 'System',
@@ -19,6 +20,7 @@ export const livez = endpoint({
 });
 
 export const readyz = endpoint({
+  operation: 'getReadiness',
   method: 'get',
   path: '/readyz',
   tag: 'System',
@@ -58,6 +60,7 @@ async function checkSchema(api: Api): Promise<SchemaState | 'unreachable'> {
 }
 
 export const metricsEndpoint = endpoint({
+  operation: 'getMetrics',
   method: 'get',
   path: '/metrics',
   tag: 'System',
@@ -73,6 +76,7 @@ export const metricsEndpoint = endpoint({
 });
 
 export const nodesEndpoint = endpoint({
+  operation: 'listNodes',
   method: 'get',
   path: '/v1/nodes',
   tag: 'System',

@@ -15,6 +15,7 @@ import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
 export const nextTaskEndpoint = endpoint({
+  operation: 'pullTask',
   method: 'post',
   path: '/v1/clients/{uid}/next',
   tag: 'Tasks',
@@ -38,6 +39,7 @@ export const nextTaskEndpoint = endpoint({
 });
 
 export const completeTaskEndpoint = endpoint({
+  operation: 'completeTask',
   method: 'post',
   path: '/v1/clients/{uid}/complete',
   tag: 'Tasks',
@@ -65,6 +67,7 @@ const line = ({ item_id, type, at, data }: DispatchLogRow) => ({
 });
 
 export const dispatchLogEndpoint = endpoint({
+  operation: 'listDispatches',
   method: 'get',
   path: '/v1/dispatch-log',
   tag: 'Tasks',

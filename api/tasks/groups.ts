@@ -15,6 +15,7 @@ const summary = (g: TaskGroupRow) => ({
 const view = (g: GroupWithMembers) => ({ ...summary(g), members: g.members });
 
 export const putGroupEndpoint = endpoint({
+  operation: 'putGroup',
   method: 'put',
   path: '/v1/groups/{gid}',
   tag: 'Tasks',
@@ -29,6 +30,7 @@ export const putGroupEndpoint = endpoint({
 });
 
 export const changeMembersEndpoint = endpoint({
+  operation: 'updateGroupMembers',
   method: 'post',
   path: '/v1/groups/{gid}/members',
   tag: 'Tasks',
@@ -44,6 +46,7 @@ export const changeMembersEndpoint = endpoint({
 });
 
 export const getGroupEndpoint = endpoint({
+  operation: 'getGroup',
   method: 'get',
   path: '/v1/groups/{gid}',
   tag: 'Tasks',
@@ -56,6 +59,7 @@ export const getGroupEndpoint = endpoint({
 });
 
 export const listGroupsEndpoint = endpoint({
+  operation: 'listGroups',
   method: 'get',
   path: '/v1/groups',
   tag: 'Tasks',

@@ -5,6 +5,7 @@ export const oneOccurrence = itemEndpoints({
   kind: 'task',
   one: 'an occurrence',
   tag: 'Tasks',
+  operations: 'Occurrence',
   base: '/v1/tasks/{id}/occurrences/{occurrence}',
   find: (api, id) => api.services.tasks.findOccurrence(id),
   params: OccurrenceParam,

@@ -3,7 +3,7 @@ import { NewTask, PatchTask, Task, TaskFilter } from '../../contract/tasks.ts';
 import type { TaskRow } from '../../db/statements.ts';
 import { stateWord } from '../../domain/items.ts';
 import { fieldsOf, type Occurrences, type Saved } from '../../services/tasks.ts';
-import { keyedId } from '../adding.ts';
+import { wantedId } from '../adding.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
@@ -34,22 +34,25 @@ const expandedView = (task: TaskRow, { times, moreFrom }: Occurrences): Task => 
 });
 
 export const addTaskEndpoint = endpoint({
+  operation: 'addTask',
   method: 'post',
   path: '/v1/tasks',
   tag: 'Tasks',
   summary: 'A task that clients pull, once or again and again; the same id and content again is the same task',
   roles: ['producer'],
   body: NewTask,
+  takesKey: true,
   answers: { 200: Task, 201: Task },
   problems: ['id_conflict', 'limit_reached', 'template_mismatch'],
   async handle({ api: { services }, caller, body: { id: sent, ...fields }, header }) {
-    const id = sent ?? keyedId(caller, 'task', header('idempotency-key'));
+    const id = wantedId(sent, caller, 'task', header('idempotency-key'));
     const added = await services.tasks.add(id, fields, caller.actor);
     return answer(added.created ? 201 : 200, savedView(added));
   },
 });
 
 export const patchTaskEndpoint = endpoint({
+  operation: 'updateTask',
   method: 'patch',
   path: '/v1/tasks/{id}',
   tag: 'Tasks',
@@ -64,6 +67,7 @@ export const patchTaskEndpoint = endpoint({
 });
 
 export const deleteTaskEndpoint = endpoint({
+  operation: 'deleteTask',
   method: 'delete',
   path: '/v1/tasks/{id}',
   tag: 'Tasks',
@@ -77,6 +81,7 @@ export const deleteTaskEndpoint = endpoint({
 });
 
 export const getTaskEndpoint = endpoint({
+  operation: 'getTask',
   method: 'get',
   path: '/v1/tasks/{id}',
   tag: 'Tasks',
@@ -89,6 +94,7 @@ export const getTaskEndpoint = endpoint({
 });
 
 export const listTasksEndpoint = endpoint({
+  operation: 'listTasks',
   method: 'get',
   path: '/v1/tasks',
   tag: 'Tasks',

@@ -1,7 +1,7 @@
 import { Deleted, IdParam, Page, pageOf } from '../../contract/common.ts';
 import { NewTemplate, Template } from '../../contract/tasks.ts';
 import type { TaskTemplateRow } from '../../db/statements.ts';
-import { keyedId } from '../adding.ts';
+import { wantedId } from '../adding.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
@@ -11,22 +11,25 @@ const view = ({ id, name, params, created_at }: TaskTemplateRow) => ({
 });
 
 export const addTemplateEndpoint = endpoint({
+  operation: 'addTemplate',
   method: 'post',
   path: '/v1/templates',
   tag: 'Tasks',
   summary: "What tasks' parameters must look like",
   roles: ['producer'],
   body: NewTemplate,
+  takesKey: true,
   answers: { 200: Template, 201: Template },
   problems: ['id_conflict'],
   async handle({ api: { services }, caller, body: { id: sent, ...content }, header }) {
-    const id = sent ?? keyedId(caller, 'template', header('idempotency-key'));
+    const id = wantedId(sent, caller, 'template', header('idempotency-key'));
     const { template, created } = await services.templates.add(id, content);
     return answer(created ? 201 : 200, view(template));
   },
 });
 
 export const getTemplateEndpoint = endpoint({
+  operation: 'getTemplate',
   method: 'get',
   path: '/v1/templates/{id}',
   tag: 'Tasks',
@@ -39,6 +42,7 @@ export const getTemplateEndpoint = endpoint({
 });
 
 export const deleteTemplateEndpoint = endpoint({
+  operation: 'deleteTemplate',
   method: 'delete',
   path: '/v1/templates/{id}',
   tag: 'Tasks',
@@ -54,6 +58,7 @@ export const deleteTemplateEndpoint = endpoint({
 });
 
 export const listTemplatesEndpoint = endpoint({
+  operation: 'listTemplates',
   method: 'get',
   path: '/v1/templates',
   tag: 'Tasks',

@@ -1,13 +1,14 @@
 import { QueueParam } from '../../contract/common.ts';
-import { BatchResults, NewTicket, Ticket, TicketBatch } from '../../contract/tickets.ts';
+import { BatchResults, NewTicket, NewTickets, Ticket, TicketBatch } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import { entryOfBatch, keyedId } from '../adding.ts';
+import { entryOfBatch, wantedId } from '../adding.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkUrl } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
 export const addTicketEndpoint = endpoint({
+  operation: 'addTicket',
   method: 'post',
   path: '/v1/queues/{queue}/tickets',
   tag: 'Tickets',
@@ -15,16 +16,18 @@ export const addTicketEndpoint = endpoint({
   roles: ['producer'],
   params: QueueParam,
   body: NewTicket,
+  takesKey: true,
   answers: { 200: Ticket, 201: Ticket },
   problems: ['id_conflict', 'payload_too_large', 'unsupported_media_type'],
   async handle({ api, caller, params: { queue }, body, header }) {
-    const id = body.id ?? keyedId(caller, 'ticket', header('idempotency-key'));
+    const id = wantedId(body.id, caller, 'ticket', header('idempotency-key'));
     const { item, created } = await add(api, caller, queue, body, id);
     return answer(created ? 201 : 200, ticketView(item));
   },
 });
 
 export const addTicketBatch = endpoint({
+  operation: 'addTickets',
   method: 'post',
   path: '/v1/queues/{queue}/tickets/batch',
   tag: 'Tickets',
@@ -32,6 +35,7 @@ export const addTicketBatch = endpoint({
   roles: ['producer'],
   params: QueueParam,
   body: TicketBatch,
+  document: NewTickets,
   bodyLimit: LARGE_BODY,
   checksEntries: true,
   answers: { 200: BatchResults },

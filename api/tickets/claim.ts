@@ -5,6 +5,7 @@ import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
 export const claimTicketsEndpoint = endpoint({
+  operation: 'claimTickets',
   method: 'post',
   path: '/v1/queues/{queue}/claim',
   tag: 'Tickets',
@@ -26,6 +27,7 @@ export const claimTicketsEndpoint = endpoint({
 });
 
 export const explain = endpoint({
+  operation: 'explainClaim',
   method: 'post',
   path: '/v1/queues/{queue}/explain',
   tag: 'Tickets',

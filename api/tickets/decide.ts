@@ -5,6 +5,7 @@ import { boundTo } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
 export const decideTicket = endpoint({
+  operation: 'decideTicket',
   method: 'post',
   path: '/v1/tickets/{id}/decide',
   tag: 'Tickets',

@@ -5,6 +5,7 @@ import { ticketView } from '../../domain/tickets.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
 export const resolveTicket = endpoint({
+  operation: 'resolveTicket',
   method: 'post',
   path: '/v1/tickets/{id}/resolve',
   tag: 'Tickets',
@@ -21,6 +22,7 @@ export const resolveTicket = endpoint({
 });
 
 export const resolveTickets = endpoint({
+  operation: 'resolveTickets',
   method: 'post',
   path: '/v1/tickets/resolve',
   tag: 'Tickets',
@@ -42,6 +44,7 @@ export const resolveTickets = endpoint({
 });
 
 export const invalidateTicket = endpoint({
+  operation: 'invalidateTicket',
   method: 'post',
   path: '/v1/tickets/{id}/invalidate',
   tag: 'Tickets',
@@ -57,6 +60,7 @@ export const invalidateTicket = endpoint({
 });
 
 export const invalidateTickets = endpoint({
+  operation: 'invalidateTickets',
   method: 'post',
   path: '/v1/queues/{queue}/invalidate',
   tag: 'Tickets',

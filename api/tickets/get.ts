@@ -24,6 +24,7 @@ export async function visibleTicket({ services }: Api, caller: Caller, id: strin
 }
 
 export const getTicket = endpoint({
+  operation: 'getTicket',
   method: 'get',
   path: '/v1/tickets/{id}',
   tag: 'Tickets',
@@ -36,6 +37,7 @@ export const getTicket = endpoint({
 });
 
 export const listTickets = endpoint({
+  operation: 'listTickets',
   method: 'get',
   path: '/v1/tickets',
   tag: 'Tickets',
@@ -70,6 +72,7 @@ export const oneTicket = itemEndpoints({
   kind: 'ticket',
   one: 'a ticket',
   tag: 'Tickets',
+  operations: 'Ticket',
   base: '/v1/tickets/{id}',
   find: (api, id) => api.services.tickets.find(id),
   ...byId,

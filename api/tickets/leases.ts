@@ -14,6 +14,7 @@ function attemptOf(caller: Caller, id: string, token: string | undefined) {
 }
 
 export const renewTicket = endpoint({
+  operation: 'renewTicket',
   method: 'post',
   path: '/v1/tickets/{id}/renew',
   tag: 'Tickets',
@@ -30,6 +31,7 @@ export const renewTicket = endpoint({
 });
 
 export const releaseTicket = endpoint({
+  operation: 'releaseTicket',
   method: 'post',
   path: '/v1/tickets/{id}/release',
   tag: 'Tickets',
@@ -45,6 +47,7 @@ export const releaseTicket = endpoint({
 });
 
 export const transferTicket = endpoint({
+  operation: 'transferTicket',
   method: 'post',
   path: '/v1/tickets/{id}/transfer',
   tag: 'Tickets',

@@ -9,6 +9,7 @@ import { visibleTicket } from './get.ts';
 const view = ({ seq, actor, at, text }: RowOf<'item_notes'>) => ({ seq, by: actor, at: at.toISOString(), text });
 
 export const addNote = endpoint({
+  operation: 'addTicketNote',
   method: 'post',
   path: '/v1/tickets/{id}/notes',
   tag: 'Tickets',
@@ -26,6 +27,7 @@ export const addNote = endpoint({
 });
 
 export const listNotes = endpoint({
+  operation: 'listTicketNotes',
   method: 'get',
   path: '/v1/tickets/{id}/notes',
   tag: 'Tickets',

@@ -4,6 +4,7 @@ import { ticketView } from '../../domain/tickets.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
 export const patchTicket = endpoint({
+  operation: 'updateTicket',
   method: 'patch',
   path: '/v1/tickets/{id}',
   tag: 'Tickets',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { reasonOf } from '../../runtime/failures.ts';
 import type { Retries } from './retries.ts';
 import { asJson, type Position, positionOf, type ReceivedEvent, type Target, Transient } from './target.ts';
 
@@ -144,13 +145,14 @@ class Elasticsearch {
 
   readonly #away = (error: Error): never => {
     if (this.#o.signal.aborted) throw error;
-    const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
-    throw new Transient(`${this.#base} cannot be reached: ${message || code}`);
+    const reason = reasonOf(error.cause ?? error);
+    throw new Transient(`--url: ${this.#base} cannot be reached (${reason}); start it, or correct --url`);
   };
 }
 
 function refused(what: string, status: number, body: Answer['body']): Error {
   const reason = body?.error?.reason ?? body?.error;
   const said = `${what} was answered ${status}${typeof reason === 'string' ? `: ${reason}` : ''}`;
+  if (status === 401 || status === 403) return new Error(`--url: ${said}; correct the user or the password in --url`);
   return AGAIN.has(status) ? new Transient(said) : new Error(said);
 }

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { FeedEvent } from '../../contract/feed.ts';
+import { reasonOf } from '../../runtime/failures.ts';
 import { type Position, positionOf, type ReceivedEvent, type Target } from './target.ts';
 
 const CHUNK = 64 * 1024;
@@ -11,9 +12,10 @@ const NEWLINE = 0x0a;
  * @throws Error when its last line is no event, or when another program writes to it meanwhile
  */
 export async function openFile(path: string): Promise<Target> {
-  const file = await open(path, 'a+').then(async (made) => {
-    await made.close();
-    return open(path, 'r+');
+  const file = await openBoth(path).catch((error: unknown) => {
+    throw new Error(`--file: cannot write to ${path} (${reasonOf(error)}); name another one by --file`, {
+      cause: error,
+    });
   });
   try {
     let end = await endOfLines(file);
@@ -36,6 +38,12 @@ export async function openFile(path: string): Promise<Target> {
     await file.close();
     throw error;
   }
+}
+
+/** To read and to write, and made where it is missing. */
+async function openBoth(path: string): Promise<FileHandle> {
+  await (await open(path, 'a+')).close();
+  return open(path, 'r+');
 }
 
 async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {

@@ -1,11 +1,13 @@
 import pg from 'pg';
-import type { Target } from './target.ts';
+import { databaseFailure } from '../../runtime/failures.ts';
+import { isUnavailable } from '../../services/problems.ts';
+import { type Target, Transient } from './target.ts';
 
 /**
  * Upserts into a table of a database that is not Docket's. Makes the table and the one that holds its position where they
  * are missing.
  * @param table may be qualified: `schema.table`
- * @throws what the server says, when it can't be reached or refuses
+ * @throws Transient when it cannot be reached; Error with what it says when it refuses
  */
 export async function openPostgres(url: string, table: string): Promise<Target> {
   const client = new pg.Client({
@@ -17,7 +19,13 @@ export async function openPostgres(url: string, table: string): Promise<Target> 
   });
   // a connection that was lost is seen by the next statement
   client.on('error', () => {});
-  await client.connect();
+  const failed = (error: unknown) => {
+    const failure = databaseFailure(error, { url, setting: '--url' });
+    return isUnavailable(error) ? new Transient(failure.message || String(failure)) : failure;
+  };
+  await client.connect().catch((error: unknown) => {
+    throw failed(error);
+  });
   const [events, position] = [quoted(table), quoted(`${table}_position`)];
   try {
     await client.query(`create table if not exists ${events} (
@@ -27,7 +35,7 @@ export async function openPostgres(url: string, table: string): Promise<Target> 
       one boolean primary key default true check (one), seq bigint not null, id text not null)`);
   } catch (error) {
     await client.end().catch(() => {});
-    throw error;
+    throw failed(error);
   }
   return {
     name: table,

@@ -1,4 +1,5 @@
 import { FeedEvent } from '../../contract/feed.ts';
+import { reasonOf } from '../../runtime/failures.ts';
 import { asJson, type ReceivedEvent, Transient } from './target.ts';
 
 /** Events of one answer, as many as the server gives. */
@@ -10,6 +11,8 @@ const AGAIN = new Set([429, 500, 502, 503, 504]);
 export interface SourceOptions {
   /** Of the server, such as http://127.0.0.1:3000. */
   url: string;
+  /** What the URL was given by. */
+  setting: string;
   key: string | undefined;
   signal: AbortSignal;
 }
@@ -86,13 +89,16 @@ export class Source {
       const response = await fetch(`${this.url}/v1/feed?${query}`, { headers, signal, redirect: 'error' });
       if (response.status !== 200) throw await this.#refusal(response);
       if (!response.headers.get('content-type')?.startsWith('application/x-ndjson') || !response.body)
-        throw new Error(`${this.url} is no Docket server`);
+        throw new Error(`${this.#o.setting}: ${this.url} is no Docket server; correct ${this.#o.setting}`);
       seen(response);
       yield* linesOf(response.body);
     } catch (error) {
       // what fetch itself throws: no connection, or one that was lost
       if (error instanceof TypeError && error.cause !== undefined && !signal.aborted)
-        throw new Transient(`${this.url} cannot be reached: ${causeOf(error)}`);
+        throw new Transient(
+          `${this.#o.setting}: ${this.url} cannot be reached (${reasonOf(error.cause)}); start Docket there, or name ` +
+            'another URL by --from',
+        );
       throw error;
     }
   }
@@ -100,6 +106,10 @@ export class Source {
   async #refusal(response: Response): Promise<Error> {
     const { detail } = (asJson(await response.text()) ?? {}) as { detail?: string };
     const said = `${this.url} answered ${response.status}${detail ? `: ${detail}` : ''}`;
+    if (response.status === 401 || response.status === 403)
+      return new Error(
+        `DOCKET_KEY: ${said}; set DOCKET_KEY, or --key, to a key that may read the feed: docket key create --role producer`,
+      );
     return AGAIN.has(response.status) ? new Transient(said) : new Error(said);
   }
 }
@@ -114,9 +124,4 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
     for (const line of lines) if (line !== '') yield line;
   }
   if (rest !== '') throw new Transient('an answer of the feed broke off');
-}
-
-function causeOf({ message, cause }: Error): string {
-  const { code, message: why } = (cause ?? {}) as NodeJS.ErrnoException;
-  return why || code || message;
 }

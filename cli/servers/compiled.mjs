@@ -18,7 +18,7 @@ export function sourceFiles() {
       .filter((entry) => entry.isFile())
       .map((entry) => `${entry.parentPath}/${entry.name}`.slice(ROOT.length)),
   );
-  return [...within.sort(), 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+  return [...within.sort(), 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 }
 
 /** A hash of names and contents, not of times: those of a checkout say nothing. */

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { type ListenAddress, listenFailure } from '../../runtime/failures.ts';
 
 /** A TCP port on 127.0.0.1 that is free at the moment. */
 export function freePort(): Promise<number> {
@@ -12,14 +13,27 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Whether a port can be bound on 127.0.0.1. */
-export function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
+/** Binds a port, and lets go of it. */
+function tryPort(host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
     const server = createServer();
-    server.on('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    server.on('error', reject);
+    server.listen(port, host, () => server.close(() => resolve()));
   });
 }
+
+/** Whether a port can be bound on 127.0.0.1. */
+export const isFree = (port: number): Promise<boolean> =>
+  tryPort('127.0.0.1', port).then(
+    () => true,
+    () => false,
+  );
+
+/** @throws Error that names the setting, where nothing can listen there */
+export const needFree = (listening: ListenAddress): Promise<void> =>
+  tryPort(listening.host, listening.port).catch((error) => {
+    throw listenFailure(error, listening);
+  });
 
 const [FIRST, LAST] = [20_000, 32_000];
 

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { needFolder } from '../../runtime/failures.ts';
 
 /** Beside compiled code; beside sources this is the folder of the console's own sources, which has no site.json. */
 const COMPILED = fileURLToPath(new URL('../../web', import.meta.url));
@@ -37,7 +38,7 @@ function sourceHash(): string {
 
 /** Into a folder of its own first: several processes may build at once, and one may be killed. */
 async function build(folder: string, cacheDir: string, signal: AbortSignal | undefined): Promise<void> {
-  mkdirSync(cacheDir, { recursive: true });
+  needFolder(cacheDir, 'DOCKET_CACHE');
   const making = mkdtempSync(join(cacheDir, 'console-making-'));
   try {
     await run(making, signal);

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { needFolder, reasonOf } from '../../runtime/failures.ts';
 import { runToEnd } from './children.ts';
 import { freePort } from './ports.ts';
 
@@ -28,7 +29,7 @@ export interface CliSearch {
  */
 export async function findTemporalCli({ given, cacheDir, say, signal }: CliSearch): Promise<string> {
   if (given !== undefined) {
-    if (!existsSync(given)) throw new Error(`TEMPORAL_CLI: there is no ${given}`);
+    needProgram(given);
     return given;
   }
   const exe = process.platform === 'win32' ? '.exe' : '';
@@ -37,8 +38,21 @@ export async function findTemporalCli({ given, cacheDir, say, signal }: CliSearc
   if (found) return found;
   const cached = join(cacheDir, `${BUILD}${exe}`);
   if (existsSync(cached)) return cached;
-  mkdirSync(cacheDir, { recursive: true });
+  needFolder(cacheDir, 'DOCKET_CACHE');
   return (await download(cacheDir, say, signal)) ?? (await build({ cacheDir, target: cached, say, signal }));
+}
+
+/** @throws Error where TEMPORAL_CLI is not a program that can be run */
+function needProgram(path: string): void {
+  try {
+    accessSync(path, constants.X_OK);
+    if (statSync(path).isFile()) return;
+  } catch (error) {
+    throw new Error(
+      `TEMPORAL_CLI: cannot run ${path} (${reasonOf(error)}); set it to the path of the temporal program`,
+    );
+  }
+  throw new Error(`TEMPORAL_CLI: ${path} is not a program; set it to the path of the temporal program`);
 }
 
 /** The SDK downloads into the folder it is given; what it is called there is its own affair. */

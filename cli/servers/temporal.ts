@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { QUEUE_ATTRIBUTE } from '../../runtime/followers/publisher.ts';
 import { endLeftover, type RunningChild, spawnServer, untilReady } from './children.ts';
-import { isFree, lastingPort } from './ports.ts';
+import { lastingPort, needFree } from './ports.ts';
 
+const HOST = '127.0.0.1';
 const ASKED_EVERY_MS = 10_000;
 /** 255 characters, the longest id, of four bytes each. */
 const MAX_ID_BYTES = 1020;
@@ -42,13 +43,13 @@ export async function startTemporal(o: TemporalServerOptions): Promise<TemporalS
   await endLeftover(pidFile, file, 'SIGTERM');
   const port = o.port || (await lastingPort());
   const uiPort = o.uiPort || (await lastingPort());
-  await needFree(port, 'TEMPORAL_PORT');
-  await needFree(uiPort, 'TEMPORAL_UI_PORT');
+  await needFree({ host: HOST, port, settings: { host: 'TEMPORAL_PORT', port: 'TEMPORAL_PORT' } });
+  await needFree({ host: HOST, port: uiPort, settings: { host: 'TEMPORAL_UI_PORT', port: 'TEMPORAL_UI_PORT' } });
   const server = await spawnServer({
     ...{ command: o.cli, signal: 'SIGTERM', graceMs: 15_000, pidFile },
     args: [
-      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)],
-      ...['--ui-ip', '127.0.0.1', '--ui-port', String(uiPort), '--db-filename', file],
+      ...['server', 'start-dev', '--ip', HOST, '--port', String(port)],
+      ...['--ui-ip', HOST, '--ui-port', String(uiPort), '--db-filename', file],
       ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=2'],
       ...['--search-attribute', `${QUEUE_ATTRIBUTE}=Keyword`, '--namespace', o.namespace, '--log-level', 'error'],
       // its length is counted in bytes, that of names in characters
@@ -60,7 +61,7 @@ export async function startTemporal(o: TemporalServerOptions): Promise<TemporalS
       ...['--dynamic-config-value', 'matching.useNewMatcher=true'],
     ],
   });
-  const address = `127.0.0.1:${port}`;
+  const address = `${HOST}:${port}`;
   try {
     await untilReady('Temporal', server, () => askTemporal(address, o.namespace), { most: 300, signal: o.signal });
   } catch (error) {
@@ -68,7 +69,7 @@ export async function startTemporal(o: TemporalServerOptions): Promise<TemporalS
     throw error;
   }
   const silent = untilSilent(() => askTemporal(address, o.namespace), server.ended, o.patienceMs ?? 60_000);
-  return { ...server, ended: Promise.race([server.ended, silent]), address, uiUrl: `http://127.0.0.1:${uiPort}` };
+  return { ...server, ended: Promise.race([server.ended, silent]), address, uiUrl: `http://${HOST}:${uiPort}` };
 }
 
 /**
@@ -94,11 +95,6 @@ async function untilSilent(ask: () => Promise<void>, ended: Promise<string>, pat
     }
   }
   return running ? `it has answered nothing for ${Math.round(patienceMs / 1000)} s: ${failure}` : ended;
-}
-
-async function needFree(port: number, variable: string): Promise<void> {
-  if (!(await isFree(port)))
-    throw new Error(`Temporal: port ${port} is taken; set ${variable} to another, or to 0 for any`);
 }
 
 async function askTemporal(address: string, namespace: string): Promise<void> {

@@ -5,8 +5,9 @@
 -- Its plans are made once: to plan for each call, because a limit is a parameter, takes longer than the call. So they must
 -- fit a table that has grown since.
 -- p_max_bytes  longer bodies are not offered (beanstalkd's protocol); null: any
+-- p_ttr        seconds that these reservations last; null: as each job says
 create or replace function pop_jobs(
-  p_topics text[], p_tokens text[], p_holders text[], p_max_bytes integer
+  p_topics text[], p_tokens text[], p_holders text[], p_max_bytes integer, p_ttr double precision
 ) returns setof item language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   -- not a literal, by which a planner without statistics would take the index of all jobs
@@ -29,7 +30,7 @@ begin
       with locked as materialized (
         select id, rank, seq from item
          where kind = v_job and queue = v_topics[1] and state = 'ready' and requires_key = ''
-           and (p_max_bytes is null or body_bytes <= p_max_bytes)
+           and (p_max_bytes is null or body_bytes <= p_max_bytes) and (deadline_at is null or deadline_at > v_now)
          order by rank, seq limit v_count for update skip locked)
       select array_agg(id order by rank, seq), 0 into v_ids, v_seen from locked;
     else
@@ -38,12 +39,12 @@ begin
         select h.* from unnest(v_topics) as t (queue) cross join lateral (
           (select i.id, i.rank, i.seq from item i
             where i.kind = v_job and i.queue = t.queue and i.state = 'ready' and i.requires_key = ''
-              and (p_max_bytes is null or i.body_bytes <= p_max_bytes)
+              and (p_max_bytes is null or i.body_bytes <= p_max_bytes) and (i.deadline_at is null or i.deadline_at > v_now)
             order by i.rank, i.seq limit v_depth)
           union all
           (select i.id, i.rank, i.seq from item i
             where v_due and i.kind = v_job and i.queue = t.queue and i.state = 'delayed' and i.available_at <= v_now
-              and (p_max_bytes is null or i.body_bytes <= p_max_bytes)
+              and (p_max_bytes is null or i.body_bytes <= p_max_bytes) and (i.deadline_at is null or i.deadline_at > v_now)
             order by i.available_at limit greatest(v_depth, 2000))) h
       ), locked as materialized (
         select i.id, i.rank, i.seq from item i
@@ -61,8 +62,8 @@ begin
   return query
     update item i
        set state = 'held', lease_id = s.token, holder = s.holder, granted_at = v_now,
-           expires_at = v_now + make_interval(secs => i.lease_seconds),
-           wake_at = v_now + make_interval(secs => i.lease_seconds),
+           expires_at = v_now + make_interval(secs => coalesce(p_ttr, i.lease_seconds)),
+           wake_at = least(v_now + make_interval(secs => coalesce(p_ttr, i.lease_seconds)), i.deadline_at),
            attempts = i.attempts + 1,
            version = nextval('item_version'), event_seq = i.event_seq + 1,
            last_event = 'reserved', last_actor = s.holder,
@@ -104,7 +105,7 @@ begin
    where kind = 'job' and queue = p_topic and state = 'held' and holder = 'push' and expires_at > clock_timestamp();
   if v_room <= 0 then return; end if;
   return query select * from pop_jobs(
-    array[p_topic], p_tokens[1:v_room], array_fill('push'::text, array[v_room]), null);
+    array[p_topic], p_tokens[1:v_room], array_fill('push'::text, array[v_room]), null, null);
 end $$;
 
 -- Draws a number for an item that is to be named `queue:number`, passing over those whose name is in use.

@@ -15,6 +15,11 @@ create or replace function exhausted_state(p_kind text) returns text language sq
   select case p_kind when 'ticket' then 'dead' when 'job' then 'buried' end
 $$;
 
+-- What becomes of an item whose deadline is over; null where the clock of its kind says so itself.
+create or replace function overdue_state(p_kind text) returns text language sql immutable parallel safe as $$
+  select case p_kind when 'ticket' then 'expired' when 'job' then 'invalidated' end
+$$;
+
 -- Whether items are handed out by their priority alone, the lowest number first.
 create or replace function ranks_by_number(p_kind text) returns boolean language sql immutable parallel safe as $$
   select p_kind in ('job')

@@ -23,11 +23,11 @@ create or replace function give_back(
 ) returns setof item language plpgsql as $$
 begin
   return query with given as materialized (
-    select i.kind, i.id, s.no, s.delay, s.priority, t.now, t.now + make_interval(secs => s.delay) as back_at,
+    select i.kind, i.id, s.no, s.delay, s.priority, t.now, t.now + make_interval(secs => s.delay) as back_at, i.deadline_at,
            q.escalations, q.rules,
            coalesce(i.callback, q.callback) is not null as deliver,
            case when p_bury then 'buried'
-                when i.attempts >= q.max_attempts and not p_undelivered then exhausted_state(i.kind)
+                when i.attempts >= coalesce(i.max_attempts, q.max_attempts) and not p_undelivered then exhausted_state(i.kind)
                 when s.delay > 0 then 'delayed' else 'ready' end as state
       from unnest(p_ids, p_tokens, p_delays, p_priorities) with ordinality as s (id, token, delay, priority, no)
       join item i on i.kind = p_kind and i.id = s.id and is_live(i, coalesce(s.token, i.lease_id), p_subject)
@@ -35,7 +35,9 @@ begin
      cross join (select clock_timestamp() as now) t
      order by i.id for update of i
   ), numbered as materialized (
-    select g.*, case when g.state = 'buried' then nextval('item_buried') end as buried_seq
+    -- what is buried waits for an operator, however long
+    select g.*, case when g.state = 'buried' then nextval('item_buried') end as buried_seq,
+           case when g.state <> 'buried' then g.deadline_at end as deadline
       from (select * from given order by no) g)
   update item i
      set state = g.state, available_at = case when g.state = 'delayed' then g.back_at else i.available_at end,
@@ -43,9 +45,9 @@ begin
          priority = coalesce(g.priority, i.priority), rank = coalesce(g.priority, i.rank),
          skipped = case when p_skip and not i.holder = any (i.skipped) then i.skipped || i.holder else i.skipped end,
          rules_due_at = case when g.rules <> '[]' then g.now end,
-         buried_seq = g.buried_seq,
+         buried_seq = g.buried_seq, deadline_at = g.deadline,
          lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
-         wake_at = case when g.state <> 'dead' then item_wake(g.state, g.back_at, null, i.deadline_at,
+         wake_at = case when g.state <> 'dead' then item_wake(g.state, g.back_at, null, g.deadline,
            next_escalation(g.escalations, i.first_available_at, i.escalated_seconds)) end,
          ended_at = case when g.state = 'dead' then g.now end,
          ended_by = case when g.state = 'dead' then coalesce(p_actor, i.holder) end, telling = g.state = 'dead' and g.deliver,

@@ -117,16 +117,20 @@ begin
     select t.id, array(select d from due_times(t, p_now, p_limit) d) as times from task t where t.id = any (p_ids)
   ), marked as (
     update task t set made_until = case when cardinality(d.times) = p_limit then d.times[p_limit] else p_now end
-      from due d where t.id = d.id)
+      -- the second condition: while the statistics know of a few tasks only, a join with `due` would read all of them
+      from due d where t.id = d.id and t.id = any (p_ids))
   select array_agg(d.id order by d.id, s.at), array_agg(s.at order by d.id, s.at) into v_tasks, v_times
     from due d cross join lateral unnest(d.times) as s (at);
   if v_tasks is null then return; end if;
   return query select * from put_occurrences(v_tasks, v_times, p_now);
+  -- task by task, whatever the statistics say
   v_superseded := array(
     select i.id from unnest(v_tasks, v_times) as s (id, at)
-      join task t on t.id = s.id and t.type = 'rotate' and t.catch_up = 'newest'
-      join item i on i.kind = 'task' and i.id > t.id || '/' and i.id < t.id || '0'
-     where i.ended_at is null and not i.closing and i.available_at < s.at order by i.id for update of i);
+     cross join lateral (select from task where id = s.id and type = 'rotate' and catch_up = 'newest' offset 0) t
+     cross join lateral (
+       select id from item where kind = 'task' and id > s.id || '/' and id < s.id || '0' and available_at < s.at offset 0) i);
+  v_superseded := array(select id from item where kind = 'task' and id = any (v_superseded) and ended_at is null and not closing
+                         order by id for update);
   return query select * from void_occurrences(v_superseded, 'superseded', 'system', p_now);
 end $$;
 
@@ -145,7 +149,8 @@ begin
          case when s.at <= p_now and (t.type = 'once' or s.at >= t.created_at) then pg_current_xact_id() end,
          1, 'created', 'system', json_build_object('executor', t.executor, 'startTime', iso_time(s.at)), p_now
     from unnest(p_tasks, p_times) with ordinality as s (task, at, n)
-    join task t on t.id = s.task
+    -- the second condition: see make_occurrences
+    join task t on t.id = s.task and t.id = any (p_tasks)
    cross join lateral (select occurrence_deadline(t, s.at) as deadline_at) d
    order by s.n
   on conflict (kind, id) do update

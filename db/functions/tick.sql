@@ -8,9 +8,10 @@ begin
   return query with due as materialized (
     select i.kind, i.id, q.reclaimed_first, q.level_seconds, q.escalations, q.rules,
            coalesce(i.callback, q.callback) is not null as tell, t.now, step.priority, step.seconds,
-           case when i.deadline_at <= t.now then 'expired'
+           i.deadline_at is not null and i.deadline_at <= t.now as overdue,
+           case when i.deadline_at <= t.now then end_event(i.kind, overdue_state(i.kind))
                 when i.state = 'held' and i.expires_at <= t.now then
-                  case when i.attempts < q.max_attempts or q.max_attempts is null then 'reclaimed' else exhausted_state(i.kind) end
+                  case when i.attempts >= coalesce(i.max_attempts, q.max_attempts) then exhausted_state(i.kind) else 'reclaimed' end
                 when i.state = 'delayed' and i.available_at <= t.now then 'available'
                 when step.priority > i.priority then 'escalated'
                 when step.seconds is not null then 'stepped' end as act
@@ -26,24 +27,27 @@ begin
      order by i.kind, i.id
   ), next as materialized (
     select i.kind, i.id, d.act, d.now, d.tell,
-           case d.act when 'expired' then 'expired' when 'dead' then 'dead' when 'buried' then 'buried'
-                      when 'reclaimed' then 'ready' when 'available' then 'ready' else i.state end as state,
+           case when d.overdue then overdue_state(i.kind)
+                else case d.act when 'dead' then 'dead' when 'buried' then 'buried'
+                                when 'reclaimed' then 'ready' when 'available' then 'ready' else i.state end end as state,
+           -- what is buried waits for an operator, however long
+           case when d.act is distinct from 'buried' then i.deadline_at end as deadline_at,
            case when d.act = 'escalated' then d.priority else i.priority end as priority,
            case when d.act in ('escalated', 'stepped') then d.seconds else i.escalated_seconds end as escalated_seconds,
            case when d.act = 'reclaimed' then d.reclaimed_first else i.front end as front,
-           d.act in ('expired', 'dead') as final,
-           d.act in ('expired', 'dead', 'buried', 'reclaimed') and i.state = 'held' as ends_lease,
+           d.overdue or d.act = 'dead' as final,
+           (d.overdue or d.act in ('dead', 'buried', 'reclaimed')) and i.state = 'held' as ends_lease,
            d.level_seconds, d.escalations, d.rules
       from due d join item i on i.kind = d.kind and i.id = d.id
      where d.act is not null
   )
   update item i
-     set state = n.state, priority = n.priority, escalated_seconds = n.escalated_seconds, front = n.front,
+     set state = n.state, deadline_at = n.deadline_at, priority = n.priority, escalated_seconds = n.escalated_seconds, front = n.front,
          rank = case when n.act in ('reclaimed', 'escalated')
                      then item_rank(i.kind, n.priority, i.first_available_at, n.level_seconds, n.front) else i.rank end,
          rules_due_at = case when n.act = 'reclaimed' and n.rules <> '[]' then n.now else i.rules_due_at end,
          wake_at = case when n.final then null else item_wake(
-           n.state, i.available_at, i.expires_at, i.deadline_at,
+           n.state, i.available_at, i.expires_at, n.deadline_at,
            next_escalation(n.escalations, i.first_available_at, n.escalated_seconds)) end,
          lease_id   = case when n.ends_lease then null else i.lease_id end,
          holder     = case when n.ends_lease then null else i.holder end,
@@ -63,6 +67,7 @@ begin
            when 'dead'      then json_build_object('reviewer', i.holder, 'attempts', i.attempts)
            when 'buried'    then json_build_object('reason', 'attempts', 'attempts', i.attempts)
            when 'expired'   then json_build_object('deadlineAt', iso_time(i.deadline_at), 'reviewer', i.holder)
+           when 'deleted'   then json_build_object('reason', 'deadline', 'deadlineAt', iso_time(i.deadline_at))
            when 'escalated' then json_build_object('from', i.priority, 'to', n.priority) end
     from next n
    where i.kind = n.kind and i.id = n.id

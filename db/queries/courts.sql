@@ -65,22 +65,30 @@ select :court, :list, x.id, coalesce(x.person, x.id), x.eligible, x.invite
 on conflict (court, list, id) do update set person = excluded.person, eligible = excluded.eligible, invite = excluded.invite;
 
 -- name: open_list
--- The number of a list that is being uploaded. It is a new one with the first chunk (:first), and when no chunk has come
--- for an hour: an abandoned upload must not get into the next one of its name.
-insert into juror_list as l (court, name, list) values (:court, :name, nextval('juror_list_number'))
+-- The number of a list that is being uploaded. It is a new one with the first chunk (:first), after a finished upload, and when no
+-- chunk has come for an hour: an abandoned upload must not get into the next one of its name.
+-- No row: the last chunk of an upload in several is sent again, as after a lost answer. By itself it would replace the whole list.
+-- An upload in one chunk may be sent anew: it brings the whole list.
+insert into juror_list as l (court, name, list, in_parts) values (:court, :name, nextval('juror_list_number'), not :final)
 on conflict (court, name) do update
-   set list = case when :first or l.at < clock_timestamp() - interval '1 hour' then excluded.list else l.list end, at = clock_timestamp()
+   set (list, in_parts) = (
+         select case when s.anew then excluded.list else l.list end, excluded.in_parts or (l.in_parts and not s.anew)
+           from (select :first or l.final_hash is not null or l.at < clock_timestamp() - interval '1 hour' as anew) s),
+       final_hash = null, at = clock_timestamp()
+ where :first or not :final or l.final_hash is distinct from decode(:hash, 'hex') or not l.in_parts
+    or l.at < clock_timestamp() - interval '24 hours'
 returning list;
 
 -- name: swap_list
 -- The whole list counts from now on, in one step (S2.3).
-with l as (delete from juror_list where court = :court and name = :name returning list)
+with l as (update juror_list set final_hash = decode(:hash, 'hex')
+            where court = :court and name = :name and list = :list and final_hash is null returning list)
 update court c set list = l.list from l where c.name = :court returning c.list;
 
 -- name: forget_lists
 -- Deletes rows of lists that neither count nor are being uploaded.
 delete from juror j where j.court = :court and j.list <> (select list from court where name = :court)
-   and not exists (select from juror_list l where l.court = j.court and l.list = j.list);
+   and not exists (select from juror_list l where l.court = j.court and l.list = j.list and l.final_hash is null);
 
 -- name: free_jurors
 select free_jurors(:court, :persons?);

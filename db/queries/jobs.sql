@@ -5,7 +5,12 @@
 -- Only what is handed out and what is published: reading a row costs more than anything else here.
 select kind, id, queue, seq, state, version, wake_at, holder, telling, inviting, event_seq, last_event, last_actor, updated_at,
        settled_token, body, lease_id, expires_at, attempts, lease_seconds
-  from pop_jobs(:topics, :tokens, :holders, :maxBytes?);
+  from pop_jobs(:topics, :tokens, :holders, :maxBytes?, null);
+
+-- name: pop_whole_jobs
+-- moves
+-- Of one topic, with all that is known of a job, for transports that hand out more of it. :TTR: seconds, instead of its own.
+select * from pop_jobs(array[:topic::text], :tokens, :holders, null, :TTR?);
 
 -- name: pop_to_push
 -- moves
@@ -19,13 +24,13 @@ select * from pop_to_push(:topic, :tokens, :limit);
 update item i
    set state = 'held', lease_id = :token, holder = :holder, granted_at = t.now, buried_seq = null,
        expires_at = t.now + make_interval(secs => i.lease_seconds),
-       wake_at = t.now + make_interval(secs => i.lease_seconds),
+       wake_at = least(t.now + make_interval(secs => i.lease_seconds), i.deadline_at),
        attempts = i.attempts + 1,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'reserved', last_actor = :holder, last_data = json_build_object('attempt', i.attempts + 1), updated_at = t.now
   from (select clock_timestamp() as now) t
  where i.kind = 'job' and i.seq = :number and i.state in ('ready', 'delayed', 'buried')
-   and (:maxBytes?::integer is null or i.body_bytes <= :maxBytes)
+   and (:maxBytes?::integer is null or i.body_bytes <= :maxBytes) and (i.deadline_at is null or i.deadline_at > t.now)
 returning i.*;
 
 -- name: finish_jobs
@@ -53,7 +58,7 @@ select * from give_back('job', :ids, :tokens, p_reason => 'asked', p_bury => tru
 -- moves
 -- For an operator, whatever open state it is in: who has it reserved loses it.
 update item i
-   set state = 'buried', buried_seq = nextval('item_buried'), wake_at = null,
+   set state = 'buried', buried_seq = nextval('item_buried'), wake_at = null, deadline_at = null,
        lease_id = null, holder = null, granted_at = null, expires_at = null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'buried', last_actor = :actor, last_data = json_build_object('reason', :reason::text), updated_at = t.now
@@ -86,7 +91,7 @@ with buried as materialized (
    order by i.available_at, i.seq limit :limit::bigint for update
 )
 update item i
-   set state = 'ready', buried_seq = null, wake_at = null, available_at = t.now,
+   set state = 'ready', buried_seq = null, wake_at = i.deadline_at, available_at = t.now,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'kicked', last_actor = :actor, last_data = null, updated_at = t.now
   from (select * from buried union all select * from delayed) k, (select clock_timestamp() as now) t
@@ -96,11 +101,48 @@ returning i.*, k.state as kicked_from;
 -- name: kick_job
 -- moves
 update item i
-   set state = 'ready', buried_seq = null, wake_at = null, available_at = t.now,
+   set state = 'ready', buried_seq = null, wake_at = i.deadline_at, available_at = t.now,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'kicked', last_actor = :actor, last_data = null, updated_at = t.now
   from (select clock_timestamp() as now) t
  where i.kind = 'job' and i.id = :id and i.state in ('buried', 'delayed')
+returning i.*;
+
+-- name: respawn_jobs
+-- moves
+-- Makes the longest buried jobs of a topic ready for one more attempt (lmstfy). :ttl: seconds until they are deleted; null:
+-- they are not.
+with buried as materialized (
+  select i.id from item i where i.kind = 'job' and i.queue = :topic and i.state = 'buried'
+   order by i.buried_seq limit :limit::bigint for update
+)
+update item i
+   set state = 'ready', buried_seq = null, available_at = t.now, max_attempts = i.attempts + 1,
+       deadline_at = t.now + make_interval(secs => :ttl?::double precision),
+       wake_at = t.now + make_interval(secs => :ttl::double precision),
+       version = nextval('item_version'), event_seq = i.event_seq + 1,
+       last_event = 'kicked', last_actor = :actor, last_data = null, updated_at = t.now
+  from buried b, (select clock_timestamp() as now) t
+ where i.kind = 'job' and i.id = b.id and i.state = 'buried'
+returning i.*;
+
+-- name: clear_jobs
+-- moves
+-- Deletes the first :limit jobs of a topic that are in :state, which is `ready` or `buried`.
+with buried as materialized (
+  select i.id from item i where i.kind = 'job' and i.queue = :topic and i.state = 'buried' and :state::text = 'buried'
+   order by i.buried_seq limit :limit::bigint for update
+), ready as materialized (
+  select i.id from item i
+   where i.kind = 'job' and i.queue = :topic and i.state = 'ready' and i.requires_key = '' and :state = 'ready'
+   order by i.rank, i.seq limit :limit::bigint for update
+)
+update item i
+   set state = 'invalidated', buried_seq = null, wake_at = null, ended_at = t.now, ended_by = :actor, end_reason = 'deleted',
+       version = nextval('item_version'), event_seq = i.event_seq + 1,
+       last_event = 'deleted', last_actor = :actor, last_data = null, updated_at = t.now
+  from (select * from buried union all select * from ready) c, (select clock_timestamp() as now) t
+ where i.kind = 'job' and i.id = c.id and i.state = :state
 returning i.*;
 
 -- name: jobs_by_number
@@ -108,6 +150,7 @@ select * from item where kind = 'job' and seq = any (:numbers::bigint[]);
 
 -- name: peek_ready
 select * from item where kind = 'job' and queue = :topic and state = 'ready' and requires_key = ''
+   and (deadline_at is null or deadline_at > clock_timestamp())
  order by rank, seq limit 1;
 
 -- name: peek_delayed

@@ -18,6 +18,7 @@ export const FLOW: Record<string, { values: string[]; types?: string[]; packages
   cli: { values: ['contract', 'domain', 'runtime', 'services', 'api', 'worker'], types: ['db'] },
   web: { values: [], types: ['contract', 'clients'] },
   clients: { values: [] },
+  examples: { values: ['clients'] },
 };
 
 /** Outside of the flow, together with files of the root: they may import anything but commands. */

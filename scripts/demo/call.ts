@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 
 // What the parts of the demo share: the server that is running, and the data.
 
-export const base = process.env.DOCKET_URL ?? `http://127.0.0.1:${process.env.PORT ?? 3000}`;
+export const base = (process.env.DOCKET_URL || `http://127.0.0.1:${process.env.PORT || 3000}`).replace(/\/+$/, '');
+/** What it was given by. */
+const SETTING = process.env.DOCKET_URL ? 'DOCKET_URL' : 'PORT';
 /** In the names of everything that one demo makes, so that the next begins anew. */
 export const run = Date.now().toString(36);
 
@@ -14,6 +16,13 @@ export function readData(name: string): string[][] {
   return lines.map((line) => line.split(','));
 }
 
+/** Ends the process where there is no server, or none that takes the key. */
+export async function needServer(): Promise<void> {
+  if (!/^https?:\/\//.test(base) || !URL.canParse(base)) fail(`${SETTING}: ${base} is no URL that begins with http://`);
+  await call('GET', '/livez');
+  await call('GET', '/v1/keys?limit=1');
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: answers are as the API documents them
 export async function call(method: string, path: string, body?: unknown): Promise<any> {
   const init =
@@ -22,8 +31,21 @@ export async function call(method: string, path: string, body?: unknown): Promis
     ...init.headers,
     ...(process.env.DOCKET_KEY && { authorization: `Bearer ${process.env.DOCKET_KEY}` }),
   };
-  const response = await fetch(base + path, { method, ...init, headers });
-  const answer = await response.json();
+  const response = await fetch(base + path, { method, ...init, headers }).catch((error: Error) => {
+    const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
+    return fail(
+      `${SETTING}: nothing answers at ${base} (${code ?? message}); start Docket (npm start), or correct ${SETTING}`,
+    );
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  const answer: any = await response
+    .json()
+    .catch(() => fail(`${SETTING}: ${base} is no Docket server; correct ${SETTING}`));
+  if (response.status === 401 || response.status === 403)
+    fail(
+      `DOCKET_KEY: ${base} answered ${response.status} (${answer.detail}); set DOCKET_KEY to an administrator's key: ` +
+        'npx docket key create --role admin',
+    );
   if (!response.ok) fail(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
   return answer;
 }

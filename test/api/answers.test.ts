@@ -5,7 +5,14 @@ import { ticketView } from '../../domain/tickets.ts';
 import { checkAnswer } from '../support/document.ts';
 
 const Body = z.object({ name: z.string(), state: z.enum(['open', 'final']), note: z.string().default('') });
-const given = { method: 'get', path: '/v1/things', tag: 'Things', summary: 'Things', roles: null } as const;
+const given = {
+  operation: 'getThings',
+  method: 'get',
+  path: '/v1/things',
+  tag: 'Things',
+  summary: 'Things',
+  roles: null,
+} as const;
 const answers = { 200: Body, 202: z.object({ at: z.string() }) };
 const thing = { name: 'one', state: 'open' as const };
 

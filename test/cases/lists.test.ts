@@ -51,6 +51,29 @@ test('S2.3 a list that comes in chunks shows nothing before its last one, and re
   expect(await admitted('chunks', all)).toEqual(['stays', 'j0', 'j99', 'last']);
 });
 
+test('S2.3 the last chunk sent again, also by 50 at once, leaves the list as it is; a list in one chunk is brought anew', async () => {
+  await court(api, 'again', { votesToWin: 100 });
+  await addCase(api, 'again');
+  const chunk = (all: (string | object)[], more: object = {}) => jurors(api, 'again', all, { list: 'daily', ...more });
+  const finals = (n: number) => Promise.all(Array.from({ length: n }, () => chunk(['last'], { final: true })));
+  await chunk(numbered(50));
+  expect(new Set((await finals(50)).map(({ total }) => total))).toEqual(new Set([51]));
+  expect(await finals(2)).toEqual([{ total: 51 }, { total: 51 }]);
+  expect(await admitted('again', ['j0', 'j49', 'last'])).toEqual(['j0', 'j49', 'last']);
+  // said to be all there is, or another one
+  expect(await chunk(['last'], { final: true, first: true })).toEqual({ total: 1 });
+  expect(await chunk(['other'], { final: true })).toEqual({ total: 1 });
+  expect(await admitted('again', ['j0', 'last', 'other'])).toEqual(['other']);
+  // the next day's, with a part of its own before the same last one
+  await chunk(numbered(3));
+  expect(await chunk(['other'], { final: true })).toEqual({ total: 4 });
+  // one chunk is the whole list: what was changed meanwhile is as the list says
+  await chunk(['a', 'b'], { final: true });
+  await jurors(api, 'again', [{ id: 'b', eligible: false }]);
+  expect(await chunk(['a', 'b'], { final: true })).toEqual({ total: 2 });
+  expect(await admitted('again', ['a', 'b'])).toEqual(['a', 'b']);
+});
+
 test('S2.3 whom a new list leaves out keeps nothing: neither a new case nor the vote on the held one', async () => {
   await court(api, 'left-out', { votesToWin: 3 });
   await addCase(api, 'left-out', { id: 'left-out-1' });

@@ -13,13 +13,13 @@ afterAll(() => client.end());
 
 test('db/functions/kinds.sql says what domain/kinds.ts says', async () => {
   const { rows } = await client.query(
-    `select k as kind, clock_of(k) as clock, exhausted_state(k) as exhausted, ranks_by_number(k) as "byNumber"
+    `select k as kind, clock_of(k) as clock, exhausted_state(k) as exhausted, overdue_state(k) as overdue, ranks_by_number(k) as "byNumber"
        from unnest($1::text[]) with ordinality as s (k, n) order by n`,
     [KINDS],
   );
   const expected = KINDS.map((kind) => {
-    const { clock, exhausted, order } = kindOf(kind);
-    return { kind, clock, exhausted, byNumber: order === 'number' };
+    const { clock, exhausted, overdue, order } = kindOf(kind);
+    return { kind, clock, exhausted, overdue, byNumber: order === 'number' };
   });
   expect(rows).toEqual(expected);
 });

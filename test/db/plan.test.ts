@@ -1,7 +1,7 @@
-import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ItemFilter, listItems, settleItems } from '../../db/items.ts';
 import { openDb, type ParamsOf } from '../../db/pool.ts';
+import { expectFewRead, explainAll, type Plan, plansOf, readBy } from '../support/plans.ts';
 import { testStores } from '../support/system.ts';
 
 const WAITING = 1_000_000;
@@ -13,58 +13,16 @@ const PART = 100_000;
 /** What a list may read: a page of each state of each queue, and all that is held. */
 const LISTED = 1_500;
 
-interface Plan {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Index Name'?: string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  'Rows Removed by Filter'?: number;
-  'Rows Removed by Index Recheck'?: number;
-  Plans?: Plan[];
-}
-
 const { databaseUrl } = await testStores();
 // one session, as in real life: its plans are made once and kept
 const db = openDb({ url: databaseUrl, node: 'plan-test', max: 1 });
-const notices: string[] = [];
-for (const pool of [db.pool, db.lists.pool])
-  pool.on('connect', (client: PoolClient) => {
-    client.on('notice', (notice) => notices.push(notice.message ?? ''));
-  });
+const nodesOf = plansOf(db);
 const sql = (text: string) => db.pool.query(text);
 
-/** Every node of every statement that `work` ran, also inside functions and triggers. */
-async function nodesOf(work: () => Promise<unknown>, pool = db.pool): Promise<Plan[]> {
-  notices.length = 0;
-  await pool.query(`set client_min_messages = log`);
-  await work();
-  await pool.query(`set client_min_messages = notice`);
-  const flat = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flat)];
-  const plans = notices
-    .filter((n) => n.startsWith('duration:'))
-    .map((n) => JSON.parse(n.slice(n.indexOf('{'))) as { Plan: Plan });
-  expect(plans.length).toBeGreaterThan(0);
-  return plans.flatMap((p) => flat(p.Plan));
-}
-
-const LARGE = new Set(['item', 'event']);
-const readBy = (n: Plan) =>
-  n['Actual Loops'] *
-  (n['Actual Rows'] + (n['Rows Removed by Filter'] ?? 0) + (n['Rows Removed by Index Recheck'] ?? 0));
-const isScan = (n: Plan) => n['Node Type'].endsWith('Scan') && LARGE.has(n['Relation Name'] ?? '');
+const LARGE = ['item', 'event'];
 
 /** Found by an index, and no more than a few rows looked at or sorted. */
-function expectFew(nodes: Plan[], rows: number): void {
-  const said = (n: Plan) => JSON.stringify({ ...n, Plans: undefined });
-  for (const n of nodes) {
-    if (LARGE.has(n['Relation Name'] ?? '')) expect(n['Node Type'], said(n)).not.toBe('Seq Scan');
-    if (n['Node Type'].includes('Sort'))
-      for (const child of n.Plans ?? []) expect(child['Actual Rows'], said(n)).toBeLessThanOrEqual(rows);
-    if (isScan(n)) expect(readBy(n), said(n)).toBeLessThanOrEqual(rows);
-  }
-}
-
+const expectFew = (nodes: Plan[], rows: number) => expectFewRead(nodes, LARGE, rows);
 const indexesOn = (nodes: Plan[]) => new Set(nodes.map((n) => n['Index Name']).filter((name) => name !== undefined));
 
 const COLUMNS = `kind, id, queue, state, rank, body, content_hash, requires, version, created_at, available_at,
@@ -107,9 +65,7 @@ beforeAll(async () => {
   await load('jd', 'jobs', DUE / 3, { ...job, wake: `now() - n * interval '1 ms'` });
   await load('jr', 'jobs', DUE, { kind: 'job' });
   await sql(`alter table item enable trigger user`);
-  for (const pool of [db.pool, db.lists.pool])
-    await pool.query(`load 'auto_explain'; set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on;
-      set auto_explain.log_analyze = on; set auto_explain.log_format = json`);
+  await explainAll(db);
 }, 300_000);
 afterAll(() => db.end());
 

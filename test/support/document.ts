@@ -1,12 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 
+interface Response {
+  $ref?: string;
+  content?: Record<string, { schema: object }>;
+}
+
 interface Operation {
-  responses: Record<string, { content?: Record<string, { schema: object }> }>;
+  responses: Record<string, Response>;
 }
 
 const FILE = 'docs/openapi.json';
-const document: { paths: Record<string, Record<string, Operation>> } = JSON.parse(readFileSync(FILE, 'utf8'));
+const document: {
+  paths: Record<string, Record<string, Operation>>;
+  components: { responses: Record<string, Response> };
+} = JSON.parse(readFileSync(FILE, 'utf8'));
 const ajv = new Ajv2020({
   strict: false,
   // a body may hold any number that JSON can write, also one that is infinite to JavaScript
@@ -53,8 +61,10 @@ export function checkAnswer({ method, url, status, contentType, body }: Answered
   const operation = path === undefined ? undefined : document.paths[path]?.[method.toLowerCase()];
   if (path === undefined || !operation) return;
   const wrong = (what: string) => new Error(`${method} ${pathname} answered ${status}, and ${what}: see ${FILE}`);
-  const response = operation.responses[status];
-  if (!response) throw wrong(`${path} has no such status`);
+  const own = operation.responses[status];
+  if (!own) throw wrong(`${path} has no such status`);
+  const shared = own.$ref?.split('/').at(-1);
+  const response = shared === undefined ? own : (document.components.responses[shared] ?? own);
   const { content } = response;
   if (!content) {
     if (body !== '') throw wrong('it has a body');
@@ -64,7 +74,13 @@ export function checkAnswer({ method, url, status, contentType, body }: Answered
   const type = Object.keys(content).find((one) => one.split(';')[0] === media);
   if (type === undefined) throw wrong(`it is ${contentType} instead of ${Object.keys(content)}`);
   if (!/[/+]json$/.test(type)) return;
-  const place = pointer('paths', path, method.toLowerCase(), 'responses', String(status), 'content', type, 'schema');
+  const where = ['paths', path, method.toLowerCase(), 'responses', String(status)];
+  const place = pointer(
+    ...(shared === undefined ? where : ['components', 'responses', shared]),
+    'content',
+    type,
+    'schema',
+  );
   const validate = validatorOf(place);
   if (!validate(body)) throw wrong(`its body ${described(validate.errors ?? [], body)}`);
 }

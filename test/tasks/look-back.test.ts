@@ -73,7 +73,7 @@ test('S4.6 look-back: what came after the user was given a later task is no thin
 test('S4.6 look-back: what another gave back, and what was raised or moved, is for those who had passed by too', async () => {
   await putGroup(api, 'back', ['lea']);
   const early = { executor: 'gid_back', startTime: inMs(-3 * HOUR_MS) };
-  await addTask(api, { ...early, id: 'returned', answerSeconds: 4 });
+  await addTask(api, { ...early, id: 'returned', answerSeconds: 10 });
   await addTask(api, { ...early, id: 'raised' });
   await addTask(api, { ...early, id: 'moved', executor: 'uid_other' });
   await handed(api, 'lea');
@@ -86,7 +86,7 @@ test('S4.6 look-back: what another gave back, and what was raised or moved, is f
   await patchTask(api, 'raised', { dispatchTimes: 2 });
   await patchTask(api, 'moved', { executor: 'uid_max' });
   expect(ids(await pullAll(api, 'max'))).toEqual(['raised', 'moved']);
-  await eventually(async () => (await next(api, 'max')).task?.id === 'returned', 20_000);
+  await eventually(async () => (await next(api, 'max')).task?.id === 'returned', 30_000);
 });
 
 test('S4.6 look-back: starts in any order, added while their user pulls: each is given, none twice', async () => {

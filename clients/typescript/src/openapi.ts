@@ -15,276 +15,18 @@ export interface paths {
          * A queue and its settings
          * @description Roles: producer, reviewer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    queue: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Queue"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getQueue"];
         /**
          * Replace all settings; acts at once, also on what waits; dryRun: which tickets its rules would move
          * @description Roles: admin.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    queue: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["PutQueue"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Queue"] | components["schemas"]["QueueDryRun"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["putQueue"];
         post?: never;
         /**
          * Delete a queue that has no tickets, neither open nor final
          * @description Roles: admin.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    queue: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            deleted: boolean;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description id_conflict */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteQueue"];
         options?: never;
         head?: never;
         patch?: never;
@@ -301,79 +43,7 @@ export interface paths {
          * All ticket queues, newest first; with figures if asked for
          * @description Roles: producer, reviewer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                    /** @description With the figures of each */
-                    stats?: boolean;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["ListedQueue"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listQueues"];
         put?: never;
         post?: never;
         delete?: never;
@@ -395,73 +65,7 @@ export interface paths {
          * Hand nothing out; holders go on
          * @description Roles: admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    queue: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Queue"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["pauseQueue"];
         delete?: never;
         options?: never;
         head?: never;
@@ -481,73 +85,7 @@ export interface paths {
          * Hand out again
          * @description Roles: admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    queue: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Queue"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["resumeQueue"];
         delete?: never;
         options?: never;
         head?: never;
@@ -565,82 +103,7 @@ export interface paths {
          * How many are in which state, exact as of the answer
          * @description Roles: producer, reviewer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    queue: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["QueueStats"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getQueueStats"];
         put?: never;
         post?: never;
         delete?: never;
@@ -662,122 +125,7 @@ export interface paths {
          * Add a ticket; the same id and content again is the same ticket
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    queue: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["NewTicket"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Ticket"];
-                    };
-                };
-                /** @description Done */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Ticket"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description id_conflict */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["addTicket"];
         delete?: never;
         options?: never;
         head?: never;
@@ -797,104 +145,7 @@ export interface paths {
          * Add up to 1,000 tickets; each has its own outcome, in order
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    queue: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["TicketBatch"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["BatchResults"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["addTickets"];
         delete?: never;
         options?: never;
         head?: never;
@@ -914,104 +165,7 @@ export interface paths {
          * Hand me the next tickets; those I hold come first
          * @description Roles: reviewer, agent, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    queue: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["Claim"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ClaimAnswer"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["claimTickets"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1031,122 +185,7 @@ export interface paths {
          * Decide a ticket that I hold, and get the next one
          * @description Roles: reviewer, agent, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Decide"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["DecideAnswer"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_open, lease_lost */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["decideTicket"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1166,124 +205,7 @@ export interface paths {
          * A full lease again
          * @description Roles: reviewer, agent, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Renew"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            expiresAt: string;
-                        };
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_open, lease_lost */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["renewTicket"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1303,122 +225,7 @@ export interface paths {
          * Give a ticket back; skip: never offer it to me again
          * @description Roles: reviewer, agent, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["Release"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Ticket"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_open, lease_lost */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["releaseTicket"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1438,122 +245,7 @@ export interface paths {
          * Move an open ticket to another queue; a live lease ends
          * @description Roles: reviewer, agent, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Transfer"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Ticket"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_open, lease_lost */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["transferTicket"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1573,102 +265,7 @@ export interface paths {
          * The same for up to 1,000 tickets, each with its own outcome
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["ResolveMany"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["BatchResults"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["resolveTickets"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1688,122 +285,7 @@ export interface paths {
          * Decided by another system or an operator, in any open state
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Resolve"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Ticket"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_open */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["resolveTicket"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1823,122 +305,7 @@ export interface paths {
          * No one needs to decide it any more; a holder is notified
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Invalidate"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Ticket"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_open */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["invalidateTicket"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1958,107 +325,7 @@ export interface paths {
          * The same for many: by id or by filter, with a dry run
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    queue: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["InvalidateMany"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            invalidated: number;
-                            skipped: number;
-                        };
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["invalidateTickets"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2076,82 +343,7 @@ export interface paths {
          * A ticket in whatever state it is
          * @description Roles: producer, reviewer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Ticket"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getTicket"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2161,122 +353,7 @@ export interface paths {
          * Change an open ticket, also while held; the very next claim sees it
          * @description Roles: producer, admin.
          */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["PatchTicket"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Ticket"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_open */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        patch: operations["updateTicket"];
         trace?: never;
     };
     "/v1/tickets": {
@@ -2290,82 +367,7 @@ export interface paths {
          * Tickets, newest first; reviewer: who holds or decided them
          * @description Roles: producer, reviewer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                    queue?: string;
-                    state?: components["schemas"]["TicketState"];
-                    reviewer?: string;
-                    createdAfter?: string;
-                    createdBefore?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["Ticket"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listTickets"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2385,200 +387,13 @@ export interface paths {
          * What people have left on a ticket, oldest first
          * @description Roles: producer, reviewer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["Note"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listTicketNotes"];
         put?: never;
         /**
          * Leave a note on a ticket in whatever state it is; the same words by the same person are one note
          * @description Roles: producer, reviewer, agent, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["AddNote"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Note"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["addTicketNote"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2596,88 +411,7 @@ export interface paths {
          * A ticket's whole history, oldest first
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["TicketEvent"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listTicketEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2697,82 +431,7 @@ export interface paths {
          * What the ticket's workflow itself says
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["TicketWorkflow"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getTicketWorkflow"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2792,88 +451,7 @@ export interface paths {
          * What was sent to the callback, and with what outcome; newest first
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["Delivery"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listTicketDeliveries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2895,83 +473,7 @@ export interface paths {
          * Send it again, with the same message id
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                    n: number;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                202: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Delivery"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["redeliverTicketDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2991,113 +493,7 @@ export interface paths {
          * Why did I get nothing? Would this ticket be mine, and what goes before it?
          * @description Roles: producer, reviewer, agent, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    queue: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["Explain"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ExplainAnswer"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["explainClaim"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3117,93 +513,7 @@ export interface paths {
          * The article's one endpoint: add, pop, finish, delete; and touch, release, bury, kick, peek
          * @description Roles: producer, consumer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["JobCommand"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["JobAnswer"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["JobAnswer"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["JobAnswer"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["JobAnswer"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["JobAnswer"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["JobAnswer"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["JobAnswer"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["JobAnswer"];
-                    };
-                };
-            };
-        };
+        post: operations["runJobCommand"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3221,82 +531,7 @@ export interface paths {
          * A job in whatever state it is
          * @description Roles: producer, consumer, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Job"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getJob"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3318,122 +553,7 @@ export interface paths {
          * Put an open job aside until it is kicked, without its token: whoever has it reserved loses it
          * @description Roles: consumer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["BuryJob"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Job"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_open */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["buryJob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3451,88 +571,7 @@ export interface paths {
          * A job's whole history, oldest first
          * @description Roles: producer, consumer, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["TicketEvent"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listJobEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3552,82 +591,7 @@ export interface paths {
          * What the job's workflow itself says
          * @description Roles: producer, consumer, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["TicketWorkflow"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getJobWorkflow"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3647,276 +611,18 @@ export interface paths {
          * A topic and its settings
          * @description Roles: producer, consumer, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    topic: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Topic"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getTopic"];
         /**
          * Replace a topic's settings
          * @description Roles: admin.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    topic: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["TopicSettings"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Topic"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["putTopic"];
         post?: never;
         /**
          * Delete a topic that has no jobs, neither open nor final, and no schedules
          * @description Roles: admin.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    topic: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            deleted: boolean;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description id_conflict */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteTopic"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3933,77 +639,7 @@ export interface paths {
          * All topics, newest first
          * @description Roles: producer, consumer, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["Topic"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listTopics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4023,82 +659,7 @@ export interface paths {
          * How many jobs are in which state, exact as of the answer
          * @description Roles: producer, consumer, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    topic: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["TopicStats"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getTopicStats"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4118,80 +679,7 @@ export interface paths {
          * The jobs of a topic, newest first
          * @description Roles: producer, consumer, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                    state?: "delayed" | "ready" | "reserved" | "buried" | "finished" | "deleted";
-                };
-                header?: never;
-                path: {
-                    topic: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["Job"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listTopicJobs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4211,261 +699,18 @@ export interface paths {
          * A periodic job
          * @description Roles: producer, consumer, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    topic: string;
-                    name: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Schedule"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getSchedule"];
         /**
          * A periodic job: every so many seconds, or by cron in a time zone; while Temporal is down, 503 and no change
          * @description Roles: producer, admin.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    topic: string;
-                    name: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["ScheduleSettings"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Schedule"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["putSchedule"];
         post?: never;
         /**
          * No further firings; jobs that were added stay. While Temporal is down, 503 and no change
          * @description Roles: producer, admin.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    topic: string;
-                    name: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            deleted: boolean;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteSchedule"];
         options?: never;
         head?: never;
         patch?: never;
@@ -4482,79 +727,7 @@ export interface paths {
          * A topic's periodic jobs, newest first
          * @description Roles: producer, consumer, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path: {
-                    topic: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["Schedule"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listSchedules"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4574,202 +747,12 @@ export interface paths {
          * A review with the statuses that audits gave it
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Review"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getReview"];
         /**
          * The author's review: created, or edited in its place among the callbacks
          * @description Roles: producer, admin.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["PutReview"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Review"];
-                    };
-                };
-                /** @description Done */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Review"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description id_conflict */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["putReview"];
         post?: never;
         delete?: never;
         options?: never;
@@ -4790,122 +773,7 @@ export interface paths {
          * What an audit said about the text, a picture or a reply
          * @description Roles: producer, agent, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["AuditCallback"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CallbackAnswer"];
-                    };
-                };
-                /** @description Done */
-                202: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CallbackAnswer"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["addReviewCallback"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4925,122 +793,7 @@ export interface paths {
          * The same where only the picture is known
          * @description Roles: producer, agent, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    pictureId: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["PictureCallback"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CallbackAnswer"];
-                    };
-                };
-                /** @description Done */
-                202: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CallbackAnswer"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["addPictureCallback"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5058,77 +811,7 @@ export interface paths {
          * All reviews, newest first
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["Review"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listReviews"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5148,88 +831,7 @@ export interface paths {
          * What became of every callback and edit, oldest first
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["ReviewLogLine"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listReviewLog"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5249,74 +851,7 @@ export interface paths {
          * How many lines of all reviews' logs a day has, by outcome
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description In UTC; left out: today */
-                    day?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ReviewStats"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getReviewStats"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5336,82 +871,7 @@ export interface paths {
          * The three stores as they are, and whether they agree
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ReviewStores"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getReviewStores"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5431,82 +891,7 @@ export interface paths {
          * What the review's workflow itself says; it ends when nothing has come for a while
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["TicketWorkflow"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getReviewWorkflow"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5526,88 +911,7 @@ export interface paths {
          * What was sent to the callback, and with what outcome; newest first
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["Delivery"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listReviewDeliveries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5629,83 +933,7 @@ export interface paths {
          * Send it again, with the same message id
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                    n: number;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                202: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Delivery"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["redeliverReviewDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5723,184 +951,12 @@ export interface paths {
          * A court and its settings
          * @description Roles: producer, reviewer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    court: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Court"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getCourt"];
         /**
          * Replace all settings; acts at once, also on open cases; dryRun: which of them it would decide
          * @description Roles: admin.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    court: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["PutCourt"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Court"] | components["schemas"]["CourtDryRun"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["putCourt"];
         post?: never;
         delete?: never;
         options?: never;
@@ -5919,77 +975,7 @@ export interface paths {
          * All courts, newest first
          * @description Roles: producer, reviewer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["Court"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listCourts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6010,113 +996,7 @@ export interface paths {
          * Jurors, added or changed; with `list`, chunks of a list that replaces the court's at its `final` one
          * @description Roles: producer, admin.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    court: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["PutJurors"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["JurorsTotal"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["putJurors"];
         post?: never;
         delete?: never;
         options?: never;
@@ -6135,83 +1015,7 @@ export interface paths {
          * What the court's window and day leave a juror, their other accounts included
          * @description Roles: producer, reviewer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    court: string;
-                    juror: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CourtJuror"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getJuror"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6232,124 +1036,7 @@ export interface paths {
          * Replace the cases with known answers, hidden among the others and never in statistics
          * @description Roles: admin.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    court: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["PutGold"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            total: number;
-                        };
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description id_conflict */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["putGoldCases"];
         post?: never;
         delete?: never;
         options?: never;
@@ -6368,82 +1055,7 @@ export interface paths {
          * How the court does; counts are exact as of the answer, gold is in none of them
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    court: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CourtStats"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getCourtStats"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6465,131 +1077,7 @@ export interface paths {
          * Bring a case before a court; the same id and content again is the same case
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    court: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["NewCase"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Case"];
-                    };
-                };
-                /** @description Done */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Case"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description id_conflict */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["addCase"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6609,113 +1097,7 @@ export interface paths {
          * Bring up to 1,000 cases; each has its own outcome, in order
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    court: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["CaseBatch"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["BatchResults"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["addCases"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6735,113 +1117,7 @@ export interface paths {
          * Hand me a case to judge; one that I hold comes first
          * @description Roles: reviewer, agent, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    court: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["ClaimCase"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ClaimCaseAnswer"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["claimCase"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6859,209 +1135,13 @@ export interface paths {
          * Its votes, newest first; those that came too late and were kept do not count
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["Vote"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listVotes"];
         put?: never;
         /**
          * Vote on a case that I hold; the deciding vote decides at once
          * @description Roles: reviewer, agent, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["CastVote"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CastVoteAnswer"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden, conflict_of_interest */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_open, lease_lost, already_voted */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["castVote"];
         delete?: never;
         options?: never;
         head?: never;
@@ -7081,124 +1161,7 @@ export interface paths {
          * A full lease again
          * @description Roles: reviewer, agent, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["HoldToken"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            expiresAt: string;
-                        };
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_open, lease_lost */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["renewCase"];
         delete?: never;
         options?: never;
         head?: never;
@@ -7218,122 +1181,7 @@ export interface paths {
          * Give a case back; skip: never offer it to me again
          * @description Roles: reviewer, agent, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["ReleaseCase"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Case"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_open, lease_lost */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["releaseCase"];
         delete?: never;
         options?: never;
         head?: never;
@@ -7353,122 +1201,7 @@ export interface paths {
          * Not me: another juror is invited instead
          * @description Roles: reviewer, agent, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["HoldToken"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Case"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_open, lease_lost */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["declineCase"];
         delete?: never;
         options?: never;
         head?: never;
@@ -7488,122 +1221,7 @@ export interface paths {
          * No one needs to judge it any more; its holders are notified
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["InvalidateCase"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Case"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_open */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["invalidateCase"];
         delete?: never;
         options?: never;
         head?: never;
@@ -7621,82 +1239,7 @@ export interface paths {
          * A case in whatever state it is; to a reviewer, one that they hold or have voted on, without the votes of others before its end
          * @description Roles: producer, reviewer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Case"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getCase"];
         put?: never;
         post?: never;
         delete?: never;
@@ -7716,79 +1259,7 @@ export interface paths {
          * Cases, newest first; gold is not among them
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                    court?: string;
-                    state?: components["schemas"]["CaseState"];
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["Case"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listCases"];
         put?: never;
         post?: never;
         delete?: never;
@@ -7808,88 +1279,7 @@ export interface paths {
          * A case's whole history, oldest first
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["TicketEvent"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listCaseEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -7909,82 +1299,7 @@ export interface paths {
          * What the case's workflow itself says
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["TicketWorkflow"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getCaseWorkflow"];
         put?: never;
         post?: never;
         delete?: never;
@@ -8004,88 +1319,7 @@ export interface paths {
          * What was sent to the callback, and with what outcome; newest first
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["Delivery"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listCaseDeliveries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -8107,83 +1341,7 @@ export interface paths {
          * Send it again, with the same message id
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                    n: number;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                202: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Delivery"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["redeliverCaseDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -8201,76 +1359,7 @@ export interface paths {
          * A juror's open invitations, newest first: one a court at most
          * @description Roles: reviewer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path: {
-                    juror: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Invitations"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listInvitations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -8290,196 +1379,13 @@ export interface paths {
          * Templates, newest first
          * @description Roles: producer, reviewer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["Template"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listTemplates"];
         put?: never;
         /**
          * What tasks' parameters must look like
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["NewTemplate"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Template"];
-                    };
-                };
-                /** @description Done */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Template"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description id_conflict */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["addTemplate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -8497,175 +1403,14 @@ export interface paths {
          * A template
          * @description Roles: producer, reviewer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Template"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getTemplate"];
         put?: never;
         post?: never;
         /**
          * Delete a template that no active task uses
          * @description Roles: producer, admin.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            deleted: boolean;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description id_conflict */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteTemplate"];
         options?: never;
         head?: never;
         patch?: never;
@@ -8682,184 +1427,12 @@ export interface paths {
          * A group and its members
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    gid: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Group"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getGroup"];
         /**
          * A group of users; it counts from their next pull on
          * @description Roles: producer, admin.
          */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    gid: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["PutGroup"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Group"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["putGroup"];
         post?: never;
         delete?: never;
         options?: never;
@@ -8880,113 +1453,7 @@ export interface paths {
          * Users come to a group, others leave it
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    gid: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["ChangeMembers"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Group"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["updateGroupMembers"];
         delete?: never;
         options?: never;
         head?: never;
@@ -9004,77 +1471,7 @@ export interface paths {
          * Groups without their members, newest first
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["GroupSummary"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listGroups"];
         put?: never;
         post?: never;
         delete?: never;
@@ -9094,203 +1491,13 @@ export interface paths {
          * Tasks that have to do with a time, by default from seven days ago on; of a user with those of its groups
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                    executor?: string;
-                    /** @description `own`: of a user's tasks not those of its groups */
-                    include?: "own";
-                    from?: string;
-                    to?: string;
-                    state?: "active" | "deleted";
-                    expand?: "occurrences";
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["Task"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listTasks"];
         put?: never;
         /**
          * A task that clients pull, once or again and again; the same id and content again is the same task
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["NewTask"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Task"];
-                    };
-                };
-                /** @description Done */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Task"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description id_conflict */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request, limit_reached, template_mismatch */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["addTask"];
         delete?: never;
         options?: never;
         head?: never;
@@ -9308,286 +1515,21 @@ export interface paths {
          * A task, deleted ones too
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Task"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getTask"];
         put?: never;
         post?: never;
         /**
          * No further dispatches; what is with clients may be completed
          * @description Roles: producer, admin.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Task"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteTask"];
         options?: never;
         head?: never;
         /**
          * Change a task; it acts on what has not been dispatched
          * @description Roles: producer, admin.
          */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["PatchTask"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Task"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_open */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request, limit_reached, template_mismatch */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        patch: operations["updateTask"];
         trace?: never;
     };
     "/v1/tasks/{id}/occurrences/{occurrence}/workflow": {
@@ -9601,83 +1543,7 @@ export interface paths {
          * What the occurrence's workflow itself says
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                    occurrence: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["TicketWorkflow"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getOccurrenceWorkflow"];
         put?: never;
         post?: never;
         delete?: never;
@@ -9697,89 +1563,7 @@ export interface paths {
          * An occurrence's whole history, oldest first
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path: {
-                    id: string;
-                    occurrence: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["TicketEvent"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listOccurrenceEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -9799,89 +1583,7 @@ export interface paths {
          * What was sent to the callback, and with what outcome; newest first
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path: {
-                    id: string;
-                    occurrence: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["Delivery"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listOccurrenceDeliveries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -9903,84 +1605,7 @@ export interface paths {
          * Send it again, with the same message id
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                    occurrence: string;
-                    n: number;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                202: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Delivery"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["redeliverOccurrenceDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -10000,104 +1625,7 @@ export interface paths {
          * My unfinished task again, or the next one that is due for me or my groups
          * @description Roles: reviewer, agent, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    uid: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["NextTask"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["NextTaskAnswer"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["pullTask"];
         delete?: never;
         options?: never;
         head?: never;
@@ -10117,113 +1645,7 @@ export interface paths {
          * Complete the last task that I was given, by its log id
          * @description Roles: reviewer, agent, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    uid: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["CompleteTask"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CompleteTaskAnswer"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description stale_log_id, lease_lost */
-                409: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["completeTask"];
         delete?: never;
         options?: never;
         head?: never;
@@ -10241,80 +1663,7 @@ export interface paths {
          * Who was given what, who completed it and what was given back; oldest first
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                    uid?: string;
-                    taskId?: string;
-                    from?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["DispatchLine"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listDispatches"];
         put?: never;
         post?: never;
         delete?: never;
@@ -10334,76 +1683,7 @@ export interface paths {
          * All queues, topics, courts and groups with their counts, newest first: a page of each, or of one kind
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                    /** @description One of the four only; required with `cursor` */
-                    kind?: "ticket" | "job" | "case" | "task";
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Overview"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getOverview"];
         put?: never;
         post?: never;
         delete?: never;
@@ -10423,71 +1703,7 @@ export interface paths {
          * What needs attention: who waits too long or behind a pause, failed deliveries, parked items, engines that are away
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Attention"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getAttention"];
         put?: never;
         post?: never;
         delete?: never;
@@ -10507,80 +1723,7 @@ export interface paths {
          * Tickets, jobs, cases and occurrences of tasks whose id begins like this, in the order of ids
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query: {
-                    limit?: number;
-                    cursor?: string;
-                    /** @description An id, or the beginning of ids */
-                    id: string;
-                    kind?: "ticket" | "job" | "case" | "task";
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["FoundItem"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["findItems"];
         put?: never;
         post?: never;
         delete?: never;
@@ -10600,81 +1743,7 @@ export interface paths {
          * What a queue, topic, court or group had and did over time; sampled once a minute, kept for 30 days
          * @description Roles: producer, agent, consumer, admin.
          */
-        get: {
-            parameters: {
-                query: {
-                    kind: "ticket" | "job" | "case" | "task";
-                    /** @description A queue, topic, court or `gid_…`; left out: all of the kind */
-                    queue?: string;
-                    /** @description Left out: a day before `to` */
-                    from?: string;
-                    /** @description Left out: now */
-                    to?: string;
-                    /** @description Seconds; at most 500 points. Left out: about 288 of them */
-                    step?: number;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Figures"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getFigures"];
         put?: never;
         post?: never;
         delete?: never;
@@ -10694,80 +1763,7 @@ export interface paths {
          * What each reviewer of a queue, or juror of a court, did in a time; a reviewer sees their own line
          * @description Roles: producer, agent, reviewer, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    kind?: "ticket" | "case";
-                    /** @description A queue or, required, a court */
-                    queue?: string;
-                    person?: string;
-                    /** @description Left out: a day before `to` */
-                    from?: string;
-                    /** @description Left out: now */
-                    to?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["People"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getPeopleFigures"];
         put?: never;
         post?: never;
         delete?: never;
@@ -10787,78 +1783,7 @@ export interface paths {
          * How long after tickets or jobs became available they were handed out for the first time
          * @description Roles: producer, agent, consumer, admin.
          */
-        get: {
-            parameters: {
-                query: {
-                    kind: "ticket" | "job";
-                    queue?: string;
-                    /** @description Left out: a day before `to` */
-                    from?: string;
-                    /** @description Left out: now */
-                    to?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Lateness"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getLateness"];
         put?: never;
         post?: never;
         delete?: never;
@@ -10878,82 +1803,7 @@ export interface paths {
          * Deliveries of all items, newest first: what is pending, what has failed, and why
          * @description Roles: producer, agent, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                    state?: "pending" | "delivered" | "failed";
-                    kind?: "ticket" | "job" | "case" | "task" | "review";
-                    queue?: string;
-                    /** @description Of the URL, with its port unless that is the protocol's own */
-                    host?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["ListedDelivery"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listDeliveries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -10975,84 +1825,7 @@ export interface paths {
          * Send one again, with the same message id
          * @description Roles: producer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    kind: "ticket" | "job" | "case" | "task" | "review";
-                    itemId: string;
-                    n: number;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                202: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Delivery"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["redeliverDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -11070,78 +1843,7 @@ export interface paths {
          * All events of all kinds, one a line, behind a position; blank lines are signs of life
          * @description Roles: producer, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description The position behind which to read */
-                    after?: number;
-                    /** @description How many events at most; left out: 1000, and with `follow` no end */
-                    limit?: number;
-                    /** @description Stay, and send events as they come */
-                    follow?: boolean;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/x-ndjson": components["schemas"]["FeedEvent"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["readFeed"];
         put?: never;
         post?: never;
         delete?: never;
@@ -11161,78 +1863,7 @@ export interface paths {
          * Server-sent events: lease_lost and changed for a reviewer or juror; these, available and stats for a queue
          * @description Roles: reviewer, agent, producer, admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    reviewer?: string;
-                    juror?: string;
-                    queue?: string;
-                    ticket?: string;
-                    /** @description Instead of the header Last-Event-ID */
-                    lastEventId?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "text/event-stream": string;
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["openStream"];
         put?: never;
         post?: never;
         delete?: never;
@@ -11254,74 +1885,7 @@ export interface paths {
          * A ticket that stands for my key in an event stream's URL: to be used within 60 s, then while its stream lasts and 10 minutes longer
          * @description Roles: reviewer, agent, producer, consumer, admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            ticket: string;
-                            expiresAt: string;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["addStreamTicket"];
         delete?: never;
         options?: never;
         head?: never;
@@ -11339,236 +1903,15 @@ export interface paths {
          * Who I am, by session or by key
          * @description Roles: producer, reviewer, agent, consumer, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Session"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getSession"];
         put?: never;
         /** Exchange a key for a session cookie, of 12 hours at most; it ends with its key */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["SignIn"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Session"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["signIn"];
         /**
          * End my session and clear its cookie
          * @description Roles: producer, reviewer, agent, consumer, admin.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["signOut"];
         options?: never;
         head?: never;
         patch?: never;
@@ -11585,178 +1928,13 @@ export interface paths {
          * All keys, newest first; never the keys themselves
          * @description Roles: admin.
          */
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: components["schemas"]["Key"][];
-                            nextCursor: string | null;
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listKeys"];
         put?: never;
         /**
          * A new key, shown in this answer only
          * @description Roles: admin.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["NewKey"];
-                };
-            };
-            responses: {
-                /** @description Done */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["MadeKey"];
-                    };
-                };
-                /** @description invalid_request */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description payload_too_large */
-                413: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unsupported_media_type */
-                415: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["addKey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -11777,82 +1955,7 @@ export interface paths {
          * Ends a key, within a second everywhere
          * @description Roles: admin.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Key"];
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description not_found */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["revokeKey"];
         options?: never;
         head?: never;
         patch?: never;
@@ -11866,74 +1969,7 @@ export interface paths {
             cookie?: never;
         };
         /** Whether the process answers; a lost database must not kill it */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {string} */
-                            status: "ok";
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getLiveness"];
         put?: never;
         post?: never;
         delete?: never;
@@ -11950,89 +1986,7 @@ export interface paths {
             cookie?: never;
         };
         /** Whether calls can be sent here: not before both stores were reached once; later without Temporal or a worker too */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {string} */
-                            status: "ok" | "degraded";
-                            /** @enum {string} */
-                            postgres: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
-                            /** @enum {string} */
-                            schema: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
-                            /** @enum {string} */
-                            temporal: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {string} */
-                            status: "unavailable";
-                            /** @enum {string} */
-                            postgres: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
-                            /** @enum {string} */
-                            schema: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
-                            /** @enum {string} */
-                            temporal: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
-                        };
-                    };
-                };
-            };
-        };
+        get: operations["getReadiness"];
         put?: never;
         post?: never;
         delete?: never;
@@ -12049,71 +2003,7 @@ export interface paths {
             cookie?: never;
         };
         /** Prometheus' text format */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "text/plain; version=0.0.4; charset=utf-8": string;
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getMetrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -12133,77 +2023,7 @@ export interface paths {
          * The processes that live
          * @description Roles: producer, reviewer, agent, consumer, admin.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            items: {
-                                id: string;
-                                url: string | null;
-                                seenAt: string;
-                            }[];
-                        };
-                    };
-                };
-                /** @description unauthenticated */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description forbidden */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description invalid_request */
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description rate_limited */
-                429: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-                /** @description unavailable */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listNodes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -12216,49 +2036,64 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Problem: {
+            /** @description Where the code is explained */
+            type: string;
+            title: string;
+            status: number;
+            /** @description Stable; the description of each answer names those it may have */
+            code: string;
+            detail: string;
+            /** @description As in the header `X-Request-Id` and in the log */
+            requestId: string;
+            /** @description `invalid_request`, `template_mismatch`: what is wrong where */
+            errors?: {
+                path: string;
+                message: string;
+            }[];
+            /** @description `lease_lost`: expired, released, transferred, revoked or settled; `not_open`: why it ended */
+            reason?: string | null;
+            /** @description `lease_lost`: who holds it now */
+            holder?: string | null;
+            /** @description `lease_lost`: when the lease ended */
+            endedAt?: string | null;
+            /** @description `not_open`: its final state */
+            state?: string;
+            /** @description `not_open`: who ended it */
+            by?: string | null;
+            /** @description `not_open`: when it ended */
+            at?: string | null;
+            /** @description `stale_log_id`: the log id of the last dispatch */
+            current?: string | null;
+            /** @description `rate_limited`: seconds, as in `Retry-After` */
+            retryAfter?: number;
+        } & {
+            [key: string]: unknown;
+        };
         Queue: {
-            /** @example reports */
             name: string;
             paused: boolean;
-            /** @default 300 */
-            leaseSeconds?: number;
-            /**
-             * @description Seconds of waiting worth one priority level; null: strict priority
-             * @default null
-             */
-            ageing?: {
+            leaseSeconds: number;
+            /** @description Seconds of waiting worth one priority level; null: strict priority */
+            ageing: {
                 secondsPerLevel: number;
             } | null;
-            /** @default [] */
-            escalations?: {
+            escalations: {
                 afterSeconds: number;
                 priority: number;
             }[];
-            /** @default false */
-            reclaimedFirst?: boolean;
-            /** @default 1 */
-            maxHeld?: number;
-            /** @default null */
-            maxAttempts?: number | null;
-            /** @default null */
-            deadlineSeconds?: number | null;
+            reclaimedFirst: boolean;
+            maxHeld: number;
+            maxAttempts: number | null;
+            deadlineSeconds: number | null;
             callback: components["schemas"]["ShownCallback"] | null;
-            /**
-             * @description JSON Schema of the decision
-             * @default null
-             */
-            form?: {
+            /** @description JSON Schema of the decision */
+            form: {
                 [key: string]: unknown;
             } | null;
-            /**
-             * @description In order: the first that sets a priority sets it, every add adds, all that fit require; within −1000…1000
-             * @default []
-             */
-            rules?: {
-                /**
-                 * @description How events name it; left out: its number, from 0
-                 * @example reports
-                 */
+            /** @description In order: the first that sets a priority sets it, every add adds, all that fit require; within −1000…1000 */
+            rules: {
+                /** @description How events name it; left out: its number, from 0 */
                 name?: string;
                 /** @description JSON Schema over {id, body, priority and requires as sent, attempts, callback: null, "url", "text", "picture" or "reply"} */
                 when: {
@@ -12285,74 +2120,35 @@ export interface components {
                 after: number;
             }[];
         };
-        Problem: {
-            type: string;
-            title: string;
-            status: number;
-            code: string;
-            detail: string;
-            requestId: string;
-            errors?: {
-                path: string;
-                message: string;
-            }[];
-        } & {
-            [key: string]: unknown;
-        };
-        PutQueue: components["schemas"]["QueueSettings"] & {
-            /**
-             * @description Changes nothing; lists what would move
-             * @default false
-             */
-            dryRun?: boolean;
-        };
-        Callback: {
-            /** @example https://example.org/verdicts */
-            url: string;
-            /** @example whsec_QUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJD */
-            secret: string;
-        };
-        QueueSettings: {
-            /** @default 300 */
+        PutQueue: {
+            /** @description Default: `300` */
             leaseSeconds?: number;
-            /**
-             * @description Seconds of waiting worth one priority level; null: strict priority
-             * @default null
-             */
+            /** @description Seconds of waiting worth one priority level; null: strict priority. Default: `null` */
             ageing?: {
                 secondsPerLevel: number;
             } | null;
-            /** @default [] */
+            /** @description Default: `[]` */
             escalations?: {
                 afterSeconds: number;
                 priority: number;
             }[];
-            /** @default false */
+            /** @description Default: `false` */
             reclaimedFirst?: boolean;
-            /** @default 1 */
+            /** @description Default: `1` */
             maxHeld?: number;
-            /** @default null */
+            /** @description Default: `null` */
             maxAttempts?: number | null;
-            /** @default null */
+            /** @description Default: `null` */
             deadlineSeconds?: number | null;
-            /** @default null */
+            /** @description Default: `null` */
             callback?: components["schemas"]["Callback"] | null;
-            /**
-             * @description JSON Schema of the decision
-             * @default null
-             */
+            /** @description JSON Schema of the decision. Default: `null` */
             form?: {
                 [key: string]: unknown;
             } | null;
-            /**
-             * @description In order: the first that sets a priority sets it, every add adds, all that fit require; within −1000…1000
-             * @default []
-             */
+            /** @description In order: the first that sets a priority sets it, every add adds, all that fit require; within −1000…1000. Default: `[]` */
             rules?: {
-                /**
-                 * @description How events name it; left out: its number, from 0
-                 * @example reports
-                 */
+                /** @description How events name it; left out: its number, from 0 */
                 name?: string;
                 /** @description JSON Schema over {id, body, priority and requires as sent, attempts, callback: null, "url", "text", "picture" or "reply"} */
                 when: {
@@ -12362,8 +2158,48 @@ export interface components {
                 add?: number;
                 requires?: string[];
             }[];
+            /** @description Changes nothing; lists what would move. Default: `false` */
+            dryRun?: boolean;
         };
-        ListedQueue: components["schemas"]["Queue"] & {
+        Callback: {
+            url: string;
+            secret: string;
+        };
+        ListedQueue: {
+            name: string;
+            paused: boolean;
+            leaseSeconds: number;
+            /** @description Seconds of waiting worth one priority level; null: strict priority */
+            ageing: {
+                secondsPerLevel: number;
+            } | null;
+            escalations: {
+                afterSeconds: number;
+                priority: number;
+            }[];
+            reclaimedFirst: boolean;
+            maxHeld: number;
+            maxAttempts: number | null;
+            deadlineSeconds: number | null;
+            callback: components["schemas"]["ShownCallback"] | null;
+            /** @description JSON Schema of the decision */
+            form: {
+                [key: string]: unknown;
+            } | null;
+            /** @description In order: the first that sets a priority sets it, every add adds, all that fit require; within −1000…1000 */
+            rules: {
+                /** @description How events name it; left out: its number, from 0 */
+                name?: string;
+                /** @description JSON Schema over {id, body, priority and requires as sent, attempts, callback: null, "url", "text", "picture" or "reply"} */
+                when: {
+                    [key: string]: unknown;
+                };
+                priority?: number;
+                add?: number;
+                requires?: string[];
+            }[];
+            createdAt: string;
+            updatedAt: string;
             stats?: components["schemas"]["QueueStats"];
         };
         /** @description Where they were asked for */
@@ -12384,7 +2220,7 @@ export interface components {
             queue: string;
             state: components["schemas"]["TicketState"];
             priority: number;
-            body: Record<string, unknown> | unknown[] | string | number | boolean | null;
+            body: unknown;
             requires: string[];
             exclude: string[];
             /** @description Leases granted */
@@ -12394,7 +2230,7 @@ export interface components {
             availableAt: string;
             deadlineAt: string | null;
             lease: components["schemas"]["Lease"] | null;
-            decision: Record<string, unknown> | unknown[] | string | number | boolean | null;
+            decision: unknown;
             decidedBy: string | null;
             decidedAt: string | null;
             /** @description Why it was decided from outside; else null */
@@ -12415,36 +2251,27 @@ export interface components {
             token: string | null;
         };
         NewTicket: {
-            /** @example reports */
             id?: string;
-            /** @default 0 */
+            /** @description Default: `0` */
             priority?: number;
-            body: Record<string, unknown> | unknown[] | string | number | boolean | null;
-            /** @default [] */
+            body: unknown;
+            /** @description Default: `[]` */
             requires?: string[];
-            /** @default [] */
+            /** @description Default: `[]` */
             exclude?: string[];
-            /** @default 0 */
+            /** @description Default: `0` */
             delaySeconds?: number;
             deadlineSeconds?: number;
-            /**
-             * @description In the past: moved here from elsewhere
-             * @example 2026-11-21T09:30:00.000Z
-             */
+            /** @description In the past: moved here from elsewhere */
             createdAt?: string;
             callback?: components["schemas"]["Callback"] | components["schemas"]["ReviewTarget"];
         };
         ReviewTarget: {
-            /** @example reports */
             review: string;
             /** @enum {string} */
             kind: "text" | "picture" | "reply";
-            /** @example reports */
             targetId?: string;
-        } | {
-            /** @constant */
-            kind?: "text";
-        } | unknown;
+        };
         BatchResults: {
             results: {
                 id: string | null;
@@ -12454,14 +2281,38 @@ export interface components {
             }[];
         };
         TicketBatch: {
-            tickets: unknown[];
+            tickets: components["schemas"]["NewTicket"][];
         };
         ClaimAnswer: {
             tickets: components["schemas"]["HandedTicket"][];
             reasons: components["schemas"]["Reasons"] | null;
             retryAfterSeconds: number;
         };
-        HandedTicket: components["schemas"]["Ticket"] & {
+        HandedTicket: {
+            id: string;
+            queue: string;
+            state: components["schemas"]["TicketState"];
+            priority: number;
+            body: unknown;
+            requires: string[];
+            exclude: string[];
+            /** @description Leases granted */
+            attempts: number;
+            version: number;
+            createdAt: string;
+            availableAt: string;
+            deadlineAt: string | null;
+            lease: components["schemas"]["Lease"] | null;
+            decision: unknown;
+            decidedBy: string | null;
+            decidedAt: string | null;
+            /** @description Why it was decided from outside; else null */
+            reason: string | null;
+            invalidation: {
+                reason: string;
+                by: string;
+                at: string;
+            } | null;
             /** @description Handed out before, not new */
             resumed: boolean;
         };
@@ -12475,16 +2326,13 @@ export interface components {
             maxHeld: number;
         };
         Claim: {
-            /**
-             * @description May be left out with a reviewer's key
-             * @example reports
-             */
+            /** @description May be left out with a reviewer's key */
             reviewer?: string;
-            /** @default [] */
+            /** @description Default: `[]` */
             skills?: string[];
-            /** @default 1 */
+            /** @description Default: `1` */
             count?: number;
-            /** @default 0 */
+            /** @description Default: `0` */
             waitSeconds?: number;
         };
         DecideAnswer: {
@@ -12493,10 +2341,10 @@ export interface components {
         };
         Decide: {
             token: string;
-            decision: Record<string, unknown> | unknown[] | string | number | boolean | null;
-            /** @default false */
+            decision: unknown;
+            /** @description Default: `false` */
             next?: boolean;
-            /** @default [] */
+            /** @description Default: `[]` */
             skills?: string[];
         };
         Renew: {
@@ -12505,28 +2353,26 @@ export interface components {
         Release: {
             /** @description Left out: an operator takes the ticket away */
             token?: string;
-            /** @default 0 */
+            /** @description Default: `0` */
             delaySeconds?: number;
             reason?: string;
-            /** @default false */
+            /** @description Default: `false` */
             skip?: boolean;
         };
         Transfer: {
-            /** @example reports */
             queue: string;
             token?: string;
             reason?: string;
         };
         ResolveMany: {
             items: {
-                /** @example reports */
                 id: string;
-                decision: Record<string, unknown> | unknown[] | string | number | boolean | null;
+                decision: unknown;
             }[];
             reason: string;
         };
         Resolve: {
-            decision: Record<string, unknown> | unknown[] | string | number | boolean | null;
+            decision: unknown;
             reason: string;
         };
         Invalidate: {
@@ -12537,20 +2383,18 @@ export interface components {
             filter?: {
                 /** @enum {string} */
                 state?: "delayed" | "waiting" | "held";
-                /** @example 2026-11-21T09:30:00.000Z */
                 createdBefore?: string;
                 priorityBelow?: number;
             };
             reason: string;
-            /** @default false */
+            /** @description Default: `false` */
             dryRun?: boolean;
-        } & (unknown | unknown);
+        };
         PatchTicket: {
             priority?: number;
-            body?: Record<string, unknown> | unknown[] | string | number | boolean | null;
+            body?: unknown;
             requires?: string[];
             exclude?: string[];
-            /** @example 2026-11-21T09:30:00.000Z */
             deadlineAt?: string | null;
         };
         /** @description What a person has left on a ticket for those who see it next */
@@ -12562,7 +2406,6 @@ export interface components {
         };
         AddNote: {
             text: string;
-            /** @example reports */
             reviewer?: string;
         };
         TicketEvent: {
@@ -12570,7 +2413,7 @@ export interface components {
             type: string;
             actor: string;
             at: string;
-            data: Record<string, unknown> | unknown[] | string | number | boolean | null;
+            data: unknown;
         };
         TicketWorkflow: {
             workflowId: string;
@@ -12608,18 +2451,16 @@ export interface components {
             ahead: number;
         };
         Explain: {
-            /** @example reports */
             reviewer?: string;
-            /** @default [] */
+            /** @description Default: `[]` */
             skills?: string[];
-            /** @example reports */
             ticket?: string;
         };
         JobAnswer: {
             success: boolean;
             error: string | null;
             id: string | null;
-            value: Record<string, unknown> | unknown[] | string | number | boolean | null;
+            value: unknown;
         } & {
             [key: string]: unknown;
         };
@@ -12627,35 +2468,44 @@ export interface components {
         JobAdd: {
             /** @enum {string} */
             command: "add";
-            /** @example orderclose */
             topic: string;
-            /** @example order/2024#1 */
             id: string;
-            /** @default 0 */
+            /** @description Default: `0` */
             delay?: number;
-            /** @default 60 */
+            /** @description Default: `60` */
             TTR?: number;
-            body: Record<string, unknown> | unknown[] | string | number | boolean | null;
-            /** @default 1024 */
+            body: unknown;
+            /** @description Default: `1024` */
             priority?: number;
         };
         JobAddMany: {
             /** @enum {string} */
             command: "add";
-            jobs: unknown[];
+            jobs: components["schemas"]["NewJob"][];
+        };
+        NewJob: {
+            topic: string;
+            id: string;
+            /** @description Default: `0` */
+            delay?: number;
+            /** @description Default: `60` */
+            TTR?: number;
+            body: unknown;
+            /** @description Default: `1024` */
+            priority?: number;
         };
         JobPop: {
             /** @enum {string} */
             command: "pop";
+            /** @description A topic, or several */
             topic: string | string[];
-            /** @default 0 */
+            /** @description Default: `0` */
             wait?: number;
             count?: number;
         };
         JobFinish: {
             /** @enum {string} */
             command: "finish";
-            /** @example order/2024#1 */
             id: string;
             token?: string;
         };
@@ -12663,7 +2513,6 @@ export interface components {
             /** @enum {string} */
             command: "finish";
             jobs: {
-                /** @example order/2024#1 */
                 id: string;
                 token?: string;
             }[];
@@ -12671,30 +2520,26 @@ export interface components {
         JobDelete: {
             /** @enum {string} */
             command: "delete";
-            /** @example order/2024#1 */
             id: string;
         };
         JobTouch: {
             /** @enum {string} */
             command: "touch";
-            /** @example order/2024#1 */
             id: string;
             token: string;
         };
         JobRelease: {
             /** @enum {string} */
             command: "release";
-            /** @example order/2024#1 */
             id: string;
             token: string;
-            /** @default 0 */
+            /** @description Default: `0` */
             delay?: number;
             priority?: number;
         };
         JobBury: {
             /** @enum {string} */
             command: "bury";
-            /** @example order/2024#1 */
             id: string;
             token: string;
             priority?: number;
@@ -12702,25 +2547,21 @@ export interface components {
         JobKick: {
             /** @enum {string} */
             command: "kick";
-            /** @example orderclose */
             topic: string;
-            /** @default 1 */
+            /** @description Default: `1` */
             count?: number;
         };
         JobKickOne: {
             /** @enum {string} */
             command: "kick";
-            /** @example order/2024#1 */
             id: string;
         };
         JobPeek: {
             /** @enum {string} */
             command: "peek";
-            /** @example order/2024#1 */
             id?: string;
-            /** @example orderclose */
             topic?: string;
-        } & (unknown | unknown);
+        };
         Job: {
             id: string;
             number: number;
@@ -12729,7 +2570,7 @@ export interface components {
             state: "delayed" | "ready" | "reserved" | "buried" | "finished" | "deleted";
             delay: number;
             TTR: number;
-            body: Record<string, unknown> | unknown[] | string | number | boolean | null;
+            body: unknown;
             priority: number;
             attempts: number;
             availableAt: string;
@@ -12741,42 +2582,39 @@ export interface components {
         };
         Topic: {
             name: string;
-            /** @default null */
-            maxAttempts?: number | null;
-            /** @default false */
-            paused?: boolean;
+            maxAttempts: number | null;
+            paused: boolean;
             push: components["schemas"]["ShownPush"] | null;
             /**
              * @description when-needed: only jobs that wait longer than a second, retry or call back have a workflow
-             * @default always
              * @enum {string}
              */
-            workflow?: "always" | "when-needed";
+            workflow: "always" | "when-needed";
             createdAt: string;
         };
-        ShownPush: components["schemas"]["ShownCallback"] & {
+        ShownPush: {
+            url: string;
+            /** @description `whsec_hidden` for those who may not set it */
+            secret: string;
             concurrency: number;
         };
         TopicSettings: {
-            /** @default null */
+            /** @description Default: `null` */
             maxAttempts?: number | null;
-            /** @default false */
+            /** @description Default: `false` */
             paused?: boolean;
-            /** @default null */
+            /** @description Default: `null` */
             push?: components["schemas"]["Push"] | null;
             /**
-             * @description when-needed: only jobs that wait longer than a second, retry or call back have a workflow
-             * @default always
+             * @description when-needed: only jobs that wait longer than a second, retry or call back have a workflow. Default: `"always"`
              * @enum {string}
              */
             workflow?: "always" | "when-needed";
         };
         Push: {
-            /** @example https://example.org/verdicts */
             url: string;
-            /** @example whsec_QUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJD */
             secret: string;
-            /** @default 10 */
+            /** @description Default: `10` */
             concurrency?: number;
         };
         TopicStats: {
@@ -12797,7 +2635,7 @@ export interface components {
             everySeconds: number | null;
             cron: string | null;
             timezone: string;
-            body: Record<string, unknown> | unknown[] | string | number | boolean | null;
+            body: unknown;
             TTR: number;
             priority: number;
             createdAt: string;
@@ -12806,14 +2644,14 @@ export interface components {
         ScheduleSettings: {
             everySeconds?: number;
             cron?: string;
-            /** @default UTC */
+            /** @description Default: `"UTC"` */
             timezone?: string;
-            body: Record<string, unknown> | unknown[] | string | number | boolean | null;
-            /** @default 60 */
+            body: unknown;
+            /** @description Default: `60` */
             TTR?: number;
-            /** @default 1024 */
+            /** @description Default: `1024` */
             priority?: number;
-        } & (unknown | unknown);
+        };
         Review: {
             id: string;
             /** @description The review's overall status: its text's */
@@ -12834,7 +2672,7 @@ export interface components {
                 status: number;
                 auditTime: string | null;
             }[];
-            body: Record<string, unknown> | unknown[] | string | number | boolean | null;
+            body: unknown;
             version: number;
             createdAt: string;
             updatedAt: string;
@@ -12843,20 +2681,18 @@ export interface components {
             text: {
                 status: number;
             };
-            /** @default [] */
+            /** @description Default: `[]` */
             pictures?: {
-                /** @example reports */
                 id: string;
                 status: number;
             }[];
-            /** @default [] */
+            /** @description Default: `[]` */
             replies?: {
-                /** @example reports */
                 id: string;
                 status: number;
             }[];
             body?: unknown;
-            /** @default null */
+            /** @description Default: `null` */
             callback?: components["schemas"]["Callback"] | null;
         };
         CallbackAnswer: {
@@ -12872,45 +2708,28 @@ export interface components {
         AuditCallback: {
             /** @enum {string} */
             kind: "text" | "picture" | "reply";
-            /** @example reports */
             targetId?: string;
             status: number;
-            /**
-             * @description Left out: the database's clock at arrival
-             * @example 2026-11-21T09:30:00.000Z
-             */
+            /** @description Left out: the database's clock at arrival */
             auditTime?: string;
-            /**
-             * @description The same one a second time on this review is a duplicate
-             * @example reports
-             */
+            /** @description The same one a second time on this review is a duplicate */
             callbackId?: string;
-            /** @default 0 */
+            /** @description Default: `0` */
             waitSeconds?: number;
-        } | {
-            /** @constant */
-            kind?: "text";
-        } | unknown;
+        };
         PictureCallback: {
             /**
-             * @default picture
+             * @description Default: `"picture"`
              * @enum {string}
              */
             kind?: "picture";
-            /** @example reports */
             targetId?: string;
             status: number;
-            /**
-             * @description Left out: the database's clock at arrival
-             * @example 2026-11-21T09:30:00.000Z
-             */
+            /** @description Left out: the database's clock at arrival */
             auditTime?: string;
-            /**
-             * @description The same one a second time on this review is a duplicate
-             * @example reports
-             */
+            /** @description The same one a second time on this review is a duplicate */
             callbackId?: string;
-            /** @default 0 */
+            /** @description Default: `0` */
             waitSeconds?: number;
         };
         ReviewLogLine: {
@@ -12969,83 +2788,45 @@ export interface components {
             inStep: boolean;
         };
         Court: {
-            /** @example reports */
             name: string;
-            /**
-             * @default [
-             *       "buyer",
-             *       "seller"
-             *     ]
-             */
-            options?: string[];
-            /** @default 9 */
-            votesToWin?: number;
-            /**
-             * @description How many are heard at most where the strategy bounds that; null: its own number
-             * @default null
-             */
-            panel?: number | null;
-            /** @default 600 */
-            leaseSeconds?: number;
-            /** @default 0 */
-            overbook?: number;
-            /** @default null */
-            window?: {
+            options: string[];
+            votesToWin: number;
+            /** @description How many are heard at most where the strategy bounds that; null: its own number */
+            panel: number | null;
+            leaseSeconds: number;
+            overbook: number;
+            window: {
                 cases: number;
                 seconds: number;
             } | null;
-            /** @default null */
-            votesPerDay?: number | null;
-            /** @default null */
-            deadlineSeconds?: number | null;
-            /**
-             * @default claim
-             * @enum {string}
-             */
-            mode?: "claim" | "assign" | "both";
-            /** @default null */
-            assign?: {
+            votesPerDay: number | null;
+            deadlineSeconds: number | null;
+            /** @enum {string} */
+            mode: "claim" | "assign" | "both";
+            assign: {
                 jurors: number;
                 answerSeconds: number;
-                /** @default null */
-                perJurorPerDay?: number | null;
+                perJurorPerDay: number | null;
             } | null;
-            /**
-             * @default refuse
-             * @enum {string}
-             */
-            lateVotes?: "refuse" | "record";
-            /**
-             * @description admit: all, proven; pick: random, oldest, closest; decide: first-to, majority, supermajority
-             * @default {}
-             */
-            strategy?: {
-                /** @default all */
-                admit?: string;
-                /** @default random */
-                pick?: string;
-                /** @default first-to */
-                decide?: string;
+            /** @enum {string} */
+            lateVotes: "refuse" | "record";
+            /** @description admit: all, proven; pick: random, oldest, closest; decide: first-to, majority, supermajority */
+            strategy: {
+                admit: string;
+                pick: string;
+                decide: string;
             };
-            /**
-             * @description Who agreed with fewer outcomes than this share, after so many, is no longer eligible
-             * @default null
-             */
-            quality?: {
+            /** @description Who agreed with fewer outcomes than this share, after so many, is no longer eligible */
+            quality: {
                 agreement: number;
-                /** @default 10 */
-                after?: number;
+                after: number;
             } | null;
-            /** @default 0.1 */
-            goldShare?: number;
-            /** @default null */
-            fallback?: {
+            goldShare: number;
+            fallback: {
                 extendSeconds: number;
             } | {
-                /** @example reports */
                 court: string;
             } | {
-                /** @example reports */
                 queue: string;
             } | null;
             callback: components["schemas"]["ShownCallback"] | null;
@@ -13057,91 +2838,72 @@ export interface components {
             wouldDecide: string[];
         };
         PutCourt: {
-            /**
-             * @default [
-             *       "buyer",
-             *       "seller"
-             *     ]
-             */
+            /** @description Default: `["buyer","seller"]` */
             options?: string[];
-            /** @default 9 */
+            /** @description Default: `9` */
             votesToWin?: number;
-            /**
-             * @description How many are heard at most where the strategy bounds that; null: its own number
-             * @default null
-             */
+            /** @description How many are heard at most where the strategy bounds that; null: its own number. Default: `null` */
             panel?: number | null;
-            /** @default 600 */
+            /** @description Default: `600` */
             leaseSeconds?: number;
-            /** @default 0 */
+            /** @description Default: `0` */
             overbook?: number;
-            /** @default null */
+            /** @description Default: `null` */
             window?: {
                 cases: number;
                 seconds: number;
             } | null;
-            /** @default null */
+            /** @description Default: `null` */
             votesPerDay?: number | null;
-            /** @default null */
+            /** @description Default: `null` */
             deadlineSeconds?: number | null;
             /**
-             * @default claim
+             * @description Default: `"claim"`
              * @enum {string}
              */
             mode?: "claim" | "assign" | "both";
-            /** @default null */
+            /** @description Default: `null` */
             assign?: {
                 jurors: number;
                 answerSeconds: number;
-                /** @default null */
+                /** @description Default: `null` */
                 perJurorPerDay?: number | null;
             } | null;
             /**
-             * @default refuse
+             * @description Default: `"refuse"`
              * @enum {string}
              */
             lateVotes?: "refuse" | "record";
-            /**
-             * @description admit: all, proven; pick: random, oldest, closest; decide: first-to, majority, supermajority
-             * @default {}
-             */
+            /** @description admit: all, proven; pick: random, oldest, closest; decide: first-to, majority, supermajority. Default: `{}` */
             strategy?: {
-                /** @default all */
+                /** @description Default: `"all"` */
                 admit?: string;
-                /** @default random */
+                /** @description Default: `"random"` */
                 pick?: string;
-                /** @default first-to */
+                /** @description Default: `"first-to"` */
                 decide?: string;
             };
-            /**
-             * @description Who agreed with fewer outcomes than this share, after so many, is no longer eligible
-             * @default null
-             */
+            /** @description Who agreed with fewer outcomes than this share, after so many, is no longer eligible. Default: `null` */
             quality?: {
                 agreement: number;
-                /** @default 10 */
+                /** @description Default: `10` */
                 after?: number;
             } | null;
-            /** @default 0.1 */
+            /** @description Default: `0.1` */
             goldShare?: number;
-            /** @default null */
+            /** @description Default: `null` */
             fallback?: {
                 extendSeconds: number;
             } | {
-                /** @example reports */
                 court: string;
             } | {
-                /** @example reports */
                 queue: string;
             } | null;
-            /** @default null */
+            /** @description Default: `null` */
             callback?: components["schemas"]["Callback"] | null;
-            /**
-             * @description Receives `case.invited` for each invitation: {juror, case, expiresAt}, without the token
-             * @default null
-             */
+            /** @description Receives `case.invited` for each invitation: {juror, case, expiresAt}, without the token. Default: `null` */
             invitationCallback?: components["schemas"]["Callback"] | null;
-            /** @default false */
+            /** @description Default: `false` */
             dryRun?: boolean;
         };
         JurorsTotal: {
@@ -13149,26 +2911,18 @@ export interface components {
         };
         PutJurors: {
             jurors: {
-                /** @example reports */
                 id: string;
-                /**
-                 * @description Left out: the juror is his own person
-                 * @example reports
-                 */
+                /** @description Left out: the juror is a person of their own */
                 person?: string;
-                /** @default true */
+                /** @description Default: `true` */
                 eligible?: boolean;
-                /** @default true */
+                /** @description Default: `true` */
                 invite?: boolean;
             }[];
-            /** @example reports */
             list?: string;
-            /**
-             * @description Begins the upload of the list again; without it, chunks more than an hour apart are of two uploads
-             * @default false
-             */
+            /** @description Begins the upload of the list again; without it, chunks more than an hour apart are of two uploads. Default: `false` */
             first?: boolean;
-            /** @default false */
+            /** @description Default: `false` */
             final?: boolean;
         };
         CourtJuror: {
@@ -13192,10 +2946,8 @@ export interface components {
         };
         PutGold: {
             cases: {
-                /** @example reports */
                 id: string;
-                body: Record<string, unknown> | unknown[] | string | number | boolean | null;
-                /** @example buyer */
+                body: unknown;
                 answer: string;
             }[];
         };
@@ -13222,7 +2974,7 @@ export interface components {
                 id: string;
                 person?: string;
             }[];
-            body: Record<string, unknown> | unknown[] | string | number | boolean | null;
+            body: unknown;
             tally: {
                 [key: string]: number;
             };
@@ -13241,21 +2993,18 @@ export interface components {
         /** @enum {string} */
         CaseState: "open" | "decided" | "hung" | "invalidated";
         NewCase: {
-            /** @example reports */
             id?: string;
-            /** @default [] */
+            /** @description Default: `[]` */
             parties?: {
-                /** @example reports */
                 id: string;
-                /** @example reports */
                 person?: string;
             }[];
-            body: Record<string, unknown> | unknown[] | string | number | boolean | null;
+            body: unknown;
             deadlineSeconds?: number;
             callback?: components["schemas"]["Callback"];
         };
         CaseBatch: {
-            cases: unknown[];
+            cases: components["schemas"]["NewCase"][];
         };
         ClaimCaseAnswer: {
             case: components["schemas"]["Case"] | null;
@@ -13276,7 +3025,6 @@ export interface components {
             } | null;
         };
         ClaimCase: {
-            /** @example reports */
             juror?: string;
         };
         CastVoteAnswer: {
@@ -13285,7 +3033,6 @@ export interface components {
         };
         CastVote: {
             token: string;
-            /** @example buyer */
             option: string;
             comment?: string;
         };
@@ -13294,7 +3041,7 @@ export interface components {
         };
         ReleaseCase: {
             token: string;
-            /** @default false */
+            /** @description Default: `false` */
             skip?: boolean;
         };
         InvalidateCase: {
@@ -13329,15 +3076,14 @@ export interface components {
             createdAt: string;
         };
         NewTemplate: {
-            /** @example reports */
             id?: string;
             name: string;
-            /** @default {} */
+            /** @description Default: `{}` */
             params?: {
                 [key: string]: {
                     /** @enum {string} */
                     type: "string" | "number" | "boolean" | "object";
-                    /** @default true */
+                    /** @description Default: `true` */
                     required?: boolean;
                 };
             };
@@ -13351,13 +3097,13 @@ export interface components {
             members: string[];
         };
         PutGroup: {
-            /** @default [] */
+            /** @description Default: `[]` */
             members?: string[];
         };
         ChangeMembers: {
-            /** @default [] */
+            /** @description Default: `[]` */
             add?: string[];
-            /** @default [] */
+            /** @description Default: `[]` */
             remove?: string[];
         };
         GroupSummary: {
@@ -13379,7 +3125,7 @@ export interface components {
             timezone: string;
             templateId: string;
             params: {
-                [key: string]: Record<string, unknown> | unknown[] | string | number | boolean | null;
+                [key: string]: unknown;
             };
             dispatchTimes: number;
             /** @enum {string} */
@@ -13415,88 +3161,55 @@ export interface components {
             completed: number;
         };
         NewTask: {
-            /** @example reports */
             id?: string;
             /** @enum {string} */
             type: "once" | "rotate";
-            /** @example gid_couriers */
             executor: string;
-            /** @example 2026-11-21T09:30:00.000Z */
             startTime: string;
-            /** @default null */
+            /** @description Default: `null` */
             everyMinutes?: number | null;
-            /**
-             * @default null
-             * @example 09:00
-             */
+            /** @description Default: `null` */
             dailyTime?: string | null;
-            /** @default 1 */
+            /** @description Default: `1` */
             everyDays?: number;
-            /**
-             * @default UTC
-             * @example Europe/Berlin
-             */
+            /** @description Default: `"UTC"` */
             timezone?: string;
-            /** @example reports */
             templateId: string;
-            /** @default {} */
+            /** @description Default: `{}` */
             params?: {
-                [key: string]: Record<string, unknown> | unknown[] | string | number | boolean | null;
+                [key: string]: unknown;
             };
-            /** @default 1 */
+            /** @description Default: `1` */
             dispatchTimes?: number;
             /**
-             * @default each-once
+             * @description Default: `"each-once"`
              * @enum {string}
              */
             dispatch?: "each-once" | "blocking";
             /**
-             * @default all
+             * @description Default: `"all"`
              * @enum {string}
              */
             catchUp?: "all" | "newest";
-            /** @default 86400 */
+            /** @description Default: `86400` */
             lookbackSeconds?: number;
-            /** @default null */
+            /** @description Default: `null` */
             answerSeconds?: number | null;
-            /**
-             * @default null
-             * @example 2026-11-21T09:30:00.000Z
-             */
+            /** @description Default: `null` */
             endTime?: string | null;
-            /** @default null */
+            /** @description Default: `null` */
             callback?: components["schemas"]["Callback"] | null;
-        } & ({
-            /** @constant */
-            type?: "once";
-            everyMinutes?: null;
-            dailyTime?: null;
-        } | {
-            /** @constant */
-            type?: "rotate";
-            everyMinutes: number;
-            dailyTime?: null;
-        } | {
-            /** @constant */
-            type?: "rotate";
-            everyMinutes?: null;
-            dailyTime: string;
-        });
+        };
         PatchTask: {
-            /** @example gid_couriers */
             executor?: string;
-            /** @example 2026-11-21T09:30:00.000Z */
             startTime?: string;
             everyMinutes?: number | null;
-            /** @example 09:00 */
             dailyTime?: string | null;
             everyDays?: number;
-            /** @example Europe/Berlin */
             timezone?: string;
-            /** @example reports */
             templateId?: string;
             params?: {
-                [key: string]: Record<string, unknown> | unknown[] | string | number | boolean | null;
+                [key: string]: unknown;
             };
             dispatchTimes?: number;
             /** @enum {string} */
@@ -13505,7 +3218,6 @@ export interface components {
             catchUp?: "all" | "newest";
             lookbackSeconds?: number;
             answerSeconds?: number | null;
-            /** @example 2026-11-21T09:30:00.000Z */
             endTime?: string | null;
             callback?: components["schemas"]["Callback"] | null;
         };
@@ -13515,7 +3227,7 @@ export interface components {
                 occurrence: string;
                 startTime: string;
                 params: {
-                    [key: string]: Record<string, unknown> | unknown[] | string | number | boolean | null;
+                    [key: string]: unknown;
                 };
             } | null;
             logId: string | null;
@@ -13531,9 +3243,9 @@ export interface components {
             } | null;
         };
         NextTask: {
-            /** @default [] */
+            /** @description Default: `[]` */
             exclude?: string[];
-            /** @default 0 */
+            /** @description Default: `0` */
             waitSeconds?: number;
         };
         CompleteTaskAnswer: {
@@ -13542,7 +3254,7 @@ export interface components {
         };
         CompleteTask: {
             logId: string;
-            result?: Record<string, unknown> | unknown[] | string | number | boolean | null;
+            result?: unknown;
         };
         DispatchLine: {
             logId: string;
@@ -13550,12 +3262,12 @@ export interface components {
             taskId: string;
             occurrence: string;
             params: {
-                [key: string]: Record<string, unknown> | unknown[] | string | number | boolean | null;
+                [key: string]: unknown;
             };
             /** @enum {string} */
             type: "dispatched" | "completed" | "returned";
             at: string;
-            result: Record<string, unknown> | unknown[] | string | number | boolean | null;
+            result: unknown;
         };
         Overview: {
             queues?: {
@@ -13740,9 +3452,21 @@ export interface components {
             toSeconds: number | null;
             count: number;
         };
-        ListedDelivery: components["schemas"]["Delivery"] & {
+        ListedDelivery: {
+            n: number;
+            type: string;
+            version: number;
             /** @description Without its query */
-            url?: string;
+            url: string;
+            /** @enum {string} */
+            state: "pending" | "delivered" | "failed";
+            attempts: number;
+            status: number | null;
+            error: string | null;
+            createdAt: string;
+            updatedAt: string;
+            /** @description While pending: not before then; in the past: as soon as its host takes a call. Otherwise null */
+            nextAttemptAt: string | null;
             /** @enum {string} */
             kind: "ticket" | "job" | "case" | "task" | "review";
             /** @description `<task>/<occurrence>` for tasks; percent-encoded where it stands in a path */
@@ -13753,10 +3477,7 @@ export interface components {
         FeedEvent: {
             /** @description The feed's own position: 1, 2, 3, …, with gaps only where events were cleared with their items */
             seq: number;
-            /**
-             * @description Stable, for upserts: kind, item and number of the event
-             * @example ticket/report-1/2
-             */
+            /** @description Stable, for upserts: kind, item and number of the event */
             id: string;
             /** @enum {string} */
             kind: "ticket" | "job" | "case" | "task" | "rotation" | "review";
@@ -13764,7 +3485,7 @@ export interface components {
             type: string;
             actor: string;
             at: string;
-            data: Record<string, unknown> | unknown[] | string | number | boolean | null;
+            data: unknown;
         };
         Session: {
             /** @description The server asks for no key: everybody is an administrator */
@@ -13782,9 +3503,28 @@ export interface components {
             /** @description A key, `docket_…` */
             key: string;
         };
-        MadeKey: components["schemas"]["Key"] & {
+        MadeKey: {
+            id: string;
+            name: string;
+            role: components["schemas"]["Role"];
+            subject: string | null;
+            queues: string[] | null;
+            expiresAt: string | null;
+            createdAt: string;
+            revokedAt: string | null;
             /** @description Shown here and never again */
             key: string;
+        };
+        NewKey: {
+            /** @description How events name it; left out: its subject, else its role */
+            name?: string;
+            role: components["schemas"]["Role"];
+            /** @description Whom a reviewer key speaks for */
+            subject?: string;
+            /** @description Queues, topics, courts and groups where it may act and read; null: all. Default: `null` */
+            queues?: string[] | null;
+            /** @description Default: `null` */
+            expiresAt?: string | null;
         };
         Key: {
             id: string;
@@ -13796,35 +3536,7976 @@ export interface components {
             createdAt: string;
             revokedAt: string | null;
         };
-        NewKey: {
-            /**
-             * @description How events name it; left out: its subject, else its role
-             * @example reports
-             */
-            name?: string;
-            role: components["schemas"]["Role"];
-            /**
-             * @description Whom a reviewer key speaks for
-             * @example reports
-             */
-            subject?: string;
-            /**
-             * @description Queues, topics, courts and groups where it may act and read; null: all
-             * @default null
-             */
-            queues?: string[] | null;
-            /**
-             * @default null
-             * @example 2026-11-21T09:30:00.000Z
-             */
-            expiresAt?: string | null;
+    };
+    responses: {
+        /** @description `invalid_request`: The request has wrong values */
+        BrokenBody: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `unauthenticated`: No valid API key was given */
+        Unauthenticated: {
+            headers: {
+                "WWW-Authenticate"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `forbidden`: The key does not allow this */
+        Forbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `not_found`: There is no such thing */
+        NotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `method_not_allowed`: This path does not know the method */
+        MethodNotAllowed: {
+            headers: {
+                /** @description The methods that the path knows */
+                Allow?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `not_open`: It is final. `lease_lost`: The lease is not live any more */
+        LeaseLost: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `payload_too_large`: The body is too large */
+        PayloadTooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `unsupported_media_type`: The body must be application/json */
+        UnsupportedMediaType: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid_request`: The request has wrong values */
+        InvalidRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `rate_limited`: Too many calls at once */
+        RateLimited: {
+            headers: {
+                /** @description Seconds */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `unavailable`: A store cannot be reached */
+        Unavailable: {
+            headers: {
+                /** @description Seconds */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
         };
     };
-    responses: never;
     parameters: never;
     requestBodies: never;
     headers: never;
     pathItems: never;
 }
 export type $defs = Record<string, never>;
-export type operations = Record<string, never>;
+export interface operations {
+    getQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example reports */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "reports",
+                     *       "paused": false,
+                     *       "leaseSeconds": 300,
+                     *       "ageing": null,
+                     *       "escalations": [
+                     *         {
+                     *           "priority": 10,
+                     *           "afterSeconds": 3600
+                     *         }
+                     *       ],
+                     *       "reclaimedFirst": false,
+                     *       "maxHeld": 2,
+                     *       "maxAttempts": 3,
+                     *       "deadlineSeconds": null,
+                     *       "callback": {
+                     *         "url": "https://platform.example/verdicts",
+                     *         "secret": "whsec_c3RvcnkAc3RvcnkAc3RvcnkAc3RvcnkA"
+                     *       },
+                     *       "form": {
+                     *         "type": "object",
+                     *         "required": [
+                     *           "verdict"
+                     *         ],
+                     *         "properties": {
+                     *           "verdict": {
+                     *             "enum": [
+                     *               "keep",
+                     *               "remove"
+                     *             ]
+                     *           }
+                     *         }
+                     *       },
+                     *       "rules": [],
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Queue"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example reports */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "leaseSeconds": 300,
+                 *       "maxHeld": 2,
+                 *       "maxAttempts": 3,
+                 *       "escalations": [
+                 *         {
+                 *           "afterSeconds": 3600,
+                 *           "priority": 10
+                 *         }
+                 *       ],
+                 *       "callback": {
+                 *         "url": "https://platform.example/verdicts",
+                 *         "secret": "whsec_c3RvcnkAc3RvcnkAc3RvcnkAc3RvcnkA"
+                 *       },
+                 *       "form": {
+                 *         "type": "object",
+                 *         "required": [
+                 *           "verdict"
+                 *         ],
+                 *         "properties": {
+                 *           "verdict": {
+                 *             "enum": [
+                 *               "keep",
+                 *               "remove"
+                 *             ]
+                 *           }
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutQueue"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "reports",
+                     *       "paused": false,
+                     *       "leaseSeconds": 300,
+                     *       "ageing": null,
+                     *       "escalations": [
+                     *         {
+                     *           "priority": 10,
+                     *           "afterSeconds": 3600
+                     *         }
+                     *       ],
+                     *       "reclaimedFirst": false,
+                     *       "maxHeld": 2,
+                     *       "maxAttempts": 3,
+                     *       "deadlineSeconds": null,
+                     *       "callback": {
+                     *         "url": "https://platform.example/verdicts",
+                     *         "secret": "whsec_c3RvcnkAc3RvcnkAc3RvcnkAc3RvcnkA"
+                     *       },
+                     *       "form": {
+                     *         "type": "object",
+                     *         "required": [
+                     *           "verdict"
+                     *         ],
+                     *         "properties": {
+                     *           "verdict": {
+                     *             "enum": [
+                     *               "keep",
+                     *               "remove"
+                     *             ]
+                     *           }
+                     *         }
+                     *       },
+                     *       "rules": [],
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Queue"] | components["schemas"]["QueueDryRun"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example reports-2025 */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true
+                     *     }
+                     */
+                    "application/json": {
+                        deleted: boolean;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `id_conflict`: The id exists with other content */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listQueues: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                /** @description With the figures of each */
+                stats?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "reports",
+                     *           "paused": false,
+                     *           "leaseSeconds": 300,
+                     *           "ageing": null,
+                     *           "escalations": [
+                     *             {
+                     *               "priority": 10,
+                     *               "afterSeconds": 3600
+                     *             }
+                     *           ],
+                     *           "reclaimedFirst": false,
+                     *           "maxHeld": 2,
+                     *           "maxAttempts": 3,
+                     *           "deadlineSeconds": null,
+                     *           "callback": {
+                     *             "url": "https://platform.example/verdicts",
+                     *             "secret": "whsec_c3RvcnkAc3RvcnkAc3RvcnkAc3RvcnkA"
+                     *           },
+                     *           "form": {
+                     *             "type": "object",
+                     *             "required": [
+                     *               "verdict"
+                     *             ],
+                     *             "properties": {
+                     *               "verdict": {
+                     *                 "enum": [
+                     *                   "keep",
+                     *                   "remove"
+                     *                 ]
+                     *               }
+                     *             }
+                     *           },
+                     *           "rules": [],
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["ListedQueue"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pauseQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example reports */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "reports",
+                     *       "paused": true,
+                     *       "leaseSeconds": 300,
+                     *       "ageing": null,
+                     *       "escalations": [
+                     *         {
+                     *           "priority": 10,
+                     *           "afterSeconds": 3600
+                     *         }
+                     *       ],
+                     *       "reclaimedFirst": false,
+                     *       "maxHeld": 2,
+                     *       "maxAttempts": 3,
+                     *       "deadlineSeconds": null,
+                     *       "callback": {
+                     *         "url": "https://platform.example/verdicts",
+                     *         "secret": "whsec_c3RvcnkAc3RvcnkAc3RvcnkAc3RvcnkA"
+                     *       },
+                     *       "form": {
+                     *         "type": "object",
+                     *         "required": [
+                     *           "verdict"
+                     *         ],
+                     *         "properties": {
+                     *           "verdict": {
+                     *             "enum": [
+                     *               "keep",
+                     *               "remove"
+                     *             ]
+                     *           }
+                     *         }
+                     *       },
+                     *       "rules": [],
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Queue"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example reports */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "reports",
+                     *       "paused": false,
+                     *       "leaseSeconds": 300,
+                     *       "ageing": null,
+                     *       "escalations": [
+                     *         {
+                     *           "priority": 10,
+                     *           "afterSeconds": 3600
+                     *         }
+                     *       ],
+                     *       "reclaimedFirst": false,
+                     *       "maxHeld": 2,
+                     *       "maxAttempts": 3,
+                     *       "deadlineSeconds": null,
+                     *       "callback": {
+                     *         "url": "https://platform.example/verdicts",
+                     *         "secret": "whsec_c3RvcnkAc3RvcnkAc3RvcnkAc3RvcnkA"
+                     *       },
+                     *       "form": {
+                     *         "type": "object",
+                     *         "required": [
+                     *           "verdict"
+                     *         ],
+                     *         "properties": {
+                     *           "verdict": {
+                     *             "enum": [
+                     *               "keep",
+                     *               "remove"
+                     *             ]
+                     *           }
+                     *         }
+                     *       },
+                     *       "rules": [],
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Queue"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getQueueStats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example reports */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "delayed": 0,
+                     *       "waiting": 1,
+                     *       "held": 0,
+                     *       "decided": 3,
+                     *       "invalidated": 2,
+                     *       "expired": 0,
+                     *       "dead": 0,
+                     *       "oldestWaitingSeconds": 12.5,
+                     *       "claimsPerMinute": 3,
+                     *       "leaseExpiries": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["QueueStats"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addTicket: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Where the body has no `id`: the same key within 24 hours names the same item */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example reports */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "report-17",
+                 *       "body": {
+                 *         "message": "message-4711",
+                 *         "text": "Followers for sale, 5 € a thousand!"
+                 *       },
+                 *       "priority": 5,
+                 *       "requires": [
+                 *         "en"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewTicket"];
+            };
+        };
+        responses: {
+            /** @description Done; it was there before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "report-17",
+                     *       "queue": "reports",
+                     *       "state": "waiting",
+                     *       "priority": 5,
+                     *       "body": {
+                     *         "message": "message-4711",
+                     *         "text": "Followers for sale, 5 € a thousand!"
+                     *       },
+                     *       "requires": [
+                     *         "en"
+                     *       ],
+                     *       "exclude": [],
+                     *       "attempts": 0,
+                     *       "version": 1,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "availableAt": "2026-11-21T09:30:00.000Z",
+                     *       "deadlineAt": null,
+                     *       "lease": null,
+                     *       "decision": null,
+                     *       "decidedBy": null,
+                     *       "decidedAt": null,
+                     *       "reason": null,
+                     *       "invalidation": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Ticket"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "report-17",
+                     *       "queue": "reports",
+                     *       "state": "waiting",
+                     *       "priority": 5,
+                     *       "body": {
+                     *         "message": "message-4711",
+                     *         "text": "Followers for sale, 5 € a thousand!"
+                     *       },
+                     *       "requires": [
+                     *         "en"
+                     *       ],
+                     *       "exclude": [],
+                     *       "attempts": 0,
+                     *       "version": 1,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "availableAt": "2026-11-21T09:30:00.000Z",
+                     *       "deadlineAt": null,
+                     *       "lease": null,
+                     *       "decision": null,
+                     *       "decidedBy": null,
+                     *       "decidedAt": null,
+                     *       "reason": null,
+                     *       "invalidation": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Ticket"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `id_conflict`: The id exists with other content */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addTickets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example reports */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "tickets": [
+                 *         {
+                 *           "id": "report-18",
+                 *           "body": {
+                 *             "message": "message-4712",
+                 *             "text": "You are a disgrace"
+                 *           }
+                 *         },
+                 *         {
+                 *           "id": "report-19",
+                 *           "body": {
+                 *             "message": "message-4713",
+                 *             "text": "Cheap watches, link in my profile"
+                 *           }
+                 *         },
+                 *         {
+                 *           "id": "report-20",
+                 *           "body": {
+                 *             "message": "message-4714",
+                 *             "text": "Cheap watches, link in my profile"
+                 *           }
+                 *         },
+                 *         {
+                 *           "id": "report-21",
+                 *           "body": {
+                 *             "message": "message-4715",
+                 *             "text": "This is a message by mistake"
+                 *           }
+                 *         },
+                 *         {
+                 *           "id": "report-22",
+                 *           "body": {
+                 *             "message": "message-4711",
+                 *             "text": "Followers for sale, 5 € a thousand!"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["TicketBatch"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "id": "report-18",
+                     *           "httpStatus": 201
+                     *         },
+                     *         {
+                     *           "id": "report-19",
+                     *           "httpStatus": 201
+                     *         },
+                     *         {
+                     *           "id": "report-20",
+                     *           "httpStatus": 201
+                     *         },
+                     *         {
+                     *           "id": "report-21",
+                     *           "httpStatus": 201
+                     *         },
+                     *         {
+                     *           "id": "report-22",
+                     *           "httpStatus": 201
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchResults"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    claimTickets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example reports */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "reviewer": "anna",
+                 *       "skills": [
+                 *         "en"
+                 *       ],
+                 *       "count": 2,
+                 *       "waitSeconds": 5
+                 *     }
+                 */
+                "application/json": components["schemas"]["Claim"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "tickets": [
+                     *         {
+                     *           "id": "report-17",
+                     *           "queue": "reports",
+                     *           "state": "held",
+                     *           "priority": 5,
+                     *           "body": {
+                     *             "message": "message-4711",
+                     *             "text": "Followers for sale, 5 € a thousand!"
+                     *           },
+                     *           "requires": [
+                     *             "en"
+                     *           ],
+                     *           "exclude": [],
+                     *           "attempts": 1,
+                     *           "version": 2,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "availableAt": "2026-11-21T09:30:00.000Z",
+                     *           "deadlineAt": null,
+                     *           "lease": {
+                     *             "reviewer": "anna",
+                     *             "grantedAt": "2026-11-21T09:30:00.000Z",
+                     *             "expiresAt": "2026-11-21T09:35:00.000Z",
+                     *             "token": "lt_0mi8z5w2oreport17Q7xTb2nVd9Lr4s"
+                     *           },
+                     *           "decision": null,
+                     *           "decidedBy": null,
+                     *           "decidedAt": null,
+                     *           "reason": null,
+                     *           "invalidation": null,
+                     *           "resumed": false
+                     *         },
+                     *         {
+                     *           "id": "report-18",
+                     *           "queue": "reports",
+                     *           "state": "held",
+                     *           "priority": 0,
+                     *           "body": {
+                     *             "message": "message-4712",
+                     *             "text": "You are a disgrace"
+                     *           },
+                     *           "requires": [],
+                     *           "exclude": [],
+                     *           "attempts": 1,
+                     *           "version": 3,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "availableAt": "2026-11-21T09:30:00.000Z",
+                     *           "deadlineAt": null,
+                     *           "lease": {
+                     *             "reviewer": "anna",
+                     *             "grantedAt": "2026-11-21T09:30:00.000Z",
+                     *             "expiresAt": "2026-11-21T09:35:00.000Z",
+                     *             "token": "lt_0mwsac66voKxjvf51LP-E5V2RlVIsdw"
+                     *           },
+                     *           "decision": null,
+                     *           "decidedBy": null,
+                     *           "decidedAt": null,
+                     *           "reason": null,
+                     *           "invalidation": null,
+                     *           "resumed": false
+                     *         }
+                     *       ],
+                     *       "reasons": null,
+                     *       "retryAfterSeconds": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClaimAnswer"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    decideTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example report-17 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "lt_0mi8z5w2oreport17Q7xTb2nVd9Lr4s",
+                 *       "decision": {
+                 *         "verdict": "remove",
+                 *         "rule": "spam"
+                 *       },
+                 *       "next": true,
+                 *       "skills": [
+                 *         "en"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["Decide"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ticket": {
+                     *         "id": "report-17",
+                     *         "queue": "reports",
+                     *         "state": "decided",
+                     *         "priority": 5,
+                     *         "body": {
+                     *           "message": "message-4711",
+                     *           "text": "Followers for sale, 5 € a thousand!"
+                     *         },
+                     *         "requires": [
+                     *           "en"
+                     *         ],
+                     *         "exclude": [],
+                     *         "attempts": 1,
+                     *         "version": 4,
+                     *         "createdAt": "2026-11-21T09:30:00.000Z",
+                     *         "availableAt": "2026-11-21T09:30:00.000Z",
+                     *         "deadlineAt": null,
+                     *         "lease": null,
+                     *         "decision": {
+                     *           "verdict": "remove",
+                     *           "rule": "spam"
+                     *         },
+                     *         "decidedBy": "anna",
+                     *         "decidedAt": "2026-11-21T09:30:00.000Z",
+                     *         "reason": null,
+                     *         "invalidation": null
+                     *       },
+                     *       "next": {
+                     *         "id": "report-19",
+                     *         "queue": "reports",
+                     *         "state": "held",
+                     *         "priority": 0,
+                     *         "body": {
+                     *           "message": "message-4713",
+                     *           "text": "Cheap watches, link in my profile"
+                     *         },
+                     *         "requires": [],
+                     *         "exclude": [],
+                     *         "attempts": 1,
+                     *         "version": 5,
+                     *         "createdAt": "2026-11-21T09:30:00.000Z",
+                     *         "availableAt": "2026-11-21T09:30:00.000Z",
+                     *         "deadlineAt": null,
+                     *         "lease": {
+                     *           "reviewer": "anna",
+                     *           "grantedAt": "2026-11-21T09:30:00.000Z",
+                     *           "expiresAt": "2026-11-21T09:35:00.000Z",
+                     *           "token": "lt_0mi8z5w2oreport19Q7xTb2nVd9Lr4s"
+                     *         },
+                     *         "decision": null,
+                     *         "decidedBy": null,
+                     *         "decidedAt": null,
+                     *         "reason": null,
+                     *         "invalidation": null,
+                     *         "resumed": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DecideAnswer"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["LeaseLost"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    renewTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example report-17 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "lt_0mi8z5w2oreport17Q7xTb2nVd9Lr4s"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Renew"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "expiresAt": "2026-11-21T09:35:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        expiresAt: string;
+                    };
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["LeaseLost"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    releaseTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example report-18 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Release"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ticket"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["LeaseLost"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    transferTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example report-18 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Transfer"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ticket"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["LeaseLost"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resolveTickets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "items": [
+                 *         {
+                 *           "id": "report-20",
+                 *           "decision": {
+                 *             "verdict": "remove",
+                 *             "rule": "spam"
+                 *           }
+                 *         }
+                 *       ],
+                 *       "reason": "the account was closed"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ResolveMany"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "id": "report-20",
+                     *           "httpStatus": 200
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchResults"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resolveTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example report-19 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "decision": {
+                 *         "verdict": "remove",
+                 *         "rule": "spam"
+                 *       },
+                 *       "reason": "the account was closed"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Resolve"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "report-19",
+                     *       "queue": "reports",
+                     *       "state": "decided",
+                     *       "priority": 0,
+                     *       "body": {
+                     *         "message": "message-4713",
+                     *         "text": "Cheap watches, link in my profile"
+                     *       },
+                     *       "requires": [],
+                     *       "exclude": [],
+                     *       "attempts": 1,
+                     *       "version": 11,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "availableAt": "2026-11-21T09:30:00.000Z",
+                     *       "deadlineAt": null,
+                     *       "lease": null,
+                     *       "decision": {
+                     *         "verdict": "remove",
+                     *         "rule": "spam"
+                     *       },
+                     *       "decidedBy": "platform",
+                     *       "decidedAt": "2026-11-21T09:30:00.000Z",
+                     *       "reason": "the account was closed",
+                     *       "invalidation": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Ticket"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `not_open`: It is final */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    invalidateTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example report-21 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "the author deleted the message"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Invalidate"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "report-21",
+                     *       "queue": "reports",
+                     *       "state": "invalidated",
+                     *       "priority": 0,
+                     *       "body": {
+                     *         "message": "message-4715",
+                     *         "text": "This is a message by mistake"
+                     *       },
+                     *       "requires": [],
+                     *       "exclude": [],
+                     *       "attempts": 0,
+                     *       "version": 13,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "availableAt": "2026-11-21T09:30:00.000Z",
+                     *       "deadlineAt": null,
+                     *       "lease": null,
+                     *       "decision": null,
+                     *       "decidedBy": null,
+                     *       "decidedAt": null,
+                     *       "reason": null,
+                     *       "invalidation": {
+                     *         "reason": "the author deleted the message",
+                     *         "by": "platform",
+                     *         "at": "2026-11-21T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Ticket"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `not_open`: It is final */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    invalidateTickets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example reports */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "ids": [
+                 *         "report-22"
+                 *       ],
+                 *       "reason": "the same message as in report-17"
+                 *     }
+                 */
+                "application/json": components["schemas"]["InvalidateMany"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invalidated": 1,
+                     *       "skipped": 0
+                     *     }
+                     */
+                    "application/json": {
+                        invalidated: number;
+                        skipped: number;
+                    };
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example report-17 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "report-17",
+                     *       "queue": "reports",
+                     *       "state": "decided",
+                     *       "priority": 5,
+                     *       "body": {
+                     *         "message": "message-4711",
+                     *         "text": "Followers for sale, 5 € a thousand!"
+                     *       },
+                     *       "requires": [
+                     *         "en"
+                     *       ],
+                     *       "exclude": [],
+                     *       "attempts": 1,
+                     *       "version": 4,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "availableAt": "2026-11-21T09:30:00.000Z",
+                     *       "deadlineAt": null,
+                     *       "lease": null,
+                     *       "decision": {
+                     *         "verdict": "remove",
+                     *         "rule": "spam"
+                     *       },
+                     *       "decidedBy": "anna",
+                     *       "decidedAt": "2026-11-21T09:30:00.000Z",
+                     *       "reason": null,
+                     *       "invalidation": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Ticket"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example report-20 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "priority": 3
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchTicket"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "report-20",
+                     *       "queue": "reports",
+                     *       "state": "waiting",
+                     *       "priority": 3,
+                     *       "body": {
+                     *         "message": "message-4714",
+                     *         "text": "Cheap watches, link in my profile"
+                     *       },
+                     *       "requires": [],
+                     *       "exclude": [],
+                     *       "attempts": 0,
+                     *       "version": 10,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "availableAt": "2026-11-21T09:30:00.000Z",
+                     *       "deadlineAt": null,
+                     *       "lease": null,
+                     *       "decision": null,
+                     *       "decidedBy": null,
+                     *       "decidedAt": null,
+                     *       "reason": null,
+                     *       "invalidation": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Ticket"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `not_open`: It is final */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTickets: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                /** @example reports */
+                queue?: string;
+                /** @example decided */
+                state?: components["schemas"]["TicketState"];
+                reviewer?: string;
+                createdAfter?: string;
+                createdBefore?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "report-20",
+                     *           "queue": "reports",
+                     *           "state": "decided",
+                     *           "priority": 3,
+                     *           "body": {
+                     *             "message": "message-4714",
+                     *             "text": "Cheap watches, link in my profile"
+                     *           },
+                     *           "requires": [],
+                     *           "exclude": [],
+                     *           "attempts": 0,
+                     *           "version": 12,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "availableAt": "2026-11-21T09:30:00.000Z",
+                     *           "deadlineAt": null,
+                     *           "lease": null,
+                     *           "decision": {
+                     *             "verdict": "remove",
+                     *             "rule": "spam"
+                     *           },
+                     *           "decidedBy": "platform",
+                     *           "decidedAt": "2026-11-21T09:30:00.000Z",
+                     *           "reason": "the account was closed",
+                     *           "invalidation": null
+                     *         },
+                     *         {
+                     *           "id": "report-19",
+                     *           "queue": "reports",
+                     *           "state": "decided",
+                     *           "priority": 0,
+                     *           "body": {
+                     *             "message": "message-4713",
+                     *             "text": "Cheap watches, link in my profile"
+                     *           },
+                     *           "requires": [],
+                     *           "exclude": [],
+                     *           "attempts": 1,
+                     *           "version": 11,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "availableAt": "2026-11-21T09:30:00.000Z",
+                     *           "deadlineAt": null,
+                     *           "lease": null,
+                     *           "decision": {
+                     *             "verdict": "remove",
+                     *             "rule": "spam"
+                     *           },
+                     *           "decidedBy": "platform",
+                     *           "decidedAt": "2026-11-21T09:30:00.000Z",
+                     *           "reason": "the account was closed",
+                     *           "invalidation": null
+                     *         },
+                     *         {
+                     *           "id": "report-17",
+                     *           "queue": "reports",
+                     *           "state": "decided",
+                     *           "priority": 5,
+                     *           "body": {
+                     *             "message": "message-4711",
+                     *             "text": "Followers for sale, 5 € a thousand!"
+                     *           },
+                     *           "requires": [
+                     *             "en"
+                     *           ],
+                     *           "exclude": [],
+                     *           "attempts": 1,
+                     *           "version": 4,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "availableAt": "2026-11-21T09:30:00.000Z",
+                     *           "deadlineAt": null,
+                     *           "lease": null,
+                     *           "decision": {
+                     *             "verdict": "remove",
+                     *             "rule": "spam"
+                     *           },
+                     *           "decidedBy": "anna",
+                     *           "decidedAt": "2026-11-21T09:30:00.000Z",
+                     *           "reason": null,
+                     *           "invalidation": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Ticket"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTicketNotes: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example report-17 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "seq": 3,
+                     *           "by": "anna",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "text": "The third report of this account"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Note"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addTicketNote: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example report-17 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text": "The third report of this account",
+                 *       "reviewer": "anna"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddNote"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "seq": 3,
+                     *       "by": "anna",
+                     *       "at": "2026-11-21T09:30:00.000Z",
+                     *       "text": "The third report of this account"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Note"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTicketEvents: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example report-17 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "seq": 1,
+                     *           "type": "created",
+                     *           "actor": "platform",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "data": {
+                     *             "queue": "reports",
+                     *             "priority": 5
+                     *           }
+                     *         },
+                     *         {
+                     *           "seq": 2,
+                     *           "type": "claimed",
+                     *           "actor": "anna",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "data": {
+                     *             "attempt": 1
+                     *           }
+                     *         },
+                     *         {
+                     *           "seq": 3,
+                     *           "type": "noted",
+                     *           "actor": "anna",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "data": {
+                     *             "text": "The third report of this account"
+                     *           }
+                     *         },
+                     *         {
+                     *           "seq": 4,
+                     *           "type": "decided",
+                     *           "actor": "anna",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "data": {
+                     *             "decision": {
+                     *               "verdict": "remove",
+                     *               "rule": "spam"
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "seq": 5,
+                     *           "type": "delivered",
+                     *           "actor": "system",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "data": {
+                     *             "n": 1,
+                     *             "status": 204
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["TicketEvent"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTicketWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example report-18 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "ticket/report-18",
+                     *       "runId": "019a1c5e-6b7a-7c1e-9d42-3f5a8b7c6d5e",
+                     *       "status": "running",
+                     *       "snapshot": {
+                     *         "version": 4,
+                     *         "state": "waiting",
+                     *         "wakeAt": null,
+                     *         "holder": null,
+                     *         "events": []
+                     *       },
+                     *       "uiUrl": "http://127.0.0.1:8233/namespaces/default/workflows/ticket%2Freport-18/019a1c5e-6b7a-7c1e-9d42-3f5a8b7c6d5e/history"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TicketWorkflow"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTicketDeliveries: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example report-19 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "n": 1,
+                     *           "type": "ticket.decided",
+                     *           "version": 11,
+                     *           "url": "https://platform.example/verdicts",
+                     *           "state": "delivered",
+                     *           "attempts": 1,
+                     *           "status": 204,
+                     *           "error": null,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "updatedAt": "2026-11-21T09:30:00.000Z",
+                     *           "nextAttemptAt": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Delivery"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeliverTicketDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example report-19 */
+                id: string;
+                /** @example 1 */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: it is kept, and will be done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "n": 1,
+                     *       "type": "ticket.decided",
+                     *       "version": 11,
+                     *       "url": "https://platform.example/verdicts",
+                     *       "state": "pending",
+                     *       "attempts": 1,
+                     *       "status": 204,
+                     *       "error": null,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z",
+                     *       "nextAttemptAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    explainClaim: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example reports */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "reviewer": "boris",
+                 *       "skills": [
+                 *         "en"
+                 *       ],
+                 *       "ticket": "report-19"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Explain"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "offered": true,
+                     *       "why": [],
+                     *       "ahead": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExplainAnswer"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    runJobCommand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JobCommand"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobAnswer"];
+                };
+            };
+            /** @description `invalid_request`: The request has wrong values */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobAnswer"];
+                };
+            };
+            /** @description `unauthenticated`: No valid API key was given */
+            401: {
+                headers: {
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobAnswer"];
+                };
+            };
+            /** @description `forbidden`: The key does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobAnswer"];
+                };
+            };
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `payload_too_large`: The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobAnswer"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body must be application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobAnswer"];
+                };
+            };
+            /** @description `rate_limited`: Too many calls at once */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobAnswer"];
+                };
+            };
+            /** @description `unavailable`: A store cannot be reached */
+            503: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobAnswer"];
+                };
+            };
+        };
+    };
+    getJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example order-1 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "order-1",
+                     *       "number": 1,
+                     *       "topic": "orderclose",
+                     *       "state": "delayed",
+                     *       "delay": 1800,
+                     *       "TTR": 60,
+                     *       "body": {
+                     *         "order": 1
+                     *       },
+                     *       "priority": 1024,
+                     *       "attempts": 0,
+                     *       "availableAt": "2026-11-21T10:00:00.000Z",
+                     *       "reservedUntil": null,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    buryJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example order-3 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "the shop is closed for today"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BuryJob"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "order-3",
+                     *       "number": 2,
+                     *       "topic": "orderclose",
+                     *       "state": "buried",
+                     *       "delay": 0,
+                     *       "TTR": 60,
+                     *       "body": {
+                     *         "order": 3
+                     *       },
+                     *       "priority": 1024,
+                     *       "attempts": 2,
+                     *       "availableAt": "2026-11-21T09:30:00.000Z",
+                     *       "reservedUntil": null,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `not_open`: It is final */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listJobEvents: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example order-1 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "seq": 1,
+                     *           "type": "created",
+                     *           "actor": "platform",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "data": {
+                     *             "queue": "orderclose",
+                     *             "priority": 1024
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["TicketEvent"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getJobWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example order-1 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "job/order-1",
+                     *       "runId": "019a1c5e-6b7a-7c1e-9d42-3f5a8b7c6d5e",
+                     *       "status": "running",
+                     *       "snapshot": {
+                     *         "version": 4,
+                     *         "state": "delayed",
+                     *         "wakeAt": "2026-11-21T10:00:00.000Z",
+                     *         "holder": null,
+                     *         "events": []
+                     *       },
+                     *       "uiUrl": "http://127.0.0.1:8233/namespaces/default/workflows/job%2Forder-1/019a1c5e-6b7a-7c1e-9d42-3f5a8b7c6d5e/history"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TicketWorkflow"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example orderclose */
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "orderclose",
+                     *       "maxAttempts": 5,
+                     *       "paused": false,
+                     *       "push": null,
+                     *       "workflow": "always",
+                     *       "createdAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Topic"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example orderclose */
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "maxAttempts": 5
+                 *     }
+                 */
+                "application/json": components["schemas"]["TopicSettings"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "orderclose",
+                     *       "maxAttempts": 5,
+                     *       "paused": false,
+                     *       "push": null,
+                     *       "workflow": "always",
+                     *       "createdAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Topic"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example orderclose-2025 */
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true
+                     *     }
+                     */
+                    "application/json": {
+                        deleted: boolean;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `id_conflict`: The id exists with other content */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTopics: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "orderclose",
+                     *           "maxAttempts": 5,
+                     *           "paused": false,
+                     *           "push": null,
+                     *           "workflow": "always",
+                     *           "createdAt": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Topic"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTopicStats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example orderclose */
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "delayed": 1,
+                     *       "ready": 1,
+                     *       "reserved": 0,
+                     *       "buried": 0,
+                     *       "finished": 1,
+                     *       "deleted": 0,
+                     *       "total": 3,
+                     *       "oldestReadySeconds": 3.2,
+                     *       "popsPerMinute": 3,
+                     *       "timeouts": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TopicStats"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTopicJobs: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                /** @example delayed */
+                state?: "delayed" | "ready" | "reserved" | "buried" | "finished" | "deleted";
+            };
+            header?: never;
+            path: {
+                /** @example orderclose */
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "order-1",
+                     *           "number": 1,
+                     *           "topic": "orderclose",
+                     *           "state": "delayed",
+                     *           "delay": 1800,
+                     *           "TTR": 60,
+                     *           "body": {
+                     *             "order": 1
+                     *           },
+                     *           "priority": 1024,
+                     *           "attempts": 0,
+                     *           "availableAt": "2026-11-21T10:00:00.000Z",
+                     *           "reservedUntil": null,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Job"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example orderclose */
+                topic: string;
+                /** @example daily-report */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "topic": "orderclose",
+                     *       "name": "daily-report",
+                     *       "everySeconds": null,
+                     *       "cron": "0 6 * * *",
+                     *       "timezone": "Europe/Berlin",
+                     *       "body": {
+                     *         "report": "yesterday"
+                     *       },
+                     *       "TTR": 600,
+                     *       "priority": 1024,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example orderclose */
+                topic: string;
+                /** @example daily-report */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cron": "0 6 * * *",
+                 *       "timezone": "Europe/Berlin",
+                 *       "body": {
+                 *         "report": "yesterday"
+                 *       },
+                 *       "TTR": 600
+                 *     }
+                 */
+                "application/json": components["schemas"]["ScheduleSettings"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "topic": "orderclose",
+                     *       "name": "daily-report",
+                     *       "everySeconds": null,
+                     *       "cron": "0 6 * * *",
+                     *       "timezone": "Europe/Berlin",
+                     *       "body": {
+                     *         "report": "yesterday"
+                     *       },
+                     *       "TTR": 600,
+                     *       "priority": 1024,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example orderclose */
+                topic: string;
+                /** @example daily-report */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true
+                     *     }
+                     */
+                    "application/json": {
+                        deleted: boolean;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example orderclose */
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "topic": "orderclose",
+                     *           "name": "daily-report",
+                     *           "everySeconds": null,
+                     *           "cron": "0 6 * * *",
+                     *           "timezone": "Europe/Berlin",
+                     *           "body": {
+                     *             "report": "yesterday"
+                     *           },
+                     *           "TTR": 600,
+                     *           "priority": 1024,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Schedule"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example review-5 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "review-5",
+                     *       "status": 1,
+                     *       "text": {
+                     *         "status": 1,
+                     *         "auditTime": "2026-11-21T09:30:00.000Z"
+                     *       },
+                     *       "pictures": [
+                     *         {
+                     *           "id": "picture-1",
+                     *           "status": 1,
+                     *           "auditTime": "2026-11-21T09:30:00.000Z",
+                     *           "position": 0
+                     *         },
+                     *         {
+                     *           "id": "picture-2",
+                     *           "status": 2,
+                     *           "auditTime": "2026-11-21T09:30:00.000Z",
+                     *           "position": 1
+                     *         }
+                     *       ],
+                     *       "replies": [
+                     *         {
+                     *           "id": "reply-1",
+                     *           "status": 0,
+                     *           "auditTime": null,
+                     *           "position": 0
+                     *         }
+                     *       ],
+                     *       "body": {
+                     *         "stars": 4,
+                     *         "text": "Good soup"
+                     *       },
+                     *       "version": 19,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Review"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putReview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example review-5 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text": {
+                 *         "status": 0
+                 *       },
+                 *       "pictures": [
+                 *         {
+                 *           "id": "picture-1",
+                 *           "status": 0
+                 *         },
+                 *         {
+                 *           "id": "picture-2",
+                 *           "status": 0
+                 *         }
+                 *       ],
+                 *       "replies": [
+                 *         {
+                 *           "id": "reply-1",
+                 *           "status": 0
+                 *         }
+                 *       ],
+                 *       "body": {
+                 *         "stars": 4,
+                 *         "text": "Good soup"
+                 *       },
+                 *       "callback": {
+                 *         "url": "https://platform.example/reviews",
+                 *         "secret": "whsec_c3RvcnkAc3RvcnkAc3RvcnkAc3RvcnkA"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutReview"];
+            };
+        };
+        responses: {
+            /** @description Done; it was there before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "review-5",
+                     *       "status": 0,
+                     *       "text": {
+                     *         "status": 0,
+                     *         "auditTime": null
+                     *       },
+                     *       "pictures": [
+                     *         {
+                     *           "id": "picture-1",
+                     *           "status": 0,
+                     *           "auditTime": null,
+                     *           "position": 0
+                     *         },
+                     *         {
+                     *           "id": "picture-2",
+                     *           "status": 0,
+                     *           "auditTime": null,
+                     *           "position": 1
+                     *         }
+                     *       ],
+                     *       "replies": [
+                     *         {
+                     *           "id": "reply-1",
+                     *           "status": 0,
+                     *           "auditTime": null,
+                     *           "position": 0
+                     *         }
+                     *       ],
+                     *       "body": {
+                     *         "stars": 4,
+                     *         "text": "Good soup"
+                     *       },
+                     *       "version": 15,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Review"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "review-5",
+                     *       "status": 0,
+                     *       "text": {
+                     *         "status": 0,
+                     *         "auditTime": null
+                     *       },
+                     *       "pictures": [
+                     *         {
+                     *           "id": "picture-1",
+                     *           "status": 0,
+                     *           "auditTime": null,
+                     *           "position": 0
+                     *         },
+                     *         {
+                     *           "id": "picture-2",
+                     *           "status": 0,
+                     *           "auditTime": null,
+                     *           "position": 1
+                     *         }
+                     *       ],
+                     *       "replies": [
+                     *         {
+                     *           "id": "reply-1",
+                     *           "status": 0,
+                     *           "auditTime": null,
+                     *           "position": 0
+                     *         }
+                     *       ],
+                     *       "body": {
+                     *         "stars": 4,
+                     *         "text": "Good soup"
+                     *       },
+                     *       "version": 14,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Review"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `id_conflict`: The id exists with other content */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addReviewCallback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example review-5 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AuditCallback"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallbackAnswer"];
+                };
+            };
+            /** @description Accepted: it is kept, and will be done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallbackAnswer"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addPictureCallback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example picture-2 */
+                pictureId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PictureCallback"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallbackAnswer"];
+                };
+            };
+            /** @description Accepted: it is kept, and will be done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallbackAnswer"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listReviews: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "review-5",
+                     *           "status": 1,
+                     *           "text": {
+                     *             "status": 1,
+                     *             "auditTime": "2026-11-21T09:30:00.000Z"
+                     *           },
+                     *           "pictures": [
+                     *             {
+                     *               "id": "picture-1",
+                     *               "status": 1,
+                     *               "auditTime": "2026-11-21T09:30:00.000Z",
+                     *               "position": 0
+                     *             },
+                     *             {
+                     *               "id": "picture-2",
+                     *               "status": 2,
+                     *               "auditTime": "2026-11-21T09:30:00.000Z",
+                     *               "position": 1
+                     *             }
+                     *           ],
+                     *           "replies": [
+                     *             {
+                     *               "id": "reply-1",
+                     *               "status": 0,
+                     *               "auditTime": null,
+                     *               "position": 0
+                     *             }
+                     *           ],
+                     *           "body": {
+                     *             "stars": 4,
+                     *             "text": "Good soup"
+                     *           },
+                     *           "version": 19,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Review"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listReviewLog: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example review-5 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "seq": 1,
+                     *           "callbackId": null,
+                     *           "kind": "edit",
+                     *           "targetId": null,
+                     *           "status": null,
+                     *           "auditTime": null,
+                     *           "receivedAt": "2026-11-21T09:30:00.000Z",
+                     *           "appliedAt": "2026-11-21T09:30:00.000Z",
+                     *           "outcome": "edited",
+                     *           "reason": null,
+                     *           "after": {
+                     *             "text": {
+                     *               "status": 0,
+                     *               "auditTime": null
+                     *             },
+                     *             "replies": [
+                     *               {
+                     *                 "id": "reply-1",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ],
+                     *             "pictures": [
+                     *               {
+                     *                 "id": "picture-1",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               },
+                     *               {
+                     *                 "id": "picture-2",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ]
+                     *           },
+                     *           "version": 15,
+                     *           "before": {
+                     *             "text": {
+                     *               "status": 0,
+                     *               "auditTime": null
+                     *             },
+                     *             "replies": [
+                     *               {
+                     *                 "id": "reply-1",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ],
+                     *             "pictures": [
+                     *               {
+                     *                 "id": "picture-1",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               },
+                     *               {
+                     *                 "id": "picture-2",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ]
+                     *           }
+                     *         },
+                     *         {
+                     *           "seq": 2,
+                     *           "callbackId": "audit-1",
+                     *           "kind": "text",
+                     *           "targetId": null,
+                     *           "status": 1,
+                     *           "auditTime": "2026-11-21T09:30:00.000Z",
+                     *           "receivedAt": "2026-11-21T09:30:00.000Z",
+                     *           "appliedAt": "2026-11-21T09:30:00.000Z",
+                     *           "outcome": "applied",
+                     *           "reason": null,
+                     *           "after": {
+                     *             "text": {
+                     *               "status": 1,
+                     *               "auditTime": "2026-11-21T09:30:00.000Z"
+                     *             },
+                     *             "replies": [
+                     *               {
+                     *                 "id": "reply-1",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ],
+                     *             "pictures": [
+                     *               {
+                     *                 "id": "picture-1",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               },
+                     *               {
+                     *                 "id": "picture-2",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ]
+                     *           },
+                     *           "version": 16,
+                     *           "before": {
+                     *             "text": {
+                     *               "status": 0,
+                     *               "auditTime": null
+                     *             },
+                     *             "replies": [
+                     *               {
+                     *                 "id": "reply-1",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ],
+                     *             "pictures": [
+                     *               {
+                     *                 "id": "picture-1",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               },
+                     *               {
+                     *                 "id": "picture-2",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ]
+                     *           }
+                     *         },
+                     *         {
+                     *           "seq": 3,
+                     *           "callbackId": "audit-2",
+                     *           "kind": "picture",
+                     *           "targetId": "picture-1",
+                     *           "status": 1,
+                     *           "auditTime": "2026-11-21T09:30:00.000Z",
+                     *           "receivedAt": "2026-11-21T09:30:00.000Z",
+                     *           "appliedAt": "2026-11-21T09:30:00.000Z",
+                     *           "outcome": "applied",
+                     *           "reason": null,
+                     *           "after": {
+                     *             "text": {
+                     *               "status": 1,
+                     *               "auditTime": "2026-11-21T09:30:00.000Z"
+                     *             },
+                     *             "replies": [
+                     *               {
+                     *                 "id": "reply-1",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ],
+                     *             "pictures": [
+                     *               {
+                     *                 "id": "picture-1",
+                     *                 "status": 1,
+                     *                 "auditTime": "2026-11-21T09:30:00.000Z"
+                     *               },
+                     *               {
+                     *                 "id": "picture-2",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ]
+                     *           },
+                     *           "version": 17,
+                     *           "before": {
+                     *             "text": {
+                     *               "status": 1,
+                     *               "auditTime": "2026-11-21T09:30:00.000Z"
+                     *             },
+                     *             "replies": [
+                     *               {
+                     *                 "id": "reply-1",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ],
+                     *             "pictures": [
+                     *               {
+                     *                 "id": "picture-1",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               },
+                     *               {
+                     *                 "id": "picture-2",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ]
+                     *           }
+                     *         },
+                     *         {
+                     *           "seq": 4,
+                     *           "callbackId": "audit-3",
+                     *           "kind": "picture",
+                     *           "targetId": "picture-2",
+                     *           "status": 0,
+                     *           "auditTime": "2026-11-21T09:30:00.000Z",
+                     *           "receivedAt": "2026-11-21T09:30:00.000Z",
+                     *           "appliedAt": "2026-11-21T09:30:00.000Z",
+                     *           "outcome": "applied",
+                     *           "reason": null,
+                     *           "after": {
+                     *             "text": {
+                     *               "status": 1,
+                     *               "auditTime": "2026-11-21T09:30:00.000Z"
+                     *             },
+                     *             "replies": [
+                     *               {
+                     *                 "id": "reply-1",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ],
+                     *             "pictures": [
+                     *               {
+                     *                 "id": "picture-1",
+                     *                 "status": 1,
+                     *                 "auditTime": "2026-11-21T09:30:00.000Z"
+                     *               },
+                     *               {
+                     *                 "id": "picture-2",
+                     *                 "status": 0,
+                     *                 "auditTime": "2026-11-21T09:30:00.000Z"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "version": 18,
+                     *           "before": {
+                     *             "text": {
+                     *               "status": 1,
+                     *               "auditTime": "2026-11-21T09:30:00.000Z"
+                     *             },
+                     *             "replies": [
+                     *               {
+                     *                 "id": "reply-1",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ],
+                     *             "pictures": [
+                     *               {
+                     *                 "id": "picture-1",
+                     *                 "status": 1,
+                     *                 "auditTime": "2026-11-21T09:30:00.000Z"
+                     *               },
+                     *               {
+                     *                 "id": "picture-2",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ]
+                     *           }
+                     *         },
+                     *         {
+                     *           "seq": 5,
+                     *           "callbackId": "audit-4",
+                     *           "kind": "picture",
+                     *           "targetId": "picture-2",
+                     *           "status": 2,
+                     *           "auditTime": "2026-11-21T09:30:00.000Z",
+                     *           "receivedAt": "2026-11-21T09:30:00.000Z",
+                     *           "appliedAt": "2026-11-21T09:30:00.000Z",
+                     *           "outcome": "applied",
+                     *           "reason": null,
+                     *           "after": {
+                     *             "text": {
+                     *               "status": 1,
+                     *               "auditTime": "2026-11-21T09:30:00.000Z"
+                     *             },
+                     *             "replies": [
+                     *               {
+                     *                 "id": "reply-1",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ],
+                     *             "pictures": [
+                     *               {
+                     *                 "id": "picture-1",
+                     *                 "status": 1,
+                     *                 "auditTime": "2026-11-21T09:30:00.000Z"
+                     *               },
+                     *               {
+                     *                 "id": "picture-2",
+                     *                 "status": 2,
+                     *                 "auditTime": "2026-11-21T09:30:00.000Z"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "version": 19,
+                     *           "before": {
+                     *             "text": {
+                     *               "status": 1,
+                     *               "auditTime": "2026-11-21T09:30:00.000Z"
+                     *             },
+                     *             "replies": [
+                     *               {
+                     *                 "id": "reply-1",
+                     *                 "status": 0,
+                     *                 "auditTime": null
+                     *               }
+                     *             ],
+                     *             "pictures": [
+                     *               {
+                     *                 "id": "picture-1",
+                     *                 "status": 1,
+                     *                 "auditTime": "2026-11-21T09:30:00.000Z"
+                     *               },
+                     *               {
+                     *                 "id": "picture-2",
+                     *                 "status": 0,
+                     *                 "auditTime": "2026-11-21T09:30:00.000Z"
+                     *               }
+                     *             ]
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["ReviewLogLine"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReviewStats: {
+        parameters: {
+            query?: {
+                /** @description In UTC; left out: today */
+                day?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "day": "2026-11-21",
+                     *       "applied": 4,
+                     *       "expired": 0,
+                     *       "repeated": 0,
+                     *       "edited": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReviewStats"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReviewStores: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example review-5 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "record": {
+                     *         "text": {
+                     *           "status": 1,
+                     *           "auditTime": "2026-11-21T09:30:00.000Z"
+                     *         },
+                     *         "pictures": [
+                     *           {
+                     *             "id": "picture-1",
+                     *             "status": 1,
+                     *             "auditTime": "2026-11-21T09:30:00.000Z"
+                     *           },
+                     *           {
+                     *             "id": "picture-2",
+                     *             "status": 2,
+                     *             "auditTime": "2026-11-21T09:30:00.000Z"
+                     *           }
+                     *         ],
+                     *         "replies": [
+                     *           {
+                     *             "id": "reply-1",
+                     *             "status": 0,
+                     *             "auditTime": null
+                     *           }
+                     *         ],
+                     *         "version": 19
+                     *       },
+                     *       "index": [
+                     *         {
+                     *           "kind": "text",
+                     *           "status": 1,
+                     *           "position": 0,
+                     *           "targetId": null,
+                     *           "auditTime": "2026-11-21T09:30:00.000Z"
+                     *         },
+                     *         {
+                     *           "kind": "reply",
+                     *           "status": 0,
+                     *           "position": 0,
+                     *           "targetId": "reply-1",
+                     *           "auditTime": null
+                     *         },
+                     *         {
+                     *           "kind": "picture",
+                     *           "status": 1,
+                     *           "position": 0,
+                     *           "targetId": "picture-1",
+                     *           "auditTime": "2026-11-21T09:30:00.000Z"
+                     *         },
+                     *         {
+                     *           "kind": "picture",
+                     *           "status": 2,
+                     *           "position": 1,
+                     *           "targetId": "picture-2",
+                     *           "auditTime": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "base": {
+                     *         "id": "review-5",
+                     *         "status": 1,
+                     *         "replies": 1,
+                     *         "version": 19,
+                     *         "pictures": 2,
+                     *         "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *       },
+                     *       "inStep": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReviewStores"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReviewWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example review-5 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "review/review-5",
+                     *       "runId": "019a1c5e-6b7a-7c1e-9d42-3f5a8b7c6d5e",
+                     *       "status": "running",
+                     *       "snapshot": {
+                     *         "version": 4,
+                     *         "state": "idle",
+                     *         "wakeAt": null,
+                     *         "holder": null,
+                     *         "events": []
+                     *       },
+                     *       "uiUrl": "http://127.0.0.1:8233/namespaces/default/workflows/review%2Freview-5/019a1c5e-6b7a-7c1e-9d42-3f5a8b7c6d5e/history"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TicketWorkflow"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listReviewDeliveries: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example review-5 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "n": 1,
+                     *           "type": "review.changed",
+                     *           "version": 3,
+                     *           "url": "https://platform.example/reviews",
+                     *           "state": "delivered",
+                     *           "attempts": 1,
+                     *           "status": 204,
+                     *           "error": null,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "updatedAt": "2026-11-21T09:30:00.000Z",
+                     *           "nextAttemptAt": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Delivery"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeliverReviewDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example review-5 */
+                id: string;
+                /** @example 1 */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: it is kept, and will be done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "n": 1,
+                     *       "type": "review.changed",
+                     *       "version": 3,
+                     *       "url": "https://platform.example/reviews",
+                     *       "state": "pending",
+                     *       "attempts": 1,
+                     *       "status": 204,
+                     *       "error": null,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z",
+                     *       "nextAttemptAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCourt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example disputes */
+                court: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "disputes",
+                     *       "options": [
+                     *         "buyer",
+                     *         "seller"
+                     *       ],
+                     *       "votesToWin": 2,
+                     *       "panel": null,
+                     *       "leaseSeconds": 600,
+                     *       "overbook": 0,
+                     *       "window": null,
+                     *       "votesPerDay": null,
+                     *       "deadlineSeconds": null,
+                     *       "mode": "claim",
+                     *       "assign": null,
+                     *       "lateVotes": "refuse",
+                     *       "strategy": {
+                     *         "admit": "all",
+                     *         "pick": "oldest",
+                     *         "decide": "first-to"
+                     *       },
+                     *       "quality": null,
+                     *       "goldShare": 0.1,
+                     *       "fallback": null,
+                     *       "callback": {
+                     *         "url": "https://platform.example/judgements",
+                     *         "secret": "whsec_c3RvcnkAc3RvcnkAc3RvcnkAc3RvcnkA"
+                     *       },
+                     *       "invitationCallback": null,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Court"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putCourt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example disputes */
+                court: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "options": [
+                 *         "buyer",
+                 *         "seller"
+                 *       ],
+                 *       "votesToWin": 2,
+                 *       "leaseSeconds": 600,
+                 *       "strategy": {
+                 *         "pick": "oldest"
+                 *       },
+                 *       "callback": {
+                 *         "url": "https://platform.example/judgements",
+                 *         "secret": "whsec_c3RvcnkAc3RvcnkAc3RvcnkAc3RvcnkA"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutCourt"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "disputes",
+                     *       "options": [
+                     *         "buyer",
+                     *         "seller"
+                     *       ],
+                     *       "votesToWin": 2,
+                     *       "panel": null,
+                     *       "leaseSeconds": 600,
+                     *       "overbook": 0,
+                     *       "window": null,
+                     *       "votesPerDay": null,
+                     *       "deadlineSeconds": null,
+                     *       "mode": "claim",
+                     *       "assign": null,
+                     *       "lateVotes": "refuse",
+                     *       "strategy": {
+                     *         "admit": "all",
+                     *         "pick": "oldest",
+                     *         "decide": "first-to"
+                     *       },
+                     *       "quality": null,
+                     *       "goldShare": 0.1,
+                     *       "fallback": null,
+                     *       "callback": {
+                     *         "url": "https://platform.example/judgements",
+                     *         "secret": "whsec_c3RvcnkAc3RvcnkAc3RvcnkAc3RvcnkA"
+                     *       },
+                     *       "invitationCallback": null,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Court"] | components["schemas"]["CourtDryRun"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCourts: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "disputes",
+                     *           "options": [
+                     *             "buyer",
+                     *             "seller"
+                     *           ],
+                     *           "votesToWin": 2,
+                     *           "panel": null,
+                     *           "leaseSeconds": 600,
+                     *           "overbook": 0,
+                     *           "window": null,
+                     *           "votesPerDay": null,
+                     *           "deadlineSeconds": null,
+                     *           "mode": "claim",
+                     *           "assign": null,
+                     *           "lateVotes": "refuse",
+                     *           "strategy": {
+                     *             "admit": "all",
+                     *             "pick": "oldest",
+                     *             "decide": "first-to"
+                     *           },
+                     *           "quality": null,
+                     *           "goldShare": 0.1,
+                     *           "fallback": null,
+                     *           "callback": {
+                     *             "url": "https://platform.example/judgements",
+                     *             "secret": "whsec_c3RvcnkAc3RvcnkAc3RvcnkAc3RvcnkA"
+                     *           },
+                     *           "invitationCallback": null,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Court"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putJurors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example disputes */
+                court: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "jurors": [
+                 *         {
+                 *           "id": "carla"
+                 *         },
+                 *         {
+                 *           "id": "david",
+                 *           "person": "david-smith"
+                 *         },
+                 *         {
+                 *           "id": "erik",
+                 *           "invite": false
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutJurors"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "total": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JurorsTotal"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getJuror: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example disputes */
+                court: string;
+                /** @example carla */
+                juror: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "carla",
+                     *       "eligible": true,
+                     *       "window": null,
+                     *       "day": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CourtJuror"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putGoldCases: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example disputes */
+                court: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cases": [
+                 *         {
+                 *           "id": "gold-1",
+                 *           "body": {
+                 *             "claim": "A stone was in the parcel"
+                 *           },
+                 *           "answer": "buyer"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutGold"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "total": 1
+                     *     }
+                     */
+                    "application/json": {
+                        total: number;
+                    };
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `id_conflict`: The id exists with other content */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCourtStats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example disputes */
+                court: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "open": 2,
+                     *       "decided": 0,
+                     *       "hung": 0,
+                     *       "invalidated": 1,
+                     *       "completionRate": null,
+                     *       "meanSecondsToDecide": null,
+                     *       "votes": 1,
+                     *       "votesLastHour": 1,
+                     *       "wasted": 0,
+                     *       "wastedLastHour": 0,
+                     *       "windowHits": 0,
+                     *       "kappa": null,
+                     *       "alpha": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CourtStats"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addCase: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Where the body has no `id`: the same key within 24 hours names the same item */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example disputes */
+                court: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "dispute-3",
+                 *       "parties": [
+                 *         {
+                 *           "id": "buyer-8"
+                 *         },
+                 *         {
+                 *           "id": "seller-2"
+                 *         }
+                 *       ],
+                 *       "body": {
+                 *         "claim": "The parcel never arrived"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewCase"];
+            };
+        };
+        responses: {
+            /** @description Done; it was there before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "dispute-3",
+                     *       "court": "disputes",
+                     *       "state": "open",
+                     *       "parties": [
+                     *         {
+                     *           "id": "buyer-8"
+                     *         },
+                     *         {
+                     *           "id": "seller-2"
+                     *         }
+                     *       ],
+                     *       "body": {
+                     *         "claim": "The parcel never arrived"
+                     *       },
+                     *       "tally": {
+                     *         "buyer": 0,
+                     *         "seller": 0
+                     *       },
+                     *       "votesLeft": 2,
+                     *       "winner": null,
+                     *       "holds": 0,
+                     *       "wasted": 0,
+                     *       "version": 20,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "deadlineAt": null,
+                     *       "decidedAt": null,
+                     *       "endedAt": null,
+                     *       "endReason": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Case"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "dispute-3",
+                     *       "court": "disputes",
+                     *       "state": "open",
+                     *       "parties": [
+                     *         {
+                     *           "id": "buyer-8"
+                     *         },
+                     *         {
+                     *           "id": "seller-2"
+                     *         }
+                     *       ],
+                     *       "body": {
+                     *         "claim": "The parcel never arrived"
+                     *       },
+                     *       "tally": {
+                     *         "buyer": 0,
+                     *         "seller": 0
+                     *       },
+                     *       "votesLeft": 2,
+                     *       "winner": null,
+                     *       "holds": 0,
+                     *       "wasted": 0,
+                     *       "version": 20,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "deadlineAt": null,
+                     *       "decidedAt": null,
+                     *       "endedAt": null,
+                     *       "endReason": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Case"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `id_conflict`: The id exists with other content */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addCases: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example disputes */
+                court: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cases": [
+                 *         {
+                 *           "id": "dispute-4",
+                 *           "parties": [
+                 *             {
+                 *               "id": "buyer-3"
+                 *             },
+                 *             {
+                 *               "id": "seller-2"
+                 *             }
+                 *           ],
+                 *           "body": {
+                 *             "claim": "The colour is another one"
+                 *           }
+                 *         },
+                 *         {
+                 *           "id": "dispute-5",
+                 *           "parties": [
+                 *             {
+                 *               "id": "buyer-9"
+                 *             },
+                 *             {
+                 *               "id": "seller-7"
+                 *             }
+                 *           ],
+                 *           "body": {
+                 *             "claim": "The screen is broken"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CaseBatch"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "id": "dispute-4",
+                     *           "httpStatus": 201
+                     *         },
+                     *         {
+                     *           "id": "dispute-5",
+                     *           "httpStatus": 201
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchResults"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    claimCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example disputes */
+                court: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "juror": "carla"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ClaimCase"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "case": {
+                     *         "id": "dispute-3",
+                     *         "court": "disputes",
+                     *         "state": "open",
+                     *         "parties": [
+                     *           {
+                     *             "id": "buyer-8"
+                     *           },
+                     *           {
+                     *             "id": "seller-2"
+                     *           }
+                     *         ],
+                     *         "body": {
+                     *           "claim": "The parcel never arrived"
+                     *         },
+                     *         "tally": {
+                     *           "buyer": 0,
+                     *           "seller": 0
+                     *         },
+                     *         "votesLeft": 2,
+                     *         "winner": null,
+                     *         "holds": 1,
+                     *         "wasted": 0,
+                     *         "version": 23,
+                     *         "createdAt": "2026-11-21T09:30:00.000Z",
+                     *         "deadlineAt": null,
+                     *         "decidedAt": null,
+                     *         "endedAt": null,
+                     *         "endReason": null
+                     *       },
+                     *       "lease": {
+                     *         "token": "lt_0mi8z5w2ocarlaQ7xTb2nVd9Lr4sKe1",
+                     *         "expiresAt": "2026-11-21T09:40:00.000Z"
+                     *       },
+                     *       "resumed": false,
+                     *       "reasons": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClaimCaseAnswer"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listVotes: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example dispute-3 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "juror": "carla",
+                     *           "option": "buyer",
+                     *           "comment": "There is no proof of delivery",
+                     *           "counted": true,
+                     *           "at": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Vote"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    castVote: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example dispute-3 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "lt_0mi8z5w2ocarlaQ7xTb2nVd9Lr4sKe1",
+                 *       "option": "buyer",
+                 *       "comment": "There is no proof of delivery"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CastVote"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "counted": true,
+                     *       "case": {
+                     *         "id": "dispute-3",
+                     *         "court": "disputes",
+                     *         "state": "open",
+                     *         "parties": [
+                     *           {
+                     *             "id": "buyer-8"
+                     *           },
+                     *           {
+                     *             "id": "seller-2"
+                     *           }
+                     *         ],
+                     *         "body": {
+                     *           "claim": "The parcel never arrived"
+                     *         },
+                     *         "tally": {
+                     *           "buyer": 1,
+                     *           "seller": 0
+                     *         },
+                     *         "votesLeft": 1,
+                     *         "winner": null,
+                     *         "holds": 0,
+                     *         "wasted": 0,
+                     *         "version": 25,
+                     *         "createdAt": "2026-11-21T09:30:00.000Z",
+                     *         "deadlineAt": null,
+                     *         "decidedAt": null,
+                     *         "endedAt": null,
+                     *         "endReason": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CastVoteAnswer"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description `forbidden`: The key does not allow this. `conflict_of_interest`: The person is a party of the case */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `not_open`: It is final. `lease_lost`: The lease is not live any more. `already_voted`: The person has voted on this case */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    renewCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example dispute-3 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "lt_0mi8z5w2ocarlaQ7xTb2nVd9Lr4sKe1"
+                 *     }
+                 */
+                "application/json": components["schemas"]["HoldToken"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "expiresAt": "2026-11-21T09:40:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        expiresAt: string;
+                    };
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["LeaseLost"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    releaseCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example dispute-3 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "lt_0mi8z5w2odavidQ7xTb2nVd9Lr4sKe1"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReleaseCase"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "dispute-3",
+                     *       "court": "disputes",
+                     *       "state": "open",
+                     *       "parties": [
+                     *         {
+                     *           "id": "buyer-8"
+                     *         },
+                     *         {
+                     *           "id": "seller-2"
+                     *         }
+                     *       ],
+                     *       "body": {
+                     *         "claim": "The parcel never arrived"
+                     *       },
+                     *       "tally": {
+                     *         "buyer": 0,
+                     *         "seller": 0
+                     *       },
+                     *       "votesLeft": 2,
+                     *       "winner": null,
+                     *       "holds": 1,
+                     *       "wasted": 0,
+                     *       "version": 24,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "deadlineAt": null,
+                     *       "decidedAt": null,
+                     *       "endedAt": null,
+                     *       "endReason": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Case"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["LeaseLost"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    declineCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example dispute-9 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "lt_0mi8z5w2ogretaQ7xTb2nVd9Lr4sKe1"
+                 *     }
+                 */
+                "application/json": components["schemas"]["HoldToken"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "dispute-9",
+                     *       "court": "experts",
+                     *       "state": "open",
+                     *       "parties": [],
+                     *       "body": {
+                     *         "claim": "It is no original"
+                     *       },
+                     *       "tally": {
+                     *         "buyer": 0,
+                     *         "seller": 0
+                     *       },
+                     *       "votesLeft": 1,
+                     *       "winner": null,
+                     *       "holds": 0,
+                     *       "wasted": 0,
+                     *       "version": 27,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "deadlineAt": null,
+                     *       "decidedAt": null,
+                     *       "endedAt": null,
+                     *       "endReason": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Case"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["LeaseLost"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    invalidateCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example dispute-5 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "they came to an agreement"
+                 *     }
+                 */
+                "application/json": components["schemas"]["InvalidateCase"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "dispute-5",
+                     *       "court": "disputes",
+                     *       "state": "invalidated",
+                     *       "parties": [
+                     *         {
+                     *           "id": "buyer-9"
+                     *         },
+                     *         {
+                     *           "id": "seller-7"
+                     *         }
+                     *       ],
+                     *       "body": {
+                     *         "claim": "The screen is broken"
+                     *       },
+                     *       "tally": {
+                     *         "buyer": 0,
+                     *         "seller": 0
+                     *       },
+                     *       "votesLeft": 2,
+                     *       "winner": null,
+                     *       "holds": 0,
+                     *       "wasted": 0,
+                     *       "version": 26,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "deadlineAt": null,
+                     *       "decidedAt": null,
+                     *       "endedAt": "2026-11-21T09:30:00.000Z",
+                     *       "endReason": "they came to an agreement"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Case"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `not_open`: It is final */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example dispute-3 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "dispute-3",
+                     *       "court": "disputes",
+                     *       "state": "open",
+                     *       "parties": [
+                     *         {
+                     *           "id": "buyer-8"
+                     *         },
+                     *         {
+                     *           "id": "seller-2"
+                     *         }
+                     *       ],
+                     *       "body": {
+                     *         "claim": "The parcel never arrived"
+                     *       },
+                     *       "tally": {
+                     *         "buyer": 1,
+                     *         "seller": 0
+                     *       },
+                     *       "votesLeft": 1,
+                     *       "winner": null,
+                     *       "holds": 0,
+                     *       "wasted": 0,
+                     *       "version": 25,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "deadlineAt": null,
+                     *       "decidedAt": null,
+                     *       "endedAt": null,
+                     *       "endReason": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Case"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCases: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                /** @example disputes */
+                court?: string;
+                /** @example open */
+                state?: components["schemas"]["CaseState"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "dispute-5",
+                     *           "court": "disputes",
+                     *           "state": "open",
+                     *           "parties": [
+                     *             {
+                     *               "id": "buyer-9"
+                     *             },
+                     *             {
+                     *               "id": "seller-7"
+                     *             }
+                     *           ],
+                     *           "body": {
+                     *             "claim": "The screen is broken"
+                     *           },
+                     *           "tally": {
+                     *             "buyer": 0,
+                     *             "seller": 0
+                     *           },
+                     *           "votesLeft": 2,
+                     *           "winner": null,
+                     *           "holds": 0,
+                     *           "wasted": 0,
+                     *           "version": 22,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "deadlineAt": null,
+                     *           "decidedAt": null,
+                     *           "endedAt": null,
+                     *           "endReason": null
+                     *         },
+                     *         {
+                     *           "id": "dispute-4",
+                     *           "court": "disputes",
+                     *           "state": "open",
+                     *           "parties": [
+                     *             {
+                     *               "id": "buyer-3"
+                     *             },
+                     *             {
+                     *               "id": "seller-2"
+                     *             }
+                     *           ],
+                     *           "body": {
+                     *             "claim": "The colour is another one"
+                     *           },
+                     *           "tally": {
+                     *             "buyer": 0,
+                     *             "seller": 0
+                     *           },
+                     *           "votesLeft": 2,
+                     *           "winner": null,
+                     *           "holds": 0,
+                     *           "wasted": 0,
+                     *           "version": 21,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "deadlineAt": null,
+                     *           "decidedAt": null,
+                     *           "endedAt": null,
+                     *           "endReason": null
+                     *         },
+                     *         {
+                     *           "id": "dispute-3",
+                     *           "court": "disputes",
+                     *           "state": "open",
+                     *           "parties": [
+                     *             {
+                     *               "id": "buyer-8"
+                     *             },
+                     *             {
+                     *               "id": "seller-2"
+                     *             }
+                     *           ],
+                     *           "body": {
+                     *             "claim": "The parcel never arrived"
+                     *           },
+                     *           "tally": {
+                     *             "buyer": 1,
+                     *             "seller": 0
+                     *           },
+                     *           "votesLeft": 1,
+                     *           "winner": null,
+                     *           "holds": 0,
+                     *           "wasted": 0,
+                     *           "version": 25,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "deadlineAt": null,
+                     *           "decidedAt": null,
+                     *           "endedAt": null,
+                     *           "endReason": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Case"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCaseEvents: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example dispute-3 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "seq": 1,
+                     *           "type": "created",
+                     *           "actor": "platform",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "data": {
+                     *             "court": "disputes"
+                     *           }
+                     *         },
+                     *         {
+                     *           "seq": 2,
+                     *           "type": "claimed",
+                     *           "actor": "carla",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "data": null
+                     *         },
+                     *         {
+                     *           "seq": 3,
+                     *           "type": "claimed",
+                     *           "actor": "david",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "data": null
+                     *         },
+                     *         {
+                     *           "seq": 4,
+                     *           "type": "released",
+                     *           "actor": "david",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "data": null
+                     *         },
+                     *         {
+                     *           "seq": 5,
+                     *           "type": "voted",
+                     *           "actor": "carla",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "data": {
+                     *             "option": "buyer"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["TicketEvent"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCaseWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example dispute-3 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "case/dispute-3",
+                     *       "runId": "019a1c5e-6b7a-7c1e-9d42-3f5a8b7c6d5e",
+                     *       "status": "running",
+                     *       "snapshot": {
+                     *         "version": 4,
+                     *         "state": "open",
+                     *         "wakeAt": null,
+                     *         "holder": null,
+                     *         "events": []
+                     *       },
+                     *       "uiUrl": "http://127.0.0.1:8233/namespaces/default/workflows/case%2Fdispute-3/019a1c5e-6b7a-7c1e-9d42-3f5a8b7c6d5e/history"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TicketWorkflow"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCaseDeliveries: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example dispute-5 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "n": 1,
+                     *           "type": "case.invalidated",
+                     *           "version": 26,
+                     *           "url": "https://platform.example/judgements",
+                     *           "state": "delivered",
+                     *           "attempts": 1,
+                     *           "status": 204,
+                     *           "error": null,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "updatedAt": "2026-11-21T09:30:00.000Z",
+                     *           "nextAttemptAt": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Delivery"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeliverCaseDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example dispute-5 */
+                id: string;
+                /** @example 1 */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: it is kept, and will be done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "n": 1,
+                     *       "type": "case.invalidated",
+                     *       "version": 26,
+                     *       "url": "https://platform.example/judgements",
+                     *       "state": "pending",
+                     *       "attempts": 1,
+                     *       "status": 204,
+                     *       "error": null,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z",
+                     *       "nextAttemptAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listInvitations: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example greta */
+                juror: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "case": "dispute-9",
+                     *           "court": "experts",
+                     *           "token": "lt_0mi8z5w2ogretaQ7xTb2nVd9Lr4sKe1",
+                     *           "expiresAt": "2026-11-21T10:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Invitations"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTemplates: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "price-check",
+                     *           "name": "Check a price",
+                     *           "params": {
+                     *             "product": {
+                     *               "type": "string",
+                     *               "required": true
+                     *             },
+                     *             "limit": {
+                     *               "type": "number",
+                     *               "required": false
+                     *             }
+                     *           },
+                     *           "createdAt": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Template"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Where the body has no `id`: the same key within 24 hours names the same item */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "price-check",
+                 *       "name": "Check a price",
+                 *       "params": {
+                 *         "product": {
+                 *           "type": "string"
+                 *         },
+                 *         "limit": {
+                 *           "type": "number",
+                 *           "required": false
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewTemplate"];
+            };
+        };
+        responses: {
+            /** @description Done; it was there before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "price-check",
+                     *       "name": "Check a price",
+                     *       "params": {
+                     *         "product": {
+                     *           "type": "string",
+                     *           "required": true
+                     *         },
+                     *         "limit": {
+                     *           "type": "number",
+                     *           "required": false
+                     *         }
+                     *       },
+                     *       "createdAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "price-check",
+                     *       "name": "Check a price",
+                     *       "params": {
+                     *         "product": {
+                     *           "type": "string",
+                     *           "required": true
+                     *         },
+                     *         "limit": {
+                     *           "type": "number",
+                     *           "required": false
+                     *         }
+                     *       },
+                     *       "createdAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `id_conflict`: The id exists with other content */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example price-check */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "price-check",
+                     *       "name": "Check a price",
+                     *       "params": {
+                     *         "product": {
+                     *           "type": "string",
+                     *           "required": true
+                     *         },
+                     *         "limit": {
+                     *           "type": "number",
+                     *           "required": false
+                     *         }
+                     *       },
+                     *       "createdAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example price-check-2025 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true
+                     *     }
+                     */
+                    "application/json": {
+                        deleted: boolean;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `id_conflict`: The id exists with other content */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example couriers */
+                gid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "couriers",
+                     *       "size": 2,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z",
+                     *       "members": [
+                     *         "emil",
+                     *         "fiona"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Group"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example couriers */
+                gid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "members": [
+                 *         "emil",
+                 *         "fiona"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutGroup"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "couriers",
+                     *       "size": 2,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z",
+                     *       "members": [
+                     *         "emil",
+                     *         "fiona"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Group"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateGroupMembers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example couriers */
+                gid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "add": [
+                 *         "gustav"
+                 *       ],
+                 *       "remove": [
+                 *         "fiona"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeMembers"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "couriers",
+                     *       "size": 2,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z",
+                     *       "members": [
+                     *         "emil",
+                     *         "gustav"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Group"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listGroups: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "couriers",
+                     *           "size": 2,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["GroupSummary"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTasks: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                /** @example gid_couriers */
+                executor?: string;
+                /** @description `own`: of a user's tasks not those of its groups */
+                include?: "own";
+                from?: string;
+                to?: string;
+                state?: "active" | "deleted";
+                expand?: "occurrences";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "check-price-1",
+                     *           "type": "once",
+                     *           "executor": "gid_couriers",
+                     *           "startTime": "2026-11-21T09:00:00.000Z",
+                     *           "everyMinutes": null,
+                     *           "dailyTime": null,
+                     *           "everyDays": 1,
+                     *           "timezone": "UTC",
+                     *           "templateId": "price-check",
+                     *           "params": {
+                     *             "product": "espresso machine",
+                     *             "limit": 240
+                     *           },
+                     *           "dispatchTimes": 1,
+                     *           "dispatch": "each-once",
+                     *           "catchUp": "all",
+                     *           "lookbackSeconds": 315360000,
+                     *           "answerSeconds": null,
+                     *           "endTime": null,
+                     *           "callback": {
+                     *             "url": "https://platform.example/prices"
+                     *           },
+                     *           "state": "active",
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Task"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Where the body has no `id`: the same key within 24 hours names the same item */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTask"];
+            };
+        };
+        responses: {
+            /** @description Done; it was there before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `id_conflict`: The id exists with other content */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `invalid_request`: The request has wrong values. `limit_reached`: There are as many as there may be. `template_mismatch`: The parameters do not match their template */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example check-price-1 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "check-price-1",
+                     *       "type": "once",
+                     *       "executor": "gid_couriers",
+                     *       "startTime": "2026-11-21T09:00:00.000Z",
+                     *       "everyMinutes": null,
+                     *       "dailyTime": null,
+                     *       "everyDays": 1,
+                     *       "timezone": "UTC",
+                     *       "templateId": "price-check",
+                     *       "params": {
+                     *         "product": "espresso machine",
+                     *         "limit": 250
+                     *       },
+                     *       "dispatchTimes": 1,
+                     *       "dispatch": "each-once",
+                     *       "catchUp": "all",
+                     *       "lookbackSeconds": 315360000,
+                     *       "answerSeconds": null,
+                     *       "endTime": null,
+                     *       "callback": {
+                     *         "url": "https://platform.example/prices"
+                     *       },
+                     *       "state": "active",
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example check-price-1 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "check-price-1",
+                     *       "type": "once",
+                     *       "executor": "gid_couriers",
+                     *       "startTime": "2026-11-21T09:00:00.000Z",
+                     *       "everyMinutes": null,
+                     *       "dailyTime": null,
+                     *       "everyDays": 1,
+                     *       "timezone": "UTC",
+                     *       "templateId": "price-check",
+                     *       "params": {
+                     *         "product": "espresso machine",
+                     *         "limit": 240
+                     *       },
+                     *       "dispatchTimes": 1,
+                     *       "dispatch": "each-once",
+                     *       "catchUp": "all",
+                     *       "lookbackSeconds": 315360000,
+                     *       "answerSeconds": null,
+                     *       "endTime": null,
+                     *       "callback": {
+                     *         "url": "https://platform.example/prices"
+                     *       },
+                     *       "state": "deleted",
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example check-price-1 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "params": {
+                 *         "product": "espresso machine",
+                 *         "limit": 240
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchTask"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "check-price-1",
+                     *       "type": "once",
+                     *       "executor": "gid_couriers",
+                     *       "startTime": "2026-11-21T09:00:00.000Z",
+                     *       "everyMinutes": null,
+                     *       "dailyTime": null,
+                     *       "everyDays": 1,
+                     *       "timezone": "UTC",
+                     *       "templateId": "price-check",
+                     *       "params": {
+                     *         "product": "espresso machine",
+                     *         "limit": 240
+                     *       },
+                     *       "dispatchTimes": 1,
+                     *       "dispatch": "each-once",
+                     *       "catchUp": "all",
+                     *       "lookbackSeconds": 315360000,
+                     *       "answerSeconds": null,
+                     *       "endTime": null,
+                     *       "callback": {
+                     *         "url": "https://platform.example/prices"
+                     *       },
+                     *       "state": "active",
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z",
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `not_open`: It is final */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `invalid_request`: The request has wrong values. `limit_reached`: There are as many as there may be. `template_mismatch`: The parameters do not match their template */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOccurrenceWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example check-price-1 */
+                id: string;
+                /** @example 2026-11-21T09:00:00.000Z */
+                occurrence: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "task/check-price-1/2026-11-21T09:00:00.000Z",
+                     *       "runId": "019a1c5e-6b7a-7c1e-9d42-3f5a8b7c6d5e",
+                     *       "status": "running",
+                     *       "snapshot": {
+                     *         "version": 4,
+                     *         "state": "due",
+                     *         "wakeAt": null,
+                     *         "holder": null,
+                     *         "events": []
+                     *       },
+                     *       "uiUrl": "http://127.0.0.1:8233/namespaces/default/workflows/task%2Fcheck-price-1%2F2026-11-21T09%3A00%3A00.000Z/019a1c5e-6b7a-7c1e-9d42-3f5a8b7c6d5e/history"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TicketWorkflow"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listOccurrenceEvents: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example check-price-1 */
+                id: string;
+                /** @example 2026-11-21T09:00:00.000Z */
+                occurrence: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "seq": 1,
+                     *           "type": "created",
+                     *           "actor": "system",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "data": {
+                     *             "executor": "gid_couriers",
+                     *             "startTime": "2026-11-21T09:00:00.000Z"
+                     *           }
+                     *         },
+                     *         {
+                     *           "seq": 2,
+                     *           "type": "changed",
+                     *           "actor": "platform",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "data": {
+                     *             "changed": {
+                     *               "params": {
+                     *                 "limit": 240,
+                     *                 "product": "espresso machine"
+                     *               }
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "seq": 3,
+                     *           "type": "dispatched",
+                     *           "actor": "emil",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "data": {
+                     *             "logId": "lt_0mi8z5w2oemilQ7xTb2nVd9Lr4sKe1y",
+                     *             "person": "emil",
+                     *             "uid": "emil",
+                     *             "params": {
+                     *               "product": "espresso machine",
+                     *               "limit": 240
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "seq": 4,
+                     *           "type": "completed",
+                     *           "actor": "emil",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "data": {
+                     *             "logId": "lt_0mi8z5w2oemilQ7xTb2nVd9Lr4sKe1y",
+                     *             "person": "emil",
+                     *             "uid": "emil",
+                     *             "params": {
+                     *               "product": "espresso machine",
+                     *               "limit": 240
+                     *             },
+                     *             "result": {
+                     *               "price": 249
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "seq": 5,
+                     *           "type": "delivered",
+                     *           "actor": "system",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "data": {
+                     *             "n": 1,
+                     *             "status": 204
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["TicketEvent"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listOccurrenceDeliveries: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example check-price-1 */
+                id: string;
+                /** @example 2026-11-21T09:00:00.000Z */
+                occurrence: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "n": 1,
+                     *           "type": "task.completed",
+                     *           "version": 28,
+                     *           "url": "https://platform.example/prices",
+                     *           "state": "delivered",
+                     *           "attempts": 1,
+                     *           "status": 204,
+                     *           "error": null,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "updatedAt": "2026-11-21T09:30:00.000Z",
+                     *           "nextAttemptAt": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Delivery"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeliverOccurrenceDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example check-price-1 */
+                id: string;
+                /** @example 2026-11-21T09:00:00.000Z */
+                occurrence: string;
+                /** @example 1 */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: it is kept, and will be done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "n": 1,
+                     *       "type": "task.completed",
+                     *       "version": 28,
+                     *       "url": "https://platform.example/prices",
+                     *       "state": "pending",
+                     *       "attempts": 1,
+                     *       "status": 204,
+                     *       "error": null,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z",
+                     *       "nextAttemptAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pullTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example emil */
+                uid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "waitSeconds": 5
+                 *     }
+                 */
+                "application/json": components["schemas"]["NextTask"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "task": {
+                     *         "id": "check-price-1",
+                     *         "occurrence": "2026-11-21T09:00:00.000Z",
+                     *         "startTime": "2026-11-21T09:00:00.000Z",
+                     *         "params": {
+                     *           "product": "espresso machine",
+                     *           "limit": 240
+                     *         }
+                     *       },
+                     *       "logId": "lt_0mi8z5w2oemilQ7xTb2nVd9Lr4sKe1y",
+                     *       "redo": false,
+                     *       "nextAt": null,
+                     *       "reasons": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NextTaskAnswer"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    completeTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example emil */
+                uid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "logId": "lt_0mi8z5w2oemilQ7xTb2nVd9Lr4sKe1y",
+                 *       "result": {
+                 *         "price": 249
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CompleteTask"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "logId": "lt_0mi8z5w2oemilQ7xTb2nVd9Lr4sKe1y",
+                     *       "completedAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CompleteTaskAnswer"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `stale_log_id`: The log id is not of this client's last dispatch. `lease_lost`: The lease is not live any more */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDispatches: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                /** @example emil */
+                uid?: string;
+                taskId?: string;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "logId": "lt_0mi8z5w2oemilQ7xTb2nVd9Lr4sKe1y",
+                     *           "uid": "emil",
+                     *           "taskId": "check-price-1",
+                     *           "occurrence": "2026-11-21T09:00:00.000Z",
+                     *           "params": {
+                     *             "product": "espresso machine",
+                     *             "limit": 240
+                     *           },
+                     *           "type": "dispatched",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "result": null
+                     *         },
+                     *         {
+                     *           "logId": "lt_0mi8z5w2oemilQ7xTb2nVd9Lr4sKe1y",
+                     *           "uid": "emil",
+                     *           "taskId": "check-price-1",
+                     *           "occurrence": "2026-11-21T09:00:00.000Z",
+                     *           "params": {
+                     *             "product": "espresso machine",
+                     *             "limit": 240
+                     *           },
+                     *           "type": "completed",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "result": {
+                     *             "price": 249
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["DispatchLine"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                /**
+                 * @description One of the four only; required with `cursor`
+                 * @example ticket
+                 */
+                kind?: "ticket" | "job" | "case" | "task";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "queues": {
+                     *         "items": [
+                     *           {
+                     *             "name": "reports",
+                     *             "paused": false,
+                     *             "createdAt": "2026-11-21T09:30:00.000Z",
+                     *             "delayed": 0,
+                     *             "waiting": 1,
+                     *             "held": 1,
+                     *             "buried": 0,
+                     *             "settled": 2,
+                     *             "invalidated": 2,
+                     *             "expired": 0,
+                     *             "dead": 0,
+                     *             "oldestWaitingSeconds": 12.5,
+                     *             "handedOutLastMinute": 3,
+                     *             "settledLastMinute": 2,
+                     *             "leaseExpiries": 0,
+                     *             "failedDeliveries": 0
+                     *           }
+                     *         ],
+                     *         "nextCursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAttention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "waitingTooLong": [
+                     *         {
+                     *           "kind": "ticket",
+                     *           "name": "reports",
+                     *           "oldestWaitingSeconds": 7301.5,
+                     *           "targetSeconds": 3600
+                     *         }
+                     *       ],
+                     *       "pausedWithWork": [],
+                     *       "failedDeliveries": {
+                     *         "total": 0,
+                     *         "queues": []
+                     *       },
+                     *       "oldestPendingDeliverySeconds": 0,
+                     *       "parked": {
+                     *         "total": 0,
+                     *         "items": []
+                     *       },
+                     *       "engines": {
+                     *         "postgres": "ok",
+                     *         "temporal": "ok",
+                     *         "worker": "ok",
+                     *         "unpublishedOldestSeconds": 0,
+                     *         "nodes": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Attention"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    findItems: {
+        parameters: {
+            query: {
+                limit?: number;
+                cursor?: string;
+                /**
+                 * @description An id, or the beginning of ids
+                 * @example report-2
+                 */
+                id: string;
+                kind?: "ticket" | "job" | "case" | "task";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "kind": "ticket",
+                     *           "id": "report-20",
+                     *           "queue": "reports",
+                     *           "state": "decided",
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "heldBy": null,
+                     *           "endedAt": "2026-11-21T09:30:00.000Z",
+                     *           "endedBy": "platform"
+                     *         },
+                     *         {
+                     *           "kind": "ticket",
+                     *           "id": "report-21",
+                     *           "queue": "reports",
+                     *           "state": "invalidated",
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "heldBy": null,
+                     *           "endedAt": "2026-11-21T09:30:00.000Z",
+                     *           "endedBy": "platform"
+                     *         },
+                     *         {
+                     *           "kind": "ticket",
+                     *           "id": "report-22",
+                     *           "queue": "reports",
+                     *           "state": "invalidated",
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "heldBy": null,
+                     *           "endedAt": "2026-11-21T09:30:00.000Z",
+                     *           "endedBy": "platform"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["FoundItem"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getFigures: {
+        parameters: {
+            query: {
+                /** @example ticket */
+                kind: "ticket" | "job" | "case" | "task";
+                /**
+                 * @description A queue, topic, court or `gid_…`; left out: all of the kind
+                 * @example reports
+                 */
+                queue?: string;
+                /** @description Left out: a day before `to` */
+                from?: string;
+                /** @description Left out: now */
+                to?: string;
+                /**
+                 * @description Seconds; at most 500 points. Left out: about 288 of them
+                 * @example 21600
+                 */
+                step?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kind": "ticket",
+                     *       "queue": "reports",
+                     *       "from": "2026-11-20T09:30:00.000Z",
+                     *       "to": "2026-11-21T09:30:00.000Z",
+                     *       "stepSeconds": 21600,
+                     *       "series": {
+                     *         "delayed": [
+                     *           0,
+                     *           0,
+                     *           0,
+                     *           0
+                     *         ],
+                     *         "waiting": [
+                     *           1,
+                     *           1,
+                     *           1,
+                     *           1
+                     *         ],
+                     *         "held": [
+                     *           1,
+                     *           1,
+                     *           1,
+                     *           1
+                     *         ],
+                     *         "buried": [
+                     *           0,
+                     *           0,
+                     *           0,
+                     *           0
+                     *         ],
+                     *         "oldestWaitingSeconds": [
+                     *           13,
+                     *           13,
+                     *           13,
+                     *           13
+                     *         ],
+                     *         "failedDeliveries": [
+                     *           0,
+                     *           0,
+                     *           0,
+                     *           0
+                     *         ],
+                     *         "added": [
+                     *           6,
+                     *           6,
+                     *           6,
+                     *           6
+                     *         ],
+                     *         "handedOut": [
+                     *           3,
+                     *           3,
+                     *           3,
+                     *           3
+                     *         ],
+                     *         "settled": [
+                     *           2,
+                     *           2,
+                     *           2,
+                     *           2
+                     *         ],
+                     *         "invalidated": [
+                     *           2,
+                     *           2,
+                     *           2,
+                     *           2
+                     *         ],
+                     *         "expired": [
+                     *           0,
+                     *           0,
+                     *           0,
+                     *           0
+                     *         ],
+                     *         "dead": [
+                     *           0,
+                     *           0,
+                     *           0,
+                     *           0
+                     *         ],
+                     *         "leaseExpiries": [
+                     *           0,
+                     *           0,
+                     *           0,
+                     *           0
+                     *         ],
+                     *         "votes": [
+                     *           null,
+                     *           null,
+                     *           null,
+                     *           null
+                     *         ],
+                     *         "wasted": [
+                     *           null,
+                     *           null,
+                     *           null,
+                     *           null
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Figures"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPeopleFigures: {
+        parameters: {
+            query?: {
+                /** @example ticket */
+                kind?: "ticket" | "case";
+                /**
+                 * @description A queue or, required, a court
+                 * @example reports
+                 */
+                queue?: string;
+                person?: string;
+                /** @description Left out: a day before `to` */
+                from?: string;
+                /** @description Left out: now */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-11-20T09:30:00.000Z",
+                     *       "to": "2026-11-21T09:30:00.000Z",
+                     *       "partial": false,
+                     *       "coveredFrom": "2026-11-20T09:30:00.000Z",
+                     *       "reviewers": [
+                     *         {
+                     *           "person": "anna",
+                     *           "decisions": 1,
+                     *           "medianHandlingSeconds": 14.2,
+                     *           "skips": 0,
+                     *           "releases": 0,
+                     *           "expiries": 0
+                     *         }
+                     *       ],
+                     *       "jurors": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["People"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getLateness: {
+        parameters: {
+            query: {
+                /** @example ticket */
+                kind: "ticket" | "job";
+                /** @example reports */
+                queue?: string;
+                /** @description Left out: a day before `to` */
+                from?: string;
+                /** @description Left out: now */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-11-20T09:30:00.000Z",
+                     *       "to": "2026-11-21T09:30:00.000Z",
+                     *       "partial": false,
+                     *       "coveredFrom": "2026-11-20T09:30:00.000Z",
+                     *       "handedOut": 3,
+                     *       "p50": 0.8,
+                     *       "p99": 2.1,
+                     *       "max": 2.1,
+                     *       "buckets": [
+                     *         {
+                     *           "fromSeconds": 0,
+                     *           "toSeconds": 1,
+                     *           "count": 2
+                     *         },
+                     *         {
+                     *           "fromSeconds": 1,
+                     *           "toSeconds": null,
+                     *           "count": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Lateness"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                /** @example delivered */
+                state?: "pending" | "delivered" | "failed";
+                /** @example case */
+                kind?: "ticket" | "job" | "case" | "task" | "review";
+                queue?: string;
+                /** @description Of the URL, with its port unless that is the protocol's own */
+                host?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "n": 1,
+                     *           "type": "case.invalidated",
+                     *           "version": 26,
+                     *           "url": "https://platform.example/judgements",
+                     *           "state": "delivered",
+                     *           "attempts": 1,
+                     *           "status": 204,
+                     *           "error": null,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "updatedAt": "2026-11-21T09:30:00.000Z",
+                     *           "nextAttemptAt": null,
+                     *           "kind": "case",
+                     *           "itemId": "dispute-5",
+                     *           "queue": "disputes"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["ListedDelivery"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeliverDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ticket */
+                kind: "ticket" | "job" | "case" | "task" | "review";
+                /** @example report-20 */
+                itemId: string;
+                /** @example 1 */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: it is kept, and will be done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "n": 1,
+                     *       "type": "ticket.decided",
+                     *       "version": 12,
+                     *       "url": "https://platform.example/verdicts",
+                     *       "state": "pending",
+                     *       "attempts": 1,
+                     *       "status": 204,
+                     *       "error": null,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:30:00.000Z",
+                     *       "nextAttemptAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readFeed: {
+        parameters: {
+            query?: {
+                /** @description The position behind which to read */
+                after?: number;
+                /**
+                 * @description How many events at most; left out: 1000, and with `follow` no end
+                 * @example 3
+                 */
+                limit?: number;
+                /** @description Stay, and send events as they come */
+                follow?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "seq": 1,
+                     *       "id": "ticket/report-17/1",
+                     *       "kind": "ticket",
+                     *       "itemId": "report-17",
+                     *       "type": "created",
+                     *       "actor": "platform",
+                     *       "at": "2026-11-21T09:30:00.000Z",
+                     *       "data": {
+                     *         "state": "ready"
+                     *       }
+                     *     }
+                     */
+                    "application/x-ndjson": components["schemas"]["FeedEvent"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    openStream: {
+        parameters: {
+            query?: {
+                reviewer?: string;
+                juror?: string;
+                /** @example reports */
+                queue?: string;
+                ticket?: string;
+                /** @description Instead of the header Last-Event-ID */
+                lastEventId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example retry: 1000
+                     *
+                     *     id: 42
+                     *
+                     *     id: 42
+                     *     event: available
+                     *     data: {"queue":"reports"}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addStreamTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ticket": "st_Qe7wRt1yUi4oPa9sDf2gHj6kLz0xCv3bNm8QwErTyUi",
+                     *       "expiresAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        ticket: string;
+                        expiresAt: string;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "open": false,
+                     *       "role": "admin",
+                     *       "subject": null,
+                     *       "queues": null,
+                     *       "name": "platform",
+                     *       "expiresAt": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "docket_9f3c1a7be204_Zk1uT3xQm8rVb5cLy2pWd7sNf0hJg4aEi6oKtUvXzMw"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SignIn"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "open": false,
+                     *       "role": "reviewer",
+                     *       "subject": "anna",
+                     *       "queues": [
+                     *         "reports",
+                     *         "harassment"
+                     *       ],
+                     *       "name": "anna",
+                     *       "expiresAt": "2026-11-21T21:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "9f3c1a7be204",
+                     *           "name": "anna",
+                     *           "role": "reviewer",
+                     *           "subject": "anna",
+                     *           "queues": [
+                     *             "reports",
+                     *             "harassment"
+                     *           ],
+                     *           "expiresAt": null,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "revokedAt": null
+                     *         },
+                     *         {
+                     *           "id": "4b7d20c9e1f3",
+                     *           "name": "platform",
+                     *           "role": "admin",
+                     *           "subject": null,
+                     *           "queues": null,
+                     *           "expiresAt": null,
+                     *           "createdAt": "2026-11-21T09:30:00.000Z",
+                     *           "revokedAt": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Key"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "reviewer",
+                 *       "subject": "anna",
+                 *       "queues": [
+                 *         "reports",
+                 *         "harassment"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewKey"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "9f3c1a7be204",
+                     *       "name": "anna",
+                     *       "role": "reviewer",
+                     *       "subject": "anna",
+                     *       "queues": [
+                     *         "reports",
+                     *         "harassment"
+                     *       ],
+                     *       "expiresAt": null,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "revokedAt": null,
+                     *       "key": "docket_9f3c1a7be204_Zk1uT3xQm8rVb5cLy2pWd7sNf0hJg4aEi6oKtUvXzMw"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MadeKey"];
+                };
+            };
+            400: components["responses"]["BrokenBody"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 9f3c1a7be204 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "9f3c1a7be204",
+                     *       "name": "anna",
+                     *       "role": "reviewer",
+                     *       "subject": "anna",
+                     *       "queues": [
+                     *         "reports",
+                     *         "harassment"
+                     *       ],
+                     *       "expiresAt": null,
+                     *       "createdAt": "2026-11-21T09:30:00.000Z",
+                     *       "revokedAt": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getLiveness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "ok";
+                    };
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReadiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok",
+                     *       "postgres": "ok",
+                     *       "schema": "ok",
+                     *       "temporal": "ok"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "ok" | "degraded";
+                        /** @enum {string} */
+                        postgres: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
+                        /** @enum {string} */
+                        schema: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
+                        /** @enum {string} */
+                        temporal: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
+                    };
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "unavailable",
+                     *       "postgres": "unreachable",
+                     *       "schema": "unknown",
+                     *       "temporal": "ok"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "unavailable";
+                        /** @enum {string} */
+                        postgres: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
+                        /** @enum {string} */
+                        schema: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
+                        /** @enum {string} */
+                        temporal: "ok" | "unreachable" | "outdated" | "too_new" | "unknown";
+                    };
+                };
+            };
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example # HELP docket_waiters Long polls
+                     *     # TYPE docket_waiters gauge
+                     *     docket_waiters 2
+                     */
+                    "text/plain; version=0.0.4; charset=utf-8": string;
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listNodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "host-1-4711",
+                     *           "url": "http://127.0.0.1:3000",
+                     *           "seenAt": "2026-11-21T09:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        items: {
+                            id: string;
+                            url: string | null;
+                            seenAt: string;
+                        }[];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+}

@@ -1,6 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,10 +23,12 @@ export interface Kit {
   command: string[];
   /** Where a program has to be to find the client. */
   dir: string;
-  /** `mjs`, `py`, `php`: of programs, and of test/support/clients/program.*. */
+  /** `mjs`, `py`, `php`: of programs, and of test/support/clients/program*. */
   extension: string;
-  /** The README's examples as they stand there, of a consumer and of a puller. */
+  /** The README's examples as they stand there. */
   examples: string[];
+  /** Instead of `command` for an example that is a page and no server: serves the file at this port. */
+  serve?(file: string, port: number): string[];
 }
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -31,7 +43,9 @@ function kit(name: string, fence: string, extension: string, command: string[]):
   const examples = [...fences].map(([, example = '']) => example);
   const dir = mkdtempSync(join(tmpdir(), `docket-${name}-`));
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
-  copyFileSync(join(import.meta.dirname, `program.${extension}`), join(dir, `program.${extension}`));
+  for (const file of readdirSync(import.meta.dirname))
+    if (file.startsWith('program') && file.endsWith(`.${extension}`))
+      copyFileSync(join(import.meta.dirname, file), join(dir, file));
   return { command, dir, extension, examples };
 }
 
@@ -43,6 +57,9 @@ export function typescriptKit(): Kit {
   copyFileSync(client('typescript', 'package.json'), join(installed, 'package.json'));
   const tsc = client('typescript', 'node_modules', '.bin', 'tsc');
   run(tsc, ['-p', client('typescript'), '--outDir', join(installed, 'dist')]);
+  // what it and the README's examples need
+  for (const name of ['standardwebhooks', 'pg'])
+    symlinkSync(join(root, 'node_modules', name), join(made.dir, 'node_modules', name), 'dir');
   return made;
 }
 
@@ -72,7 +89,7 @@ export function pythonKit(cacheDir: string): Kit {
   return kit('python', 'python', 'py', [python, '-B']);
 }
 
-const PHP_PACKAGES = ['php-cli', 'php-curl', 'php-guzzlehttp-guzzle'];
+const PHP_PACKAGES = ['php-cli', 'php-curl', 'php-guzzlehttp-guzzle', 'php-sqlite3', 'php-pgsql'];
 const PHP_LIBRARIES = '/usr/share/php/GuzzleHttp/autoload.php';
 
 /** Debian's PHP and Guzzle, installed if need be; undefined where that can't be done and nobody insists. */
@@ -100,13 +117,16 @@ spl_autoload_register(function (string $class): void {
 });
 `,
   );
-  return made;
+  return { ...made, serve: (file, port) => ['php', '-S', `127.0.0.1:${port}`, file] };
 }
 
 function hasPhp(): boolean {
   try {
     const modules = execFileSync('php', ['-m'], { encoding: 'utf8' }).toLowerCase().split('\n');
-    return ['curl', 'pcntl', 'posix'].every((m) => modules.includes(m)) && existsSync(PHP_LIBRARIES);
+    return (
+      ['curl', 'pcntl', 'posix', 'pdo_sqlite', 'pdo_pgsql'].every((m) => modules.includes(m)) &&
+      existsSync(PHP_LIBRARIES)
+    );
   } catch {
     return false;
   }

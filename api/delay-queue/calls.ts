@@ -1,0 +1,101 @@
+import { SMALL_BODY } from '../../contract/common.ts';
+import type { Item } from '../../contract/items.ts';
+import { JobParam, NewJob, Topic } from '../../contract/jobs.ts';
+import { isFinal, stateWord } from '../../domain/items.ts';
+import { bodyBytes, bodyOfBytes } from '../../domain/jobs.ts';
+import { Problem } from '../../services/problems.ts';
+import type { DialectCall } from '../dialects.ts';
+import { problemOf } from '../endpoint.ts';
+import { done, Refused, SAYS } from './answers.ts';
+import { numberOf, sentOf, textOf } from './sent.ts';
+
+const MAX_DELAY = 2 ** 31;
+const MAX_TTR = 86_400;
+/** Its answer comes after 178 s at most: its clients' time-out is 180 s. */
+const WAIT_SECONDS = 178;
+const MOST_TOPICS = 100;
+const DEFAULT_PRIORITY = 1024;
+
+/** As histories name a caller: the API has no keys. */
+const actorOf = ({ incoming }: DialectCall) => `delay-queue ${incoming.socket.remoteAddress}`;
+
+export async function push(call: DialectCall) {
+  const sent = sentOf(await call.body(SMALL_BODY));
+  const [id, topic] = [textOf(sent, 'id').trim(), textOf(sent, 'topic').trim()];
+  const [delay, ttr, body] = [numberOf(sent, 'delay'), numberOf(sent, 'ttr'), textOf(sent, 'body')];
+  if (id === '') throw new Refused(SAYS.noId);
+  if (topic === '') throw new Refused(SAYS.noTopic);
+  if (delay <= 0 || delay > MAX_DELAY) throw new Refused(SAYS.delay);
+  if (ttr <= 0 || ttr > MAX_TTR) throw new Refused(SAYS.ttr);
+  const job = { topic, id, delay, TTR: ttr, body: bodyOfBytes(Buffer.from(body)), priority: DEFAULT_PRIORITY };
+  const checked = NewJob.safeParse(job);
+  if (!checked.success) throw new Refused(problemOf(checked.error, 'job').message);
+  const { item } = await refusing(call.api.services.jobs.add(checked.data, actorOf(call)));
+  // to say that it was added would lose it: an id stands for one job for ever
+  if (isFinal(item.state)) throw new Refused(`job ${id} is ${stateWord('job', item.state)}: push it with another id`);
+  return done(null, SAYS.added);
+}
+
+/** Jobs of the first topic go first. */
+export async function pop(call: DialectCall) {
+  const sent = sentOf(await call.body(SMALL_BODY));
+  const names = textOf(sent, 'topic').split(',');
+  const topics = [...new Set(names.map((name) => name.trim()).filter((name) => name !== ''))];
+  if (topics.length === 0) throw new Refused(SAYS.noTopics);
+  if (topics.length > MOST_TOPICS) throw new Refused(`topic: a pop may name ${MOST_TOPICS} at most`);
+  for (const topic of topics) {
+    const checked = Topic.safeParse(topic);
+    if (!checked.success) throw new Refused(problemOf(checked.error, 'topic').message);
+  }
+  const request = { topics, count: 1, waitSeconds: WAIT_SECONDS, holder: actorOf(call), signal: call.signal };
+  const [job] = await call.api.services.jobs.popInOrder(request, null);
+  return done(job ? { id: job.id, body: bodyText(job) } : null);
+}
+
+/** Whoever has it reserved. That there is no such job, or no more, is fine. */
+export async function finish(call: DialectCall) {
+  const id = await idOf(call);
+  if (id !== undefined) await orNone(call.api.services.jobs.finish(id, null, actorOf(call)));
+  return done();
+}
+
+export async function end(call: DialectCall) {
+  const id = await idOf(call);
+  if (id !== undefined) await orNone(call.api.services.jobs.remove(id, actorOf(call), true));
+  return done();
+}
+
+export async function get(call: DialectCall) {
+  const id = await idOf(call);
+  const job = id === undefined ? undefined : await orNone(call.api.services.jobs.get(id));
+  if (!job || isFinal(job.state)) return done();
+  const { queue: topic, available_at: due, lease_seconds: ttr } = job;
+  return done({ topic, id: job.id, delay: Math.floor(due.getTime() / 1000), ttr, body: bodyText(job) });
+}
+
+/** Undefined: no job can be called that. @throws Refused where there is none */
+async function idOf(call: DialectCall): Promise<string | undefined> {
+  const id = textOf(sentOf(await call.body(SMALL_BODY)), 'id').trim();
+  if (id === '') throw new Refused(SAYS.noId);
+  return JobParam.safeParse({ id }).success ? id : undefined;
+}
+
+/** Bytes that are no text stay the JSON that stands for them. */
+function bodyText({ body }: Item): string {
+  const bytes = bodyBytes(body);
+  const text = bytes.toString();
+  return Buffer.from(text).equals(bytes) ? text : JSON.stringify(body);
+}
+
+/** What the services say of a job that can't be is an answer here. */
+const refusing = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    if (error instanceof Problem && error.status < 429) throw new Refused(error.message);
+    throw error;
+  });
+
+const orNone = <T>(found: Promise<T>): Promise<T | undefined> =>
+  found.catch((error: unknown) => {
+    if (error instanceof Problem && error.code === 'not_found') return undefined;
+    throw error;
+  });

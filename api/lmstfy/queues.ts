@@ -1,0 +1,25 @@
+import { Problem } from '../../services/problems.ts';
+import type { Outcome } from '../frame.ts';
+import type { LmstfyCall } from './call.ts';
+import { peeked } from './jobs.ts';
+
+/** The job that would be handed out next. */
+export async function peekQueue(call: LmstfyCall): Promise<Outcome> {
+  const answer = await peeked(call, await call.api.services.jobs.first(call.topic, 'ready'));
+  if (!answer) throw new Problem('not_found', 'the queue is empty');
+  return answer;
+}
+
+/** How many jobs could be handed out. */
+export async function size({ api, namespace, queue, topic }: LmstfyCall): Promise<Outcome> {
+  const { ready = 0 } = await api.services.topics.countsOf(topic);
+  return { status: 200, body: { namespace, queue, size: ready } };
+}
+
+/** Deletes what could be handed out; what is delayed, reserved or buried stays, as in lmstfy. */
+export async function destroy({ api, topic, actor }: LmstfyCall): Promise<Outcome> {
+  // as many as there are now: others may add more than one call can delete
+  const { ready = 0 } = await api.services.topics.countsOf(topic);
+  await api.services.jobs.clear(topic, 'ready', ready, actor);
+  return { status: 204, body: null };
+}

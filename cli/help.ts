@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import { type Setting, settingTexts } from '../runtime/config.ts';
+
+const WIDTH = 80;
+
+/** What the help of a command says besides its options. */
+export interface Guide {
+  /** A few words, for the list of all commands. */
+  summary: string;
+  /** Lines are joined, paragraphs stay. */
+  description: string;
+  /** Environment variables that it reads. */
+  reads?: readonly Setting[];
+  /** Command lines, each with what it does. */
+  examples: readonly (readonly [line: string, does: string])[];
+}
+
+/** The command line that leads to a command: `docket key create`. */
+export const pathOf = (command: Command): string =>
+  command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+
+/** Gives a command its help, and errors that begin with its own name. */
+export function guide(command: Command, { summary, description, reads = [], examples }: Guide): Command {
+  const path = pathOf(command);
+  return command
+    .summary(summary)
+    .description(description.replaceAll(/(?<!\n)\n(?!\n)/g, ' '))
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, `${path}:`)) })
+    .showHelpAfterError(`Run ${path} --help to see how it is used.`)
+    .addHelpText('after', () => `\n${environment(command, reads)}Examples:\n${examples.map(example).join('\n')}`);
+}
+
+function environment(command: Command, reads: readonly Setting[]): string {
+  if (reads.length === 0) return '';
+  const texts = settingTexts();
+  const help = command.createHelp();
+  help.prepareContext({ helpWidth: process.stdout.columns || WIDTH });
+  const width = Math.max(...reads.map((name) => name.length));
+  const lines = reads.map((name) => help.formatItem(name, width, texts[name], help));
+  return `Environment:\n${lines.join('\n')}\n\n`;
+}
+
+const example = ([line, does]: readonly [string, string]) => `  # ${does}\n  ${line}`;

@@ -1,0 +1,237 @@
+import { readFileSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import { ROLES } from '../contract/roles.ts';
+import { type Config, readConfig, type Setting } from '../runtime/config.ts';
+import type { ExportOptions } from './export.ts';
+import { type Guide, guide, pathOf } from './help.ts';
+import type { NewKeyOptions } from './keys.ts';
+import { Misused } from './misused.ts';
+
+const STORES: Setting[] = ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];
+const OWN_SERVERS: Setting[] = ['DOCKET_DATA', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'TEMPORAL_CLI'];
+const API: Setting[] = [
+  ...(['PORT', 'HOST', 'DOCKET_AUTH', 'DOCKET_PUBLIC_URL', 'BEANSTALKD_PORT', 'BEANSTALKD_HOST'] as const),
+  ...([
+    'BEANSTALKD_OPEN',
+    'LMSTFY_PORT',
+    'LMSTFY_HOST',
+    'DELAY_QUEUE_PORT',
+    'DELAY_QUEUE_HOST',
+    'DELAY_QUEUE_OPEN',
+  ] as const),
+  ...(['TEMPORAL_UI_URL', 'DOCKET_TEMPORAL_MAX_ID_BYTES', 'DOCKET_AUDIT_SKEW_SECONDS'] as const),
+  ...(['DOCKET_MAX_ROTATIONS', 'DOCKET_MAX_CALLS', 'DOCKET_IMAGE_HOSTS'] as const),
+];
+const WORKER: Setting[] = [
+  ...(['DOCKET_PUBLISH_CONCURRENCY', 'DOCKET_PUBLISH_IDLE_PER_SECOND', 'DOCKET_PUBLISH_BUSY_PER_SECOND'] as const),
+  ...(['DOCKET_WAITING_WORKFLOWS', 'DOCKET_SKIP_ENDED_SECONDS'] as const),
+];
+const BOTH: Setting[] = [
+  ...(['DOCKET_ALLOW_PRIVATE_CALLBACKS', 'DOCKET_PACEMAKER', 'DOCKET_RETENTION_DAYS'] as const),
+  ...(['DOCKET_CACHE', 'DOCKET_POOL', 'LOG_LEVEL'] as const),
+];
+/** A database of one's own, or that of a `docket start` on this machine. */
+const DATABASE: Setting[] = ['DATABASE_URL', 'DOCKET_DATA'];
+
+/** All of `docket`. A command's code is loaded when it runs, so help and mistakes load neither Temporal nor pg. */
+export function createProgram(): Command {
+  const program = new Command('docket')
+    .version(version(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help and do nothing else')
+    .helpCommand('help [command]', 'print the help of a command')
+    .exitOverride();
+  guide(program, {
+    summary: '',
+    description: `Hands items of work to people and programs, on PostgreSQL and Temporal.
+
+docket COMMAND --help has the options, environment variables and examples of a command.`,
+    examples: [
+      ['docket start', 'everything on this machine; the console is at http://127.0.0.1:3000'],
+      ['npx docket start', 'the same in a checkout, as npm start'],
+    ],
+  });
+  program.addHelpText('after', '\nExit codes: 0 done or stopped, 1 failed, 2 the command line cannot be understood.');
+  addProcesses(program);
+  addStores(program);
+  addKeys(program);
+  addExport(program);
+  return program;
+}
+
+/** Of the package: beside cli/ in a checkout, in dist/ and in the image. */
+function version(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+type Run = (config: Config, ...given: never[]) => Promise<void>;
+
+/**
+ * A command that runs `load`'s function with the environment, its arguments and its options. What it throws is printed in a line
+ * or few.
+ */
+function add(parent: Command, name: string, help: Guide, load: () => Promise<Run>): Command {
+  const command = guide(parent.command(name), help);
+  return command.action(async (...given: unknown[]) => {
+    try {
+      const config = readConfig(process.env);
+      const run = (await load()) as (config: Config, ...given: unknown[]) => Promise<void>;
+      // the last one is the command
+      await run(config, ...given.slice(0, -1));
+    } catch (error) {
+      const { message } = error as Error;
+      if (error instanceof Misused) command.error(`error: ${message}`, { exitCode: 2 });
+      console.error(`${pathOf(command)}: ${message || String(error)}`);
+      if (process.env.LOG_LEVEL === 'debug') console.error(error);
+      process.exit(1);
+    }
+  });
+}
+
+function addProcesses(program: Command): void {
+  const run = (what: 'start' | 'api' | 'worker') => async (): Promise<Run> => {
+    const { run } = await import('./run.ts');
+    return (config) => run(what, config);
+  };
+  const servers = 'DATABASE_URL=postgres://docket:secret@db/docket TEMPORAL_ADDRESS=temporal:7233';
+  const start: Guide = {
+    summary: 'run everything on this machine: PostgreSQL, Temporal, worker and API',
+    description: `Runs all of Docket until SIGTERM or Ctrl-C: PostgreSQL and Temporal, unless
+DATABASE_URL and TEMPORAL_ADDRESS name servers of yours, the migrations, the worker
+and the API with the console. The data is in the folder DOCKET_DATA.`,
+    reads: [...STORES, ...OWN_SERVERS, ...API, ...WORKER, ...BOTH],
+    examples: [
+      ['docket start', 'with all defaults'],
+      ['PORT=3001 TEMPORAL_PORT=0 TEMPORAL_UI_PORT=0 DOCKET_DATA=.docket-2 docket start', 'a second one beside it'],
+      [`${servers} docket start`, 'worker and API on servers of yours'],
+    ],
+  };
+  add(program, 'start', start, run('start'));
+  const api: Guide = {
+    summary: 'run an API process, on servers of yours',
+    description: `Runs the API with the console until SIGTERM or Ctrl-C. It keeps no state: run as
+many as you want. The schema must be up to date (docket migrate). While Temporal
+is away it hands out work all the same.`,
+    reads: [...STORES, ...API, ...BOTH],
+    examples: [[`${servers} docket api`, 'an API on port 3000']],
+  };
+  add(program, 'api', api, run('api'));
+  const worker: Guide = {
+    summary: 'run a worker process, on servers of yours',
+    description: `Runs a worker until SIGTERM or Ctrl-C: it publishes what has happened to the
+workflows, runs these, and delivers outcomes. It keeps no state: run as many as
+you want. The schema must be up to date (docket migrate).`,
+    reads: [...STORES, ...WORKER, ...BOTH],
+    examples: [[`${servers} docket worker`, 'a worker']],
+  };
+  add(program, 'worker', worker, run('worker'));
+}
+
+function addStores(program: Command): void {
+  const migrate: Guide = {
+    summary: 'bring the schema of DATABASE_URL up to date, and register what Temporal needs',
+    description: `Applies the migrations that are new, each in a transaction, and with
+TEMPORAL_ADDRESS registers the search attribute docketQueue. It may be repeated.
+It changes nothing where a later version of Docket has migrated the database.`,
+    reads: STORES,
+    examples: [
+      ['DATABASE_URL=postgres://docket:secret@db/docket docket migrate', 'the database only'],
+      ['DATABASE_URL=… TEMPORAL_ADDRESS=temporal:7233 docket migrate', 'both'],
+    ],
+  };
+  add(program, 'migrate', migrate, async () => (await import('./migrate.ts')).migrateCommand);
+  const reconcile: Guide = {
+    summary: 'put back what Temporal has lost, after a restore',
+    description: `Marks all items, schedules and deliveries that need something in Temporal;
+running processes publish them again. It may be repeated and interrupted.
+Needed only after a restore that Docket cannot notice, see docs/operations.md.`,
+    reads: DATABASE,
+    examples: [
+      ['docket reconcile', 'of the docket start that has its data in .docket'],
+      ['DATABASE_URL=postgres://docket:secret@db/docket docket reconcile', 'of servers of yours'],
+    ],
+  };
+  add(program, 'reconcile', reconcile, async () => (await import('./reconcile.ts')).reconcileCommand);
+}
+
+function addKeys(program: Command): void {
+  const key = guide(program.command('key'), {
+    summary: 'create, list and revoke API keys',
+    description: 'API keys of DATABASE_URL, or of the docket start on this machine.',
+    examples: [['docket key create --role admin', 'a key that may do everything']],
+  });
+  const create: Guide = {
+    summary: 'create a key and print it, this once',
+    description: 'Creates an API key and prints it. Only its hash is kept, so it cannot be shown again.',
+    reads: DATABASE,
+    examples: [
+      ['docket key create --role admin', 'may do everything'],
+      ['docket key create --role reviewer --subject anna', 'for a reviewer, who acts as anna'],
+      [
+        "docket key create --role agent --queues 'reports,urgent-*' --expires 2027-01-31T00:00:00Z",
+        'bound, for a time',
+      ],
+    ],
+  };
+  const role = new Option('--role <role>', 'what it may do').choices(ROLES).makeOptionMandatory();
+  add(key, 'create', create, async () => {
+    const { createKey } = await import('./keys.ts');
+    return (config, options: NewKeyOptions) => createKey(config, options);
+  })
+    .addOption(role)
+    .option('--subject <name>', 'who a reviewer key speaks for')
+    .option('--name <name>', 'how events name it (default: its subject, else its role)')
+    .option('--queues <names>', 'where it may act: names, or prefixes with *, by commas (default: everywhere)')
+    .option('--expires <time>', 'when it ends, as 2027-01-31T00:00:00Z (default: never)');
+  const list: Guide = {
+    summary: 'list all keys, oldest first',
+    description: 'Prints a line for each key: its id, role, subject, name and times.',
+    reads: DATABASE,
+    examples: [['docket key list', 'all of them, revoked ones too']],
+  };
+  add(key, 'list', list, async () => {
+    const { listKeys } = await import('./keys.ts');
+    return (config) => listKeys(config);
+  });
+  const revoke: Guide = {
+    summary: 'end a key, within a second everywhere',
+    description: 'Ends a key, within a second on all processes.',
+    reads: DATABASE,
+    examples: [['docket key revoke 1f0c2a9b7d34', 'ends the key of this id']],
+  };
+  add(key, 'revoke', revoke, async () => {
+    const { revokeKey } = await import('./keys.ts');
+    return (config, id: string) => revokeKey(config, id);
+  }).argument('<id>', 'its id, as docket key list shows it');
+}
+
+function addExport(program: Command): void {
+  const guideOfExport: Guide = {
+    summary: 'copy the feed of a running server to a file, PostgreSQL or Elasticsearch',
+    description: `Copies the feed of a running server, from the target's position to the end.
+Stopped at any moment and started again, it misses no event and copies none twice.`,
+    reads: ['PORT', 'DOCKET_KEY'],
+    examples: [
+      ['docket export --to file --file events.ndjson', 'to a file, once'],
+      ['docket export --to postgres --url postgres://me@warehouse/events --follow', 'to a table, until it is stopped'],
+      ['docket export --to elasticsearch --url https://me:secret@search:9200 --follow', 'to an index'],
+    ],
+  };
+  const to = new Option('--to <target>', 'where to').choices(['file', 'postgres', 'elasticsearch']);
+  add(program, 'export', guideOfExport, async () => {
+    const { exportCommand } = await import('./export.ts');
+    return (config, options: ExportOptions) => exportCommand(config, options);
+  })
+    .addOption(to.makeOptionMandatory())
+    .option('--from <url>', 'the server (default: http://127.0.0.1:PORT)')
+    .option('--key <key>', "a producer's API key (default: DOCKET_KEY)")
+    .option('--follow', 'keep it running at the end, until SIGTERM or Ctrl-C')
+    .optionsGroup('To a file, as newline-delimited JSON:')
+    .option('--file <path>', 'appended to')
+    .optionsGroup('To PostgreSQL, Elasticsearch or OpenSearch:')
+    .option('--url <url>', 'postgres://user@host/database, or https://user:password@host:9200')
+    .optionsGroup('To PostgreSQL:')
+    .option('--table <name>', 'made if it is missing, as is NAME_position (default: docket_event)')
+    .optionsGroup('To Elasticsearch or OpenSearch:')
+    .option('--index <name>', 'made if it is missing, as is NAME-position (default: docket-events)');
+}

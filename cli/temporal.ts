@@ -1,0 +1,52 @@
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import type { Config } from '../runtime/config.ts';
+
+/** The SDK's. */
+const DEFAULT_ADDRESS = 'localhost:7233';
+/** What the server says to a caller that it does not know, or not well enough. */
+const REJECTED = /unauthenticated|unauthorized|permission.?denied/i;
+const NO_NAMESPACE = /namespace \S+ is not found/i;
+
+/**
+ * `TEMPORAL_*` as every Temporal program reads it.
+ * @param own the address of the server of our own, which is used before all others
+ * @throws Error where these settings cannot be read
+ */
+export function temporalOptions(config: Pick<Config, 'temporalNamespace'>, own: string | undefined) {
+  try {
+    const { connectionOptions, namespace } = loadClientConnectConfig();
+    const address = own ?? connectionOptions.address ?? DEFAULT_ADDRESS;
+    return { connection: { ...connectionOptions, address }, namespace: namespace ?? config.temporalNamespace };
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new Error(`TEMPORAL_*: these settings cannot be read: ${why}; correct them`, { cause: error });
+  }
+}
+
+type TemporalOptions = ReturnType<typeof temporalOptions>;
+
+/** Whether Temporal answers that it does not have the namespace. */
+export const isWithoutNamespace = (error: unknown): boolean => NO_NAMESPACE.test((error as Error).message);
+
+/** Why Temporal cannot be used, in a line for the terminal that names the setting. */
+export function temporalFailure(error: unknown, { connection: { address }, namespace }: TemporalOptions): Error {
+  const say = (text: string) => new Error(text, { cause: error });
+  const why = reasonOf(error);
+  if (isWithoutNamespace(error))
+    return say(
+      `TEMPORAL_NAMESPACE: Temporal at ${address} has no namespace ${namespace}; create it ` +
+        `(temporal operator namespace create --namespace ${namespace}), or correct TEMPORAL_NAMESPACE`,
+    );
+  if (REJECTED.test(why))
+    return say(`TEMPORAL_API_KEY, TEMPORAL_TLS_*: Temporal at ${address} rejects this process (${why}); correct them`);
+  return say(`TEMPORAL_ADDRESS: cannot reach Temporal at ${address} (${why}); start it, or correct TEMPORAL_ADDRESS`);
+}
+
+/** The innermost cause says most, of a status of gRPC its message. */
+function reasonOf(error: unknown): string {
+  const { message = String(error), details, cause } = error as Error & { details?: string };
+  if (cause instanceof Error) return reasonOf(cause);
+  if (/connection refused|ECONNREFUSED/i.test(message)) return 'connection refused';
+  const said = /message: "([^"]*)"/.exec(message)?.[1];
+  return said || details || (message.split('\n')[0] ?? '');
+}

@@ -1,0 +1,145 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { docket, type Ended, folder, ROOT, run } from '../support/cli.ts';
+import { lastingPort } from '../support/ports.ts';
+
+// a program for each call, and machines that are shared stall for seconds
+vi.setConfig({ testTimeout: 200_000 });
+
+/** The names under `Commands:` of a help text. */
+const commandsIn = (help: string) =>
+  [...(/^Commands:\n((?: {2}.*\n)+)/m.exec(help)?.[1] ?? '').matchAll(/^ {2}(\w+)/gm)]
+    .map(([, name = '']) => name)
+    .filter((name) => name !== 'help');
+
+/** Prints at the end which of these packages the program has loaded. */
+const PRELOAD = `
+import { createRequire } from 'node:module';
+import { writeSync } from 'node:fs';
+process.on('exit', () => {
+  const files = Object.keys(createRequire(import.meta.url).cache).join(' ');
+  for (const name of ['commander', 'pg', '@temporalio'])
+    if (files.includes('/node_modules/' + name + '/')) writeSync(2, 'loaded ' + name + '\\n');
+});`;
+
+describe('help', () => {
+  const port = { value: 0 };
+  const data = join(folder, 'data');
+  const helps = new Map<string, Ended>();
+
+  beforeAll(async () => {
+    port.value = await lastingPort();
+    const preload = join(folder, 'preload.mjs');
+    writeFileSync(preload, PRELOAD);
+    const env = { DOCKET_DATA: data, PORT: String(port.value), NODE_OPTIONS: `--import ${preload}` };
+    const look = async (path: string[]): Promise<void> => {
+      const help = await docket([...path, '--help'], env);
+      helps.set(path.join(' '), help);
+      await Promise.all(commandsIn(help.stdout).map((name) => look([...path, name])));
+    };
+    await look([]);
+  }, 120_000);
+
+  test('every command has one, with a description, its options, its environment and examples', () => {
+    expect([...helps.keys()].sort()).toEqual(
+      [
+        '',
+        'api',
+        'export',
+        'key',
+        'key create',
+        'key list',
+        'key revoke',
+        'migrate',
+        'reconcile',
+        'start',
+        'worker',
+      ].sort(),
+    );
+    for (const [path, { code, stdout, stderr }] of helps) {
+      expect([path, code, stderr.replaceAll(/^loaded .*\n/gm, '')]).toEqual([path, 0, '']);
+      const line = `docket${path && ` ${path}`}`;
+      expect(stdout).toMatch(new RegExp(`^Usage: ${line}( \\S+)*\n\n\\S.*\n`));
+      expect(stdout).toMatch(/^ {2}-h, --help +print this help and do nothing else$/m);
+      expect(stdout).toMatch(new RegExp(`^Examples:\n {2}# .+\n {2}.*${line} ?`, 'm'));
+      for (const text of stdout.split('\n')) expect(text.length, text).toBeLessThanOrEqual(120);
+    }
+    expect(helps.get('key create')?.stdout).toMatch(/"producer",\s+"reviewer",\s+"agent",\s+"consumer",\s+"admin"/);
+  });
+
+  test('it starts nothing: no folder, no listener, and neither Temporal nor pg is loaded', async () => {
+    for (const [path, { stderr }] of helps) expect([path, stderr]).toEqual([path, 'loaded commander\n']);
+    expect(existsSync(data)).toBe(false);
+    expect(readdirSync(folder)).toEqual(['preload.mjs']);
+    await expect(fetch(`http://127.0.0.1:${port.value}/livez`)).rejects.toThrow();
+    // the preloaded script does see what a command loads
+    const env = { NODE_OPTIONS: `--import ${join(folder, 'preload.mjs')}`, DATABASE_URL: 'postgres://127.0.0.1:1/x' };
+    expect((await docket(['key', 'list'], env)).stderr).toContain('loaded pg\n');
+  });
+
+  test('the environment variables in it are those that Docket reads, with their defaults', () => {
+    const config = readFileSync(join(ROOT, 'runtime/config.ts'), 'utf8');
+    const settings = [...config.matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name = '']) => name);
+    const named = new Set<string>();
+    for (const { stdout } of helps.values()) {
+      const [, section = ''] = /^Environment:\n((?: {2}.*\n)+)/m.exec(stdout) ?? [];
+      for (const [, name = ''] of section.matchAll(/^ {2}([A-Z][A-Z_]+) {2,}\S/gm)) named.add(name);
+    }
+    expect([...named].sort()).toEqual(settings.sort());
+    const start = helps.get('start')?.stdout.replaceAll(/\n +/g, ' ') ?? '';
+    expect(start).toMatch(/ PORT +port of the API; 0 takes any free one \(default: 3000\)/);
+    expect(start).toMatch(/ LOG_LEVEL .*\(default: warn\)/);
+    expect(helps.get('key list')?.stdout).not.toContain('TEMPORAL_PORT');
+  });
+
+  test('help by the command, by -h and without any argument is the same', async () => {
+    const [short, word, bare, nested] = await Promise.all([
+      docket(['start', '-h']),
+      docket(['help', 'start']),
+      docket([]),
+      docket(['help', 'key', 'create']),
+    ]);
+    expect([short?.code, word?.code, bare?.code, nested?.code]).toEqual([0, 0, 0, 0]);
+    expect(short?.stdout).toBe(helps.get('start')?.stdout);
+    expect(word?.stdout).toBe(helps.get('start')?.stdout);
+    expect(bare?.stdout).toBe(helps.get('')?.stdout);
+    expect(nested?.stdout).toBe(helps.get('key create')?.stdout);
+  });
+
+  test('--version and -V print the version of the package', async () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+    for (const args of [['--version'], ['-V'], ['start', '--version']])
+      expect(await docket(args)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+});
+
+describe('npm scripts', () => {
+  test.each([
+    ['start', 'Usage: docket start'],
+    ['demo', '--forever'],
+    ['bench', '--only <parts>'],
+    ['screenshots', '[page]'],
+  ])('npm run %s -- --help runs nothing', async (name, said) => {
+    const dist = join(ROOT, 'dist/sources');
+    const before = existsSync(dist) && statSync(dist).mtimeMs;
+    const port = await lastingPort();
+    const env = { PORT: String(port), DOCKET_DATA: join(folder, name) };
+    const { code, stdout, stderr } = await run(['npm', 'run', '--silent', name, '--', '--help'], env, ROOT);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(said)]);
+    expect(stdout).toContain('Examples:');
+    expect(stderr).not.toContain('Error');
+    expect(existsSync(dist) && statSync(dist).mtimeMs).toBe(before);
+    expect(existsSync(join(folder, name))).toBe(false);
+  });
+
+  test.each([
+    ['demo', ['--for-ever'], /unknown option '--for-ever'\n\(Did you mean --forever\?\)/],
+    ['bench', ['--only', 'claims,nonsense'], /--only: there is no part nonsense; it takes claims, /],
+    ['screenshots', ['nowhere'], /'nowhere' is invalid/],
+  ])('npm run %s says what it cannot understand', async (name, args, said) => {
+    const { code, stderr } = await run(['npm', 'run', '--silent', name, '--', ...args], {}, ROOT);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
+    expect(stderr).toContain('--help to see how it is used');
+  });
+});

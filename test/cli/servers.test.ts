@@ -1,0 +1,218 @@
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import pg from 'pg';
+import { describe, expect, inject, test, vi } from 'vitest';
+import { startChild } from '../support/child.ts';
+import { docket, type Ended, expectFailure, folder, ROOT, run } from '../support/cli.ts';
+import { createKey } from '../support/keys.ts';
+import { startProxy } from '../support/proxy.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
+
+// a program for each call, and machines that are shared stall for seconds
+vi.setConfig({ testTimeout: 200_000 });
+
+const stores = await testStores({ records: false });
+const { host } = new URL(stores.databaseUrl);
+
+/** The test's database by another user, password, server or name. */
+function database(change: Partial<Pick<URL, 'username' | 'password' | 'host' | 'pathname'>>): string {
+  const url = new URL(stores.databaseUrl);
+  Object.assign(url, change);
+  return url.href;
+}
+
+describe('PostgreSQL', () => {
+  const REFUSED =
+    /DATABASE_URL: cannot reach PostgreSQL at 127\.0\.0\.1:1 \(connection refused\); start it, or correct DATABASE_URL/;
+
+  test.each(['start', 'api', 'worker', 'migrate', 'reconcile', 'key list'])(
+    'docket %s says that DATABASE_URL cannot be reached',
+    async (line) => {
+      const env = {
+        ...{ DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/docket', TEMPORAL_ADDRESS: inject('temporal') },
+        ...{ PORT: '0', DOCKET_DATA: mkdtempSync(join(folder, 'data-')) },
+      };
+      const ended = await docket(line.split(' '), env);
+      expectFailure(ended, REFUSED);
+      expect(ended.stderr.trimEnd().split('\n')).toHaveLength(1);
+    },
+  );
+
+  test('a host that there is not, and one that is no PostgreSQL', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as { port: number };
+    const [none, http, localhost] = (await Promise.all([
+      docket(['key', 'list'], { DATABASE_URL: 'postgres://me:hunter2@no.such.host.invalid/docket' }),
+      docket(['migrate'], { DATABASE_URL: `postgres://me:hunter2@127.0.0.1:${port}/docket` }),
+      docket(['migrate'], { DATABASE_URL: 'postgres://me:hunter2@localhost:1/docket' }),
+    ])) as [Ended, Ended, Ended];
+    silent.close();
+    expectFailure(none, /DATABASE_URL: cannot reach PostgreSQL at no\.such\.host\.invalid:5432 \(.*\); start it, or/);
+    expectFailure(http, `DATABASE_URL: cannot reach PostgreSQL at 127.0.0.1:${port} (no answer from PostgreSQL)`);
+    // both of its addresses are tried, whose error has no message
+    expectFailure(localhost, 'DATABASE_URL: cannot reach PostgreSQL at localhost:1 (connection refused)');
+  });
+
+  test('a wrong password, a wrong user and a database that there is not', async () => {
+    const [password, none, user, missing] = (await Promise.all([
+      docket(['migrate'], { DATABASE_URL: database({ password: 'hunter2' }) }),
+      docket(['migrate'], { DATABASE_URL: database({ password: '' }) }),
+      docket(['key', 'list'], { DATABASE_URL: database({ username: 'nobody' }) }),
+      docket(['api'], { DATABASE_URL: database({ pathname: '/missing' }), PORT: '0' }),
+    ])) as [Ended, Ended, Ended, Ended];
+    const rejected = (name: string) =>
+      `DATABASE_URL: PostgreSQL at ${host} answers "password authentication failed for user "${name}""; correct the user`;
+    expectFailure(password, rejected('docket'));
+    expectFailure(none, `DATABASE_URL: PostgreSQL at ${host} asks for a password, and DATABASE_URL has none`);
+    expectFailure(user, rejected('nobody'));
+    expectFailure(missing, `answers "database "missing" does not exist"; create the database, or name another one`);
+    const secret = new URL(stores.databaseUrl).password;
+    for (const { stderr } of [password, none, user, missing]) expect(stderr).not.toContain(secret);
+  });
+
+  test('a database that docket migrate has not been run on, and one whose owner is another', async () => {
+    const admin = new pg.Client({ connectionString: database({ pathname: '/postgres' }) });
+    await admin.connect();
+    await admin.query('create database cli_empty');
+    await admin.query(`create role cli_guest login password 'hunter2'`);
+    await admin.end();
+    const empty = { DATABASE_URL: database({ pathname: '/cli_empty' }) };
+    const guest = { DATABASE_URL: database({ pathname: '/cli_empty', username: 'cli_guest', password: 'hunter2' }) };
+    expectFailure(await docket(['key', 'list'], empty), /"relation .* does not exist"; run docket migrate first/);
+    expectFailure(
+      await docket(['migrate'], guest),
+      /"permission denied for .*"; make its user the owner of the database/,
+    );
+    expect(await docket(['migrate'], empty)).toMatchObject({ code: 0, stderr: '' });
+    expect(await docket(['key', 'list'], empty)).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  test('a server that is too old: nothing is changed', async () => {
+    const { hostname, port } = new URL(stores.databaseUrl);
+    const admin = new pg.Client({ connectionString: database({ pathname: '/postgres' }) });
+    await admin.connect();
+    const number = (await admin.query('show server_version_num')).rows[0].server_version_num as string;
+    const version = (await admin.query('show server_version')).rows[0].server_version as string;
+    const proxy = await startProxy({ host: hostname, port: Number(port) }, (answer) =>
+      answer.replace(number, number.replace(/^../, '14')).replace(version, version.replace(/^../, '14')),
+    );
+    await admin.query('create database cli_old');
+    await admin.end();
+    const env = { DATABASE_URL: database({ host: `127.0.0.1:${proxy}`, pathname: '/cli_old' }) };
+    expectFailure(
+      await docket(['migrate'], env),
+      /DATABASE_URL: PostgreSQL 14\.\d+ is too old, Docket needs 15 or newer; name a newer server in DATABASE_URL/,
+    );
+    const client = new pg.Client({ connectionString: database({ pathname: '/cli_old' }) });
+    await client.connect();
+    const { rows } = await client.query(`select count(*)::int as n from pg_tables where schemaname = 'public'`);
+    await client.end();
+    expect(rows).toEqual([{ n: 0 }]);
+  });
+
+  test('that of a docket start which does not run any more', async () => {
+    const data = mkdtempSync(join(folder, 'stopped-'));
+    writeFileSync(join(data, 'database.url'), 'postgres://docket:hunter2@127.0.0.1:1/docket\n');
+    expectFailure(
+      await docket(['key', 'list'], { DOCKET_DATA: data }),
+      `DOCKET_DATA: cannot reach PostgreSQL at 127.0.0.1:1 (connection refused); start Docket on ${data}, or set DATABASE_URL`,
+    );
+  });
+});
+
+describe('Temporal', () => {
+  test.each(['worker', 'start', 'migrate'])('docket %s says that TEMPORAL_ADDRESS cannot be reached', async (name) => {
+    const env = {
+      ...{ DATABASE_URL: stores.databaseUrl, TEMPORAL_ADDRESS: '127.0.0.1:1' },
+      ...{ PORT: '0', DOCKET_DATA: mkdtempSync(join(folder, 'data-')) },
+    };
+    expectFailure(
+      await docket([name], env),
+      /TEMPORAL_ADDRESS: cannot reach Temporal at 127\.0\.0\.1:1 \(.*\); start it, or correct TEMPORAL_ADDRESS/,
+    );
+  });
+
+  test.each(['worker', 'migrate'])('docket %s names a namespace that Temporal does not have', async (name) => {
+    const env = {
+      DATABASE_URL: stores.databaseUrl,
+      TEMPORAL_ADDRESS: inject('temporal'),
+      TEMPORAL_NAMESPACE: 'nowhere',
+    };
+    expectFailure(
+      await docket([name], env),
+      /TEMPORAL_NAMESPACE: Temporal at 127\.0\.0\.1:\d+ has no namespace nowhere; create it \(temporal operator namespace/,
+    );
+  });
+
+  test("Temporal's own settings that cannot be read", async () => {
+    const env = { DATABASE_URL: stores.databaseUrl, TEMPORAL_TLS_CLIENT_CERT_PATH: join(folder, 'no.pem') };
+    expectFailure(
+      await docket(['worker'], env),
+      /TEMPORAL_\*: these settings cannot be read: .*no\.pem.*; correct them/,
+    );
+  });
+});
+
+describe('a server that asks for keys', async () => {
+  const { api, running } = await startTestSystem({ DOCKET_AUTH: 'keys' });
+  const keyOf = async (role: 'admin' | 'reviewer' | 'agent') =>
+    (await createKey(running.runtime.db, { name: role, role, subject: role })).key;
+
+  test('docket export names DOCKET_KEY, when it is missing, wrong, or may not read the feed', async () => {
+    const args = ['export', '--from', api.url, '--to', 'file', '--file', join(folder, 'events.ndjson')];
+    const ends = await Promise.all([
+      docket(args),
+      docket(args, { DOCKET_KEY: 'hunter2' }),
+      docket(args, { DOCKET_KEY: await keyOf('agent') }),
+    ]);
+    ends.forEach((ended, n) => {
+      const status = n < 2 ? 401 : 403;
+      expectFailure(ended, `docket export: DOCKET_KEY: ${api.url} answered ${status}: `, 'docket key create --role');
+    });
+  });
+
+  test('the demo names DOCKET_KEY, when it is missing, wrong, or not that of an administrator', async () => {
+    const demo = (env: Record<string, string>) =>
+      run(['npm', 'run', '--silent', 'demo'], { DOCKET_URL: api.url, ...env }, ROOT);
+    for (const [key, status] of [
+      ['', 401],
+      ['hunter2', 401],
+      [await keyOf('reviewer'), 403],
+    ] as const) {
+      const { code, stderr } = await demo(key ? { DOCKET_KEY: key } : {});
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(new RegExp(`^DOCKET_KEY: .* answered ${status} \\(`, 'm')),
+      ]);
+      expect(stderr).toContain("set DOCKET_KEY to an administrator's key: npx docket key create --role admin");
+      expect(stderr).not.toMatch(/hunter2|^ {4}at /m);
+    }
+  });
+
+  test('the demo runs with the key of an administrator', async () => {
+    const env = { DOCKET_URL: api.url, DOCKET_KEY: await keyOf('admin') };
+    const { code, stdout, stderr } = await run(['npm', 'run', '--silent', 'demo'], env, ROOT);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('left open: queue sites');
+  }, 240_000);
+
+  test('docket start in keys mode says how to get a key, and how to run the demo with it', async () => {
+    const env = {
+      ...{ DOCKET_AUTH: 'keys', DATABASE_URL: stores.databaseUrl, TEMPORAL_ADDRESS: stores.temporalAddress },
+      ...{ TEMPORAL_NAMESPACE: stores.namespace, DOCKET_DATA: join(folder, 'keys'), DOCKET_CACHE: inject('cacheDir') },
+    };
+    const child = await startChild('start', env);
+    const { url } = child.api;
+    expect(child.output()).toContain(`Create one: DOCKET_DATA=${env.DOCKET_DATA} npx docket key create --role admin\n`);
+    expect(child.output()).toContain(`Try: DOCKET_URL=${url} DOCKET_KEY=<that key> npm run demo\n`);
+    // as it says
+    const made = await docket(['key', 'create', '--role', 'admin'], { DOCKET_DATA: env.DOCKET_DATA });
+    const key = made.stdout.split('\n')[0] ?? '';
+    expect((await child.api.get('/v1/keys')).status).toBe(401);
+    expect((await child.api.as(key).get('/v1/keys')).status).toBe(200);
+    expect(await child.end('SIGTERM')).toBe(0);
+  }, 120_000);
+});

@@ -1,0 +1,206 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { docket, type Ended, expectFailure, folder, ROOT, run } from '../support/cli.ts';
+import { lastingPort } from '../support/ports.ts';
+
+// a program for each call, and machines that are shared stall for seconds
+vi.setConfig({ testTimeout: 200_000 });
+
+/** A value that each setting does not take, and what the message says of it. */
+const WRONG: Record<string, [value: string, said: string]> = {
+  PORT: ['abc', 'must be a whole number from 0 to 65535, not "abc"'],
+  BEANSTALKD_PORT: ['70000', 'must be a whole number from 0 to 65535, not "70000"'],
+  BEANSTALKD_OPEN: ['yes', 'must be 0 or 1, not "yes"'],
+  DOCKET_PUBLIC_URL: ['docket.example.com:3000', 'must be a URL that begins with http:// or https://'],
+  DATABASE_URL: [
+    'postgres://me:hunter2/x@db/docket',
+    'must be a URL such as postgres://user:password@host:5432/database',
+  ],
+  TEMPORAL_ADDRESS: ['http://temporal:7233', 'must be host:port, without a scheme, not "http://temporal:7233"'],
+  TEMPORAL_PORT: ['1.5', 'must be a whole number from 0 to 65535, not "1.5"'],
+  TEMPORAL_UI_PORT: ['-1', 'must be a whole number from 0 to 65535, not "-1"'],
+  TEMPORAL_UI_URL: ['localhost:8080', 'must be a URL that begins with http:// or https://'],
+  DOCKET_TEMPORAL_MAX_ID_BYTES: ['12', 'must be a whole number from 255 to 100000, not "12"'],
+  DOCKET_ALLOW_PRIVATE_CALLBACKS: ['true', 'must be 0 or 1, not "true"'],
+  DOCKET_AUTH: ['none', 'must be open or keys, not "none"'],
+  DOCKET_PACEMAKER: ['1', 'must be on or off, not "1"'],
+  DOCKET_PUBLISH_CONCURRENCY: ['0', 'must be a whole number from 1 to 256, not "0"'],
+  DOCKET_PUBLISH_IDLE_PER_SECOND: ['fast', 'must be a number from 0.1 to 10000, not "fast"'],
+  DOCKET_PUBLISH_BUSY_PER_SECOND: ['0', 'must be a number from 0.1 to 10000, not "0"'],
+  DOCKET_WAITING_WORKFLOWS: ['-5', 'must be a whole number of at least 0, not "-5"'],
+  DOCKET_SKIP_ENDED_SECONDS: ['-1', 'must be a number of at least 0, not "-1"'],
+  DOCKET_AUDIT_SKEW_SECONDS: ['1d', 'must be a number from 0 to 86400, not "1d"'],
+  DOCKET_MAX_ROTATIONS: ['many', 'must be a whole number from 0 to 1000000, not "many"'],
+  DOCKET_RETENTION_DAYS: ['0', 'must be a number from 1 to 36500, not "0"'],
+  DOCKET_MAX_CALLS: ['0', 'must be a whole number of at least 1, not "0"'],
+  DOCKET_IMAGE_HOSTS: ['images.example.com/path', 'must be hosts, separated by commas'],
+  DOCKET_POOL: ['2', 'must be a whole number from 4 to 200, not "2"'],
+  LOG_LEVEL: ['loud', 'must be fatal or error or warn or info or debug or silent, not "loud"'],
+};
+
+describe('values that cannot be meant', () => {
+  test.each(['start', 'api', 'worker', 'migrate', 'key list'])(
+    'docket %s names each wrong setting in a line of its own, before anything is started',
+    async (line) => {
+      const env = Object.fromEntries(Object.entries(WRONG).map(([name, [value]]) => [name, value]));
+      const ended = await docket(line.split(' '), { ...env, DOCKET_DATA: 'never-made' });
+      expectFailure(ended);
+      const lines = ended.stderr.trimEnd().split('\n');
+      expect(lines).toEqual(
+        Object.entries(WRONG).map(([name, [, said]], n) =>
+          expect.stringContaining(`${n === 0 ? `docket ${line}: ` : ''}${name} ${said}`),
+        ),
+      );
+    },
+  );
+
+  test('settings that do not go together', async () => {
+    const [open, beanstalkd] = await Promise.all([
+      docket(['api'], { HOST: '0.0.0.0', DOCKET_AUTH: 'open' }),
+      docket(['api'], { BEANSTALKD_PORT: '0', BEANSTALKD_HOST: '0.0.0.0' }),
+    ]);
+    expectFailure(open as Ended, /DOCKET_AUTH=open is for 127\.0\.0\.1 only.*HOST=0\.0\.0\.0.*asks for keys/);
+    expectFailure(beanstalkd as Ended, /BEANSTALKD_HOST=0\.0\.0\.0: .*no authentication.*BEANSTALKD_OPEN=1/);
+  });
+
+  test.each(['api', 'worker', 'migrate'])('docket %s without DATABASE_URL says that it needs it', async (name) => {
+    expectFailure(await docket([name]), `docket ${name}: DATABASE_URL is not set; set it to postgres://`);
+  });
+
+  test.each(['key list', 'reconcile'])('docket %s without a database says where it looked for one', async (line) => {
+    const data = join(folder, 'nobody-ran-here');
+    const ended = await docket(line.split(' '), { DOCKET_DATA: data });
+    expectFailure(ended, `DATABASE_URL is not set, and no Docket has run on ${data}; set DATABASE_URL`, 'DOCKET_DATA');
+  });
+});
+
+describe('what cannot be used', () => {
+  const aFile = join(folder, 'a-file');
+  writeFileSync(aFile, '');
+  /** On a database that is not there: all of this is found before it is asked. */
+  const start = {
+    ...{ DATABASE_URL: 'postgres://127.0.0.1:1/x', DOCKET_DATA: join(folder, 'start') },
+    ...{ PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' },
+  };
+
+  /** A port that another program has. */
+  async function taken(): Promise<string> {
+    const port = await lastingPort();
+    const server = createServer().listen(port, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    return String(port);
+  }
+
+  test('DOCKET_DATA that cannot be written to', async () => {
+    const data = join(aFile, 'data');
+    expectFailure(
+      await docket(['start'], { ...start, DOCKET_DATA: data }),
+      `docket start: DOCKET_DATA: cannot write to ${data} (a part of the path is not a folder); set DOCKET_DATA to`,
+    );
+    expectFailure(await docket(['start'], { ...start, DOCKET_DATA: aFile }), `DOCKET_DATA: cannot write to ${aFile} (`);
+  });
+
+  test.skipIf(process.getuid?.() === 0)('DOCKET_DATA of another user', async () => {
+    const data = join(folder, 'read-only');
+    mkdirSync(data, { mode: 0o500 });
+    expectFailure(await docket(['start'], { ...start, DOCKET_DATA: data }), /DOCKET_DATA: .*\(permission denied\)/);
+  });
+
+  test('DOCKET_CACHE that cannot be written to, where something has to be kept there', async () => {
+    const empty = join(folder, 'no-programs');
+    mkdirSync(empty);
+    const env = { ...start, DOCKET_CACHE: join(aFile, 'cache'), PATH: empty };
+    expectFailure(await docket(['start'], env), `DOCKET_CACHE: cannot write to ${env.DOCKET_CACHE} (`);
+  });
+
+  test('TEMPORAL_CLI that is no program', async () => {
+    for (const [cli, why] of [
+      [join(folder, 'missing'), 'no such file or folder'],
+      [aFile, 'permission denied'],
+    ] as const)
+      expectFailure(
+        await docket(['start'], { ...start, TEMPORAL_CLI: cli }),
+        `TEMPORAL_CLI: cannot run ${cli} (${why}); set it to`,
+      );
+    expectFailure(
+      await docket(['start'], { ...start, TEMPORAL_CLI: folder }),
+      `TEMPORAL_CLI: ${folder} is not a program`,
+    );
+  });
+
+  test('PORT and BEANSTALKD_PORT that are taken, before any server is started', async () => {
+    const port = await taken();
+    const { stdout, ...ended } = await docket(['start'], { ...start, PORT: port });
+    expectFailure({ stdout, ...ended }, `docket start: PORT: port ${port} is taken; set PORT to another, or to 0`);
+    expect(stdout).toBe('Docket is starting …\n');
+    expectFailure(
+      await docket(['start'], { ...start, BEANSTALKD_PORT: port }),
+      `BEANSTALKD_PORT: port ${port} is taken; set BEANSTALKD_PORT to another`,
+    );
+    expectFailure(
+      await docket(['api'], { PORT: port, DATABASE_URL: 'postgres://127.0.0.1:1/x' }),
+      `docket api: PORT: port ${port} is taken; set PORT to another`,
+    );
+  });
+
+  test('HOST and BEANSTALKD_HOST that are no address of this machine', async () => {
+    for (const host of ['192.0.2.1', 'no.such.host.invalid'])
+      expectFailure(
+        await docket(['start'], { ...start, HOST: host }),
+        new RegExp(`HOST: nothing can listen on ${host} \\(.*; set HOST to an address of this machine`),
+      );
+    const beanstalkd = { BEANSTALKD_PORT: '0', BEANSTALKD_HOST: '192.0.2.1', BEANSTALKD_OPEN: '1' };
+    expectFailure(
+      await docket(['start'], { ...start, ...beanstalkd }),
+      'BEANSTALKD_HOST: nothing can listen on 192.0.2.1 (not an address of this machine); set BEANSTALKD_HOST',
+    );
+  });
+
+  test('TEMPORAL_PORT and TEMPORAL_UI_PORT that are taken', async () => {
+    for (const name of ['TEMPORAL_PORT', 'TEMPORAL_UI_PORT']) {
+      const port = await taken();
+      expectFailure(
+        await docket(['start'], { ...start, [name]: port }),
+        `${name}: port ${port} is taken; set ${name} to another, or to 0 for any free one`,
+      );
+    }
+  });
+
+  test('a file or a server of docket export', async () => {
+    const file = join(folder, 'no', 'such', 'folder', 'events.ndjson');
+    const to = (...options: string[]) => docket(['export', '--from', 'http://127.0.0.1:1', '--to', ...options]);
+    const [toFile, toPostgres, toElasticsearch, from] = (await Promise.all([
+      to('file', '--file', file),
+      to('postgres', '--url', 'postgres://me:hunter2@127.0.0.1:1/events'),
+      to('elasticsearch', '--url', 'http://me:hunter2@127.0.0.1:65000'),
+      docket(['export', '--to', 'file', '--file', 'events.ndjson'], { PORT: '65000' }),
+    ])) as [Ended, Ended, Ended, Ended];
+    expectFailure(toFile, `docket export: --file: cannot write to ${file} (no such file or folder); name another`);
+    expectFailure(
+      toPostgres,
+      /--url: cannot reach PostgreSQL at 127\.0\.0\.1:1 \(connection refused\); start it, or correct --url \(after 8 tries\)/,
+    );
+    expectFailure(
+      toElasticsearch,
+      /--url: http:\/\/127\.0\.0\.1:65000 cannot be reached \(connection refused\); start it/,
+    );
+    expectFailure(
+      from,
+      /PORT: http:\/\/127\.0\.0\.1:65000 cannot be reached \(connection refused\); start Docket there/,
+    );
+  }, 90_000);
+
+  test('npm run demo without a server', async () => {
+    const demo = (env: Record<string, string>) => run(['npm', 'run', '--silent', 'demo'], env, ROOT);
+    const [port, url, wrong] = (await Promise.all([
+      demo({ PORT: '65000' }),
+      demo({ DOCKET_URL: 'http://127.0.0.1:65000' }),
+      demo({ DOCKET_URL: '127.0.0.1:65000' }),
+    ])) as [Ended, Ended, Ended];
+    expectFailure(port, /^PORT: nothing answers at http:\/\/127\.0\.0\.1:65000 \(ECONNREFUSED\); start Docket/m);
+    expectFailure(url, /^DOCKET_URL: nothing answers at .*; start Docket \(npm start\), or correct DOCKET_URL/m);
+    expectFailure(wrong, /^DOCKET_URL: 127\.0\.0\.1:65000 is no URL that begins with http:\/\//m);
+  });
+});

@@ -1,0 +1,45 @@
+import { readdirSync } from 'node:fs';
+import { expect, test, vi } from 'vitest';
+import { docket, folder } from '../support/cli.ts';
+
+// a program for each call, and machines that are shared stall for seconds
+vi.setConfig({ testTimeout: 200_000 });
+
+// Command lines that cannot be understood. Nothing is read or started for them, so none needs a server.
+
+const WRONG: [line: string, said: RegExp][] = [
+  ['strat', /^docket: unknown command 'strat'\n\(Did you mean start\?\)$/m],
+  ['strat --help', /unknown command 'strat'/],
+  ['help strat', /unknown command 'strat'/],
+  ['dance', /^docket: unknown command 'dance'$/m],
+  ['--nonsense', /^docket: unknown option '--nonsense'$/m],
+  ['start --prot 3000', /^docket start: unknown option '--prot'$/m],
+  ['start now', /^docket start: too many arguments/m],
+  ['key', /^Usage: docket key/m],
+  ['key list all', /too many arguments for 'list'/],
+  ['key crate', /^docket key: unknown command 'crate'\n\(Did you mean create\?\)$/m],
+  ['key create', /^docket key create: required option '--role <role>' not specified$/m],
+  ['key create --role king', /'--role <role>' argument 'king' is invalid. Allowed choices are producer, reviewer,/],
+  ['key create --role', /'--role <role>' argument missing/],
+  ['key create --role reviewer', /a reviewer key needs --subject/],
+  ['key create --role agent --roll', /unknown option '--roll'\n\(Did you mean --role\?\)/],
+  ['key create --role agent --name a|b', /--name: a\|b is not a name/],
+  ['key create --role agent --queues a*b', /--queues: a\*b is neither a name nor a prefix/],
+  ['key create --role agent --expires tomorrow', /--expires: tomorrow is not a time like/],
+  ['key revoke', /missing required argument 'id'/],
+  ['export', /required option '--to <target>' not specified/],
+  ['export --to hive', /argument 'hive' is invalid. Allowed choices are file, postgres, elasticsearch/],
+  ['export --to file', /--to file needs --file/],
+  ['export --to postgres', /--url is missing/],
+  ['export --to file --file x --indx y', /unknown option '--indx'\n\(Did you mean --index\?\)/],
+  ['export --to file --file x --from http://me:hunter2@host', /--from must not have a user or a password/],
+  ['export --to postgres --url mysql://me:hunter2@host/db', /--url must be a URL that begins with postgres:\/\//],
+];
+
+test.concurrent.each(WRONG)('docket %s: exit code 2, what is wrong, and where the help is', async (line, said) => {
+  const { code, stdout, stderr } = await docket(line.split(' '));
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(said)]);
+  if (line !== 'key') expect(stderr).toMatch(/^Run docket( \w+)* --help to see how it is used\.$/m);
+  expect(stderr, 'a message, not a stack').not.toMatch(/^ {4}at |hunter2/m);
+  expect(readdirSync(folder)).toEqual([]);
+});
