@@ -8,13 +8,12 @@ use Psr\Http\Client\ClientInterface;
 use Psr\Http\Message\RequestFactoryInterface;
 use Psr\Http\Message\StreamFactoryInterface;
 
-/** Jobs and tasks over HTTP. Every call goes to the next server when one fails, and may safely be sent twice. */
+/** Docket over HTTP. Every call goes to the next server when one fails, and may safely be sent twice. */
 final class Client
 {
-    private const MANY_JOBS = 1000;
-    /** Half of what the server takes. */
-    private const MANY_BYTES = 4 * 1024 * 1024;
-
+    public readonly Tickets $tickets;
+    public readonly Cases $cases;
+    public readonly Reviews $reviews;
     private readonly Transport $transport;
 
     /**
@@ -25,6 +24,8 @@ final class Client
      * @param float $retrySeconds how long a call is repeated while no server answers
      * @param bool $discover ask the servers which others there are; for servers whose HOST is an address that
      *     clients can reach
+     * @param ?\Closure(): ClientInterface $streams makes another one, which gives bodies while they come, for `stream`
+     *     and for a `feed` that is followed
      */
     public function __construct(
         string|array $servers,
@@ -33,8 +34,13 @@ final class Client
         ?string $apiKey = null,
         float $retrySeconds = 30,
         bool $discover = false,
+        ?\Closure $streams = null,
     ) {
-        $this->transport = new Transport($servers, $http, $messages, $apiKey, $retrySeconds, $discover);
+        $wire = new Wire($http, $streams, $messages, $apiKey);
+        $this->transport = new Transport($servers, $wire, $retrySeconds, $discover);
+        $this->tickets = new Tickets($this->transport);
+        $this->cases = new Cases($this->transport);
+        $this->reviews = new Reviews($this->transport);
     }
 
     /** @return list<string> in the order in which they are tried, those found by `discover` included */
@@ -56,7 +62,7 @@ final class Client
         int $priority = 1024,
     ): bool {
         $job = new NewJob($topic, $id, $body, $delay, $ttr, $priority);
-        return ($this->command('add', $job->jsonSerialize())['already'] ?? false) !== true;
+        return $this->command('add', $job->jsonSerialize())->any('already') !== true;
     }
 
     /**
@@ -68,13 +74,14 @@ final class Client
     public function addMany(iterable $jobs): array
     {
         $results = [];
-        foreach (self::parts($jobs) as $part) {
+        foreach (Batches::of($jobs) as $part) {
             $answer = $this->call('add', ['jobs' => $part]);
-            if (!isset($answer['results'])) {
-                throw new RefusedException($answer);
+            if ($answer->any('results') === null) {
+                throw new RefusedException($answer->all);
             }
-            foreach ($answer['results'] as $result) {
-                $results[] = new AddResult($result['id'], $result['success'], $result['error']);
+            foreach ($answer->objects('results') as $result) {
+                $error = $result->textOrNull('error');
+                $results[] = new AddResult($result->textOrNull('id'), $result->flag('success'), $error);
             }
         }
         return $results;
@@ -93,11 +100,12 @@ final class Client
             throw new \InvalidArgumentException('give either id or topic');
         }
         $answer = $this->call('peek', $id === null ? ['topic' => $topic] : ['id' => $id]);
-        if (!$answer['success'] && ($answer['code'] ?? null) !== 'not_found') {
-            throw new RefusedException($answer);
+        if (!$answer->flag('success') && $answer->any('code') !== 'not_found') {
+            throw new RefusedException($answer->all);
         }
-        return $answer['success'] && $answer['id'] !== null
-            ? new PeekedJob($answer['id'], $answer['value'], $answer['topic'], $answer['state'])
+        $found = $answer->textOrNull('id');
+        return $answer->flag('success') && $found !== null
+            ? new PeekedJob($found, $answer->any('value'), $answer->text('topic'), $answer->text('state'))
             : null;
     }
 
@@ -115,9 +123,14 @@ final class Client
     public function pop(string|array $topic, float $wait = 0, ?float $retrySeconds = null): ?Job
     {
         $answer = $this->command('pop', ['topic' => $topic, 'wait' => $wait], $retrySeconds);
-        return $answer['id'] === null
-            ? null
-            : new Job($answer['id'], $answer['value'], $answer['topic'], $answer['attempt'], $answer['token']);
+        $id = $answer->textOrNull('id');
+        return $id === null ? null : new Job(
+            $id,
+            $answer->any('value'),
+            $answer->text('topic'),
+            $answer->whole('attempt'),
+            $answer->text('token'),
+        );
     }
 
     /** @throws LeaseLostException when the token isn't live; once more with the same token is no error */
@@ -198,7 +211,7 @@ final class Client
     ): NextDispatch {
         $body = ['exclude' => array_values($exclude), 'waitSeconds' => $wait];
         $path = '/v1/clients/' . rawurlencode($uid) . '/next';
-        return NextDispatch::of($this->transport->call('POST', $path, $body, $retrySeconds));
+        return NextDispatch::of(new Fields($this->transport->call('POST', $path, $body, $retrySeconds)));
     }
 
     /**
@@ -212,7 +225,40 @@ final class Client
     public function complete(string $uid, string $logId, mixed $result = null): string
     {
         $path = '/v1/clients/' . rawurlencode($uid) . '/complete';
-        return $this->transport->call('POST', $path, ['logId' => $logId, 'result' => $result])['completedAt'];
+        $answer = $this->transport->call('POST', $path, ['logId' => $logId, 'result' => $result]);
+        return (new Fields($answer))->text('completedAt');
+    }
+
+    /**
+     * Events for one of these as they come: `lease_lost`, `changed` and `invited` for a person, also `available` and
+     * `stats` for a queue. With none of them, for whose key it is.
+     *
+     * @param ?string $lastEventId the id of an event: goes on behind it, if that is not long ago
+     * @param ?\Closure(): string $ticket gets a stream ticket for each connection, where this client has no key
+     * @param ?\Closure(\Throwable): void $onError told of what went wrong and is being dealt with
+     */
+    public function stream(
+        ?string $reviewer = null,
+        ?string $queue = null,
+        ?string $juror = null,
+        ?string $lastEventId = null,
+        ?\Closure $ticket = null,
+        ?\Closure $onError = null,
+    ): EventStream {
+        $of = ['reviewer' => $reviewer, 'queue' => $queue, 'juror' => $juror];
+        return new EventStream($this->transport, $of, $lastEventId, $ticket, $onError);
+    }
+
+    /**
+     * All events of all kinds, in one order.
+     *
+     * @param int $after the position behind which to read
+     * @param bool $follow false: ends with the last one that there is
+     * @param ?\Closure(\Throwable): void $onError told of what went wrong and is being dealt with
+     */
+    public function feed(int $after = 0, bool $follow = false, ?\Closure $onError = null): Feed
+    {
+        return new Feed($this->transport, $after, $follow, $onError);
     }
 
     /** @param array<string, mixed> $fields */
@@ -228,52 +274,22 @@ final class Client
         }
     }
 
-    /**
-     * @param array<string, mixed> $fields
-     * @return array<string, mixed>
-     */
-    private function command(string $command, array $fields, ?float $retrySeconds = null): array
+    /** @param array<string, mixed> $fields */
+    private function command(string $command, array $fields, ?float $retrySeconds = null): Fields
     {
         $answer = $this->call($command, $fields, $retrySeconds);
-        if ($answer['success']) {
+        if ($answer->flag('success')) {
             return $answer;
         }
-        throw in_array($answer['code'] ?? null, ['lease_lost', 'not_open'], true)
-            ? new LeaseLostException($answer)
-            : new RefusedException($answer);
+        throw in_array($answer->any('code'), ['lease_lost', 'not_open'], true)
+            ? new LeaseLostException($answer->all)
+            : new RefusedException($answer->all);
     }
 
-    /**
-     * @param array<string, mixed> $fields
-     * @return array<string, mixed>
-     */
-    private function call(string $command, array $fields, ?float $retrySeconds = null): array
+    /** @param array<string, mixed> $fields */
+    private function call(string $command, array $fields, ?float $retrySeconds = null): Fields
     {
-        return $this->transport->call('POST', '/v1/jobs', ['command' => $command, ...$fields], $retrySeconds);
-    }
-
-    /**
-     * Cuts a list into what one call takes.
-     *
-     * @param iterable<NewJob> $jobs
-     * @return iterable<list<NewJob>>
-     */
-    private static function parts(iterable $jobs): iterable
-    {
-        $part = [];
-        $bytes = 0;
-        foreach ($jobs as $job) {
-            $size = strlen(json_encode($job, JSON_THROW_ON_ERROR));
-            if (count($part) === self::MANY_JOBS || ($part !== [] && $bytes + $size > self::MANY_BYTES)) {
-                yield $part;
-                $part = [];
-                $bytes = 0;
-            }
-            $part[] = $job;
-            $bytes += $size;
-        }
-        if ($part !== []) {
-            yield $part;
-        }
+        $body = ['command' => $command, ...$fields];
+        return new Fields($this->transport->call('POST', '/v1/jobs', $body, $retrySeconds));
     }
 }

@@ -7,17 +7,24 @@ namespace Docket;
 /** What a handler can ask while it runs. */
 final class Context
 {
+    private readonly int $parent;
     private bool $lost = false;
 
-    /** @param resource $parent where the slot tells that the job is lost */
-    public function __construct(private $parent)
+    /**
+     * @internal
+     * @param resource $line where the process that keeps the lease alive tells that it is lost
+     * @param bool $invited the case is an invitation, which may be declined
+     */
+    public function __construct(private $line, public readonly bool $invited = false)
     {
-        stream_set_blocking($parent, false);
+        $this->parent = posix_getppid();
+        stream_set_blocking($line, false);
     }
 
-    /** The job is no longer this consumer's: what the handler still does will not count. */
+    /** It is no longer the caller's, or nobody is left to send the outcome: what the handler still does won't count. */
     public function lost(): bool
     {
-        return $this->lost = $this->lost || (string) fread($this->parent, 1) !== '';
+        $told = (string) fread($this->line, 1) !== '';
+        return $this->lost = $this->lost || $told || posix_getppid() !== $this->parent;
     }
 }

@@ -54,17 +54,38 @@ final class Fork
         return true;
     }
 
+    /**
+     * Waits until one of them has something to say, so long at most.
+     *
+     * @param list<self> $forks
+     */
+    public static function wait(array $forks, float $seconds): void
+    {
+        if ($forks === []) {
+            Pause::sleep(max(0, $seconds));
+            return;
+        }
+        $lines = array_map(fn (self $fork) => $fork->line, $forks);
+        $none = null;
+        $micros = (int) round(max(0, $seconds) * 1_000_000);
+        @stream_select($lines, $none, $none, intdiv($micros, 1_000_000), $micros % 1_000_000);
+    }
+
+    public function kill(): void
+    {
+        posix_kill($this->pid, SIGKILL);
+    }
+
     /** What it returned; null when it died, or called exit, before. */
     public function said(): ?string
     {
         return $this->said === '' ? null : $this->said;
     }
 
-    /** What a handler's process told at its end: an object, with `failure` when the handler failed. */
-    public function told(): \stdClass
+    /** What a handler's process told at its end. */
+    public function told(): HandlerOutcome
     {
-        $told = json_decode($this->said);
-        return $told instanceof \stdClass ? $told : (object) ['failure' => 'its process ended before its handler did'];
+        return HandlerOutcome::of($this->said);
     }
 
     /**

@@ -17,21 +17,21 @@ final class NextDispatch
     ) {
     }
 
-    /** @param array<string, mixed> $answer */
-    public static function of(array $answer): self
+    /** @internal */
+    public static function of(Fields $of): self
     {
-        $task = $answer['task'];
+        $task = $of->fieldsOrNull('task');
         return new self(
             $task === null ? null : new Dispatch(
-                $answer['logId'],
-                $task['id'],
-                $task['occurrence'],
-                $task['startTime'],
-                $task['params'],
-                $answer['redo'],
+                $of->text('logId'),
+                $task->text('id'),
+                $task->text('occurrence'),
+                $task->text('startTime'),
+                $task->object('params'),
+                $of->flag('redo'),
             ),
-            $answer['nextAt'],
-            $answer['reasons'],
+            $of->textOrNull('nextAt'),
+            $of->countsOrNull('reasons'),
         );
     }
 }

@@ -73,10 +73,8 @@ final class PullSlot
             $ended = $fork->ended(self::LOOK_SECONDS);
         } while (!$ended);
         $told = $fork->told();
-        if (isset($told->failure)) {
-            throw new DocketException($told->failure);
-        }
-        return $told->result;
+        $failure = $told->failure();
+        return $failure === null ? $told->result() : throw new DocketException($failure);
     }
 
     /** Runs in a process of its own; what came of it, as JSON. */

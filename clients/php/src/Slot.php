@@ -60,14 +60,15 @@ final class Slot
         $fork = Fork::start(fn ($line) => $this->handle($job, new Context($line)));
         $this->keep($job, $fork);
         $told = $fork->told();
-        if (!isset($told->failure)) {
+        $text = $told->failure();
+        if ($text === null) {
             $this->client->finish($job);
             return;
         }
         $failure = match (true) {
-            isset($told->bury) => new Bury($told->failure),
-            isset($told->delay) => new Release($told->delay, $told->failure),
-            default => new DocketException($told->failure),
+            $told->asks('bury') => new Bury($text),
+            $told->delay() !== null => new Release($told->delay(), $text),
+            default => new DocketException($text),
         };
         ($this->onError)($failure, $job);
         if ($failure instanceof Bury) {

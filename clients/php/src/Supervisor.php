@@ -85,9 +85,9 @@ final class Supervisor
             ($this->loop)($signals);
             return '{}';
         } catch (HttpException $error) {
-            $why = ['status' => $error->status, 'code' => $error->problem, 'error' => $error->getMessage()];
+            $why = ['status' => $error->status, 'detail' => $error->detail, 'answer' => $error->answer];
         } catch (RefusedException $error) {
-            $why = ['code' => $error->problem, 'error' => $error->getMessage()];
+            $why = ['answer' => ['code' => $error->problem, 'error' => $error->getMessage()]];
         } catch (\Throwable $error) {
             $why = ['error' => $error::class . ": {$error->getMessage()}"];
         }
@@ -96,13 +96,13 @@ final class Supervisor
 
     private static function refusal(?string $said): ?DocketException
     {
-        $why = json_decode($said ?? '{}', true);
-        if (!isset($why['error'])) {
-            return null;
-        }
-        if (!isset($why['status'])) {
-            return isset($why['code']) ? new RefusedException($why) : new DocketException($why['error']);
-        }
-        return HttpException::of($why['status'], preg_replace('/^\d+: /', '', $why['error']), $why);
+        $why = new Fields(Fields::objectOf(json_decode($said ?? '{}', true)) ?? []);
+        $answer = $why->objectOrNull('answer');
+        return match (true) {
+            $why->any('status') !== null => HttpException::of($why->whole('status'), $why->text('detail'), $answer ?? []),
+            $answer !== null => new RefusedException($answer),
+            $why->any('error') !== null => new DocketException($why->text('error')),
+            default => null,
+        };
     }
 }

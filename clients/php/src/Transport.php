@@ -4,15 +4,9 @@ declare(strict_types=1);
 
 namespace Docket;
 
-use Psr\Http\Client\ClientExceptionInterface;
-use Psr\Http\Client\ClientInterface;
-use Psr\Http\Message\RequestFactoryInterface;
-use Psr\Http\Message\ResponseInterface;
-use Psr\Http\Message\StreamFactoryInterface;
-
 /**
- * Calls the first server that answers. Every call of this package may be sent twice (adding goes by id, the others
- * by token or log id), so a try whose outcome is unknown is simply repeated.
+ * Calls the first server that answers. Every call of this package may be sent twice (adding goes by id or key, the
+ * others by token or log id), so a try whose outcome is unknown is repeated.
  *
  * @internal
  */
@@ -21,26 +15,20 @@ final class Transport
     private const DISCOVER_SECONDS = 30;
     /** What a server that listens everywhere calls itself; nobody else can call it that. */
     private const ANYWHERE = '~^https?://(0\.0\.0\.0|\[::\])(:|/|$)~';
+    private const PAGE = 100;
     public const JSON = JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_PRESERVE_ZERO_FRACTION;
 
     /** @var list<string> */
-    private array $given;
+    private readonly array $given;
     /** @var list<string> */
     private array $learned = [];
     private ?string $preferred = null;
     private float $discoverAt;
-    /** @var array<int, ClientInterface> by process: two processes must not share a connection */
-    private array $http = [];
 
-    /**
-     * @param string|list<string> $servers
-     * @param \Closure(): ClientInterface $newHttp
-     */
+    /** @param string|list<string> $servers */
     public function __construct(
         string|array $servers,
-        private readonly \Closure $newHttp,
-        private readonly RequestFactoryInterface&StreamFactoryInterface $messages,
-        private readonly ?string $apiKey,
+        private readonly Wire $wire,
         private readonly float $retrySeconds,
         bool $discover,
     ) {
@@ -59,23 +47,119 @@ final class Transport
         return [...array_slice($all, $first), ...array_slice($all, 0, $first)];
     }
 
+    public function hasKey(): bool
+    {
+        return $this->wire->apiKey !== null;
+    }
+
+    /** A path with the names that stand in it. */
+    public static function path(string $format, string ...$names): string
+    {
+        return sprintf($format, ...array_map(rawurlencode(...), $names));
+    }
+
+    /** @param array<string, string|int|null> $query null is left out */
+    public static function query(string $path, array $query): string
+    {
+        $text = http_build_query($query, '', '&', PHP_QUERY_RFC3986);
+        return $text === '' ? $path : "$path?$text";
+    }
+
     /**
      * @param ?array<string, mixed> $body
+     * @param ?float $retrySeconds 0: each server once
+     * @param array<string, string> $headers
      * @return array<string, mixed>
      * @throws HttpException for a 4xx
      * @throws UnavailableException when no server answers for so long
      * @throws \JsonException for a body that JSON can't say
      */
-    public function call(string $method, string $path, ?array $body = null, ?float $retrySeconds = null): array
+    public function call(
+        string $method,
+        string $path,
+        ?array $body = null,
+        ?float $retrySeconds = null,
+        array $headers = [],
+    ): array {
+        $content = $body === null ? null : self::json($body);
+        $try = fn (string $server) => $this->wire->call($server, $method, $path, $content, $headers);
+        return $this->tried($try, $retrySeconds ?? $this->retrySeconds);
+    }
+
+    /**
+     * Calls of which the last must not be repeated by itself: when it isn't known what came of one, all are made again.
+     *
+     * @param non-empty-list<array<string, mixed>> $bodies
+     * @return array<string, mixed> the answer to the last
+     */
+    public function series(string $method, string $path, array $bodies): array
+    {
+        $contents = array_map(self::json(...), $bodies);
+        return $this->tried(function (string $server) use ($method, $path, $contents): array {
+            $answer = [];
+            foreach ($contents as $content) {
+                $answer = $this->wire->call($server, $method, $path, $content);
+            }
+            return $answer;
+        }, $this->retrySeconds);
+    }
+
+    /**
+     * All that a list has, page by page as it is asked for.
+     *
+     * @param array<string, string|int|null> $query
+     * @return \Generator<int, array<string, mixed>>
+     */
+    public function pages(string $path, array $query = []): \Generator
+    {
+        $query += ['limit' => self::PAGE];
+        do {
+            $page = new Fields($this->call('GET', self::query($path, $query)));
+            foreach ($page->objects('items') as $item) {
+                yield $item->all;
+            }
+            $query['cursor'] = $page->textOrNull('nextCursor');
+        } while ($query['cursor'] !== null);
+    }
+
+    /** A body that isn't one JSON value, when all of it has come. */
+    public function text(string $path): string
+    {
+        return $this->tried(fn (string $server) => $this->wire->text($server, $path), $this->retrySeconds);
+    }
+
+    /**
+     * A body to be read while it comes; each server is tried once.
+     *
+     * @param array<string, string> $headers
+     * @param bool $asKey with the key, where there is one
+     * @return resource
+     */
+    public function open(string $path, array $headers = [], bool $asKey = true)
+    {
+        return $this->tried(fn (string $server) => $this->wire->open($server, $path, $headers, $asKey), 0);
+    }
+
+    /** The server that was called last has gone: begin with the next one. */
+    public function turn(): void
+    {
+        $this->preferred = $this->servers()[1] ?? $this->preferred;
+    }
+
+    /**
+     * @template T
+     * @param \Closure(string): T $try throws TransientFailure where another server, or a later time, may help
+     * @return T
+     */
+    private function tried(\Closure $try, float $retrySeconds): mixed
     {
         $this->discoverWhenDue();
-        $content = $body === null ? null : json_encode($body, self::JSON);
-        $until = self::now() + ($retrySeconds ?? $this->retrySeconds);
+        $until = self::now() + $retrySeconds;
         for ($round = 0;; $round++) {
             $failure = null;
             foreach ($this->servers() as $server) {
                 try {
-                    $answer = $this->once($server, $method, $path, $content);
+                    $answer = $try($server);
                     $this->preferred = $server;
                     return $answer;
                 } catch (TransientFailure $failure) {
@@ -90,50 +174,6 @@ final class Transport
         }
     }
 
-    /** @return array<string, mixed> */
-    private function once(string $server, string $method, string $path, ?string $content): array
-    {
-        $request = $this->messages->createRequest($method, $server . $path);
-        if ($this->apiKey !== null) {
-            $request = $request->withHeader('authorization', "Bearer $this->apiKey");
-        }
-        if ($content !== null) {
-            $request = $request
-                ->withHeader('content-type', 'application/json')
-                ->withBody($this->messages->createStream($content));
-        }
-        $http = $this->http[getmypid()] ??= ($this->newHttp)();
-        try {
-            $response = $http->sendRequest($request);
-            $text = (string) $response->getBody();
-        } catch (ClientExceptionInterface $error) {
-            throw new TransientFailure("$server: {$error->getMessage()}", 0, $error);
-        } catch (\RuntimeException $error) {
-            // a body that is read while it comes can break off, too
-            throw new TransientFailure("$server: {$error->getMessage()}", 0, $error);
-        }
-        return self::answerOf($server, $response, $text);
-    }
-
-    /** @return array<string, mixed> */
-    private static function answerOf(string $server, ResponseInterface $response, string $text): array
-    {
-        $status = $response->getStatusCode();
-        $answer = json_decode($text, true);
-        if (!is_array($answer)) {
-            $answer = null;
-        }
-        if ($status >= 200 && $status < 300 && $answer !== null) {
-            return $answer;
-        }
-        $detail = (string) ($answer['error'] ?? $answer['detail'] ?? substr($text, 0, 200));
-        if ($status >= 500 || $status === 429 || $status < 400) {
-            $retryAfter = min((float) $response->getHeaderLine('retry-after'), Pause::LONGEST);
-            throw new TransientFailure("$server: $status: $detail", $retryAfter);
-        }
-        throw HttpException::of($status, $detail, $answer);
-    }
-
     /** What can't be learned now is asked for again later; the given servers are always there. */
     private function discoverWhenDue(): void
     {
@@ -142,14 +182,30 @@ final class Transport
         }
         $this->discoverAt = self::now() + self::DISCOVER_SECONDS;
         try {
-            $urls = array_column($this->call('GET', '/v1/nodes', null, 0)['items'], 'url');
-            $reachable = fn (?string $url) => $url !== null && !preg_match(self::ANYWHERE, $url);
-            $this->learned = array_values(array_filter($urls, $reachable));
+            $nodes = (new Fields($this->call('GET', '/v1/nodes', null, 0)))->objects('items');
         } catch (AuthException $error) {
             throw $error;
         } catch (DocketException) {
             return;
         }
+        $learned = [];
+        foreach ($nodes as $node) {
+            $url = $node->textOrNull('url');
+            if ($url !== null && !preg_match(self::ANYWHERE, $url)) {
+                $learned[] = $url;
+            }
+        }
+        $this->learned = $learned;
+    }
+
+    /**
+     * As an object, also when it is empty.
+     *
+     * @param array<string, mixed> $body
+     */
+    private static function json(array $body): string
+    {
+        return json_encode((object) $body, self::JSON);
     }
 
     /** Of a clock that nobody sets. */

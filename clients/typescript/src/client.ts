@@ -1,7 +1,14 @@
+import { batches } from './batches.ts';
+import { Cases } from './cases.ts';
 import { LeaseLostError, RefusedError } from './errors.ts';
+import type { Events } from './events.ts';
+import { type FeedEvent, type FeedOptions, feedEvents } from './feed.ts';
 import type { components } from './openapi.ts';
+import { Reviews } from './reviews.ts';
+import { type StreamEvent, type StreamOf, type StreamOptions, streamEvents } from './streams.ts';
 import type { Dispatch, NewTask, NewTemplate, NextDispatch, Task } from './tasks.ts';
-import { type CallOptions, Transport, type TransportOptions } from './transport.ts';
+import { Tickets } from './tickets.ts';
+import { type CallOptions, path, Transport, type TransportOptions } from './transport.ts';
 
 type Schemas = components['schemas'];
 type Command = Schemas['JobCommand'];
@@ -49,16 +56,21 @@ export interface NextOptions {
 
 type Held = Pick<Job, 'id' | 'token'>;
 
-const MANY_JOBS = 1000;
-/** Half of what the server takes. */
-const MANY_BYTES = 4 * 1024 * 1024;
-
-/** Jobs and tasks over HTTP. Every call goes to the next server when one fails, and may safely be sent twice. */
+/**
+ * Docket over HTTP: `tickets`, `cases`, `reviews`, and jobs and tasks as calls of its own. Every call goes to the next
+ * server when one fails, and may safely be sent twice.
+ */
 export class Client {
+  readonly tickets: Tickets;
+  readonly cases: Cases;
+  readonly reviews: Reviews;
   readonly #transport: Transport;
 
   constructor(options: ClientOptions) {
     this.#transport = new Transport(options);
+    this.tickets = new Tickets(this.#transport);
+    this.cases = new Cases(this.#transport);
+    this.reviews = new Reviews(this.#transport);
   }
 
   /** The servers in the order in which they are tried, those found by `discover` included. */
@@ -75,7 +87,7 @@ export class Client {
   /** Any number of jobs; each succeeds or fails by itself, in the order given. */
   async addMany(jobs: NewJob[]): Promise<AddResult[]> {
     const results: AddResult[] = [];
-    for (const part of parts(jobs)) {
+    for (const part of batches(jobs)) {
       const answer = await this.#call({ command: 'add', jobs: part });
       if (!Array.isArray(answer.results)) throw new RefusedError(answer);
       results.push(...(answer.results as AddResult[]));
@@ -99,7 +111,7 @@ export class Client {
 
   /** A job in whatever state it is. */
   async get(id: string): Promise<JobView> {
-    return (await this.#transport.call('GET', `/v1/jobs/${encodeURIComponent(id)}`, undefined)) as JobView;
+    return (await this.#transport.call('GET', path`/v1/jobs/${id}`, undefined)) as JobView;
   }
 
   /** Reserves the next job. `Consumer` does this and all that follows. */
@@ -144,7 +156,7 @@ export class Client {
 
   /** Replaces a group's members; it counts from their next pull on (S4.3). */
   async putGroup(gid: string, members: string[]): Promise<void> {
-    await this.#transport.call('PUT', `/v1/groups/${encodeURIComponent(gid)}`, { members });
+    await this.#transport.call('PUT', path`/v1/groups/${gid}`, { members });
   }
 
   /**
@@ -161,8 +173,7 @@ export class Client {
    */
   async next(uid: string, options: NextOptions = {}): Promise<NextDispatch> {
     const { exclude = [], waitSeconds = 0 } = options;
-    const path = `/v1/clients/${encodeURIComponent(uid)}/next`;
-    const answer = await this.#transport.call('POST', path, { exclude, waitSeconds }, options);
+    const answer = await this.#transport.call('POST', path`/v1/clients/${uid}/next`, { exclude, waitSeconds }, options);
     const { task, logId, redo, nextAt, reasons } = answer as Schemas['NextTaskAnswer'];
     if (task === null || logId === null) return { dispatch: null, nextAt, reasons };
     const { id: taskId, ...given } = task;
@@ -175,8 +186,21 @@ export class Client {
    *     completed with another result; TypeError for a result that JSON can't say
    */
   async complete(uid: string, logId: string, result: unknown = null): Promise<string> {
-    const path = `/v1/clients/${encodeURIComponent(uid)}/complete`;
-    return (await this.#transport.call('POST', path, { logId, result })).completedAt as string;
+    const sent = { logId, result };
+    return (await this.#transport.call('POST', path`/v1/clients/${uid}/complete`, sent)).completedAt as string;
+  }
+
+  /**
+   * What a person, or those who watch a queue, have to know at once. Reconnects by itself and misses nothing; ends by
+   * `close()`, by leaving the loop, or by an HttpError.
+   */
+  stream(of: StreamOf, options: StreamOptions = {}): Events<StreamEvent> {
+    return streamEvents(this.#transport, of, options);
+  }
+
+  /** All events of all kinds behind a position, in their order; with `follow` those to come, too. Reconnects by itself. */
+  feed(options: FeedOptions = {}): Events<FeedEvent> {
+    return feedEvents(this.#transport, options);
   }
 
   /** A repeat is refused because the first try has already ended the token's lease: that is what was wanted. */
@@ -196,21 +220,4 @@ export class Client {
   async #call(command: Command, options?: CallOptions): Promise<Answer> {
     return (await this.#transport.call('POST', '/v1/jobs', command, options)) as Answer;
   }
-}
-
-/** Cuts a list into what one call takes. */
-function* parts(jobs: NewJob[]): Generator<NewJob[]> {
-  let part: NewJob[] = [];
-  let bytes = 0;
-  for (const job of jobs) {
-    const size = Buffer.byteLength(JSON.stringify(job));
-    if (part.length === MANY_JOBS || (part.length > 0 && bytes + size > MANY_BYTES)) {
-      yield part;
-      part = [];
-      bytes = 0;
-    }
-    part.push(job);
-    bytes += size;
-  }
-  if (part.length > 0) yield part;
 }

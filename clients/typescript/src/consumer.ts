@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Job } from './client.ts';
 import { Bury, LeaseLostError, Release } from './errors.ts';
-import { doubling } from './pauses.ts';
+import { doubling, pause } from './pauses.ts';
 import { poll } from './polling.ts';
 
 export interface HandlerContext {
@@ -107,7 +106,7 @@ export class Consumer {
   async #keep(job: Job, lost: AbortController, ended: AbortSignal): Promise<void> {
     let ttr: number | undefined;
     while (!ended.aborted) {
-      await sleep(((ttr ?? SHORTEST_TTR) * 1000) / BEATS, undefined, { signal: ended }).catch(() => {});
+      await pause(((ttr ?? SHORTEST_TTR) * 1000) / BEATS, ended);
       if (ended.aborted) return;
       try {
         const timeoutSeconds = Math.max(1, (ttr ?? SHORTEST_TTR) / BEATS);

@@ -3,16 +3,22 @@ export class DocketError extends Error {
   override name = 'DocketError';
 }
 
-/** The server understood the command and refused it: `{success: false, error}`. */
+interface Answer {
+  error: string | null;
+  id: string | null;
+  [more: string]: unknown;
+}
+
+/** The server understood and refused: a job's `{success: false, error}`, or a ticket or case that is not the caller's any more. */
 export class RefusedError extends DocketError {
   override name = 'RefusedError';
   readonly id: string | null;
   /** `invalid_request`, `lease_lost`, `not_open`; null where the text says it all. */
   readonly code: string | null;
-  /** How a reservation ended: `expired`, `released`, …; null where none did. */
+  /** How a lease ended: `expired`, `released`, `transferred`, `revoked`, …; of what is over why, if a reason was given. */
   readonly reason: string | null;
 
-  constructor(answer: { error: string | null; id: string | null; [more: string]: unknown }) {
+  constructor(answer: Answer) {
     super(answer.error ?? 'the server gave no reason');
     this.id = answer.id;
     this.code = textOf(answer.code);
@@ -20,9 +26,35 @@ export class RefusedError extends DocketError {
   }
 }
 
-/** The token isn't live: the job was handed to another consumer, finished or deleted. */
+/** The token isn't live: what it held was handed to another one, finished, or taken away. */
 export class LeaseLostError extends RefusedError {
   override name = 'LeaseLostError';
+  /** Who holds the ticket now; null where nobody does, and of jobs and cases. */
+  readonly holder: string | null;
+  /** When the lease ended; null where it has just run out, and of jobs. */
+  readonly endedAt: string | null;
+
+  constructor(answer: Answer) {
+    super(answer);
+    this.holder = textOf(answer.holder);
+    this.endedAt = textOf(answer.endedAt);
+  }
+}
+
+/** The ticket or case is over. */
+export class NotOpenError extends RefusedError {
+  override name = 'NotOpenError';
+  /** `decided`, `invalidated`, `expired`, …; null where the server doesn't say. */
+  readonly state: string | null;
+  readonly by: string | null;
+  readonly at: string | null;
+
+  constructor(answer: Answer) {
+    super(answer);
+    this.state = textOf(answer.state);
+    this.by = textOf(answer.by);
+    this.at = textOf(answer.at);
+  }
 }
 
 /** The server answered with a 4xx: a repeat would get the same. */
@@ -30,11 +62,14 @@ export class HttpError extends DocketError {
   override name = 'HttpError';
   readonly status: number;
   readonly code: string | null;
+  /** All that the answer says: `errors` of wrong values, for example. */
+  readonly problem: Readonly<Record<string, unknown>>;
 
-  constructor(status: number, code: string | null, detail: string) {
+  constructor(status: number, code: string | null, detail: string, problem: Record<string, unknown> = {}) {
     super(`${status}: ${detail}`);
     this.status = status;
     this.code = code;
+    this.problem = problem;
   }
 }
 
@@ -71,12 +106,32 @@ export class UnavailableError extends DocketError {
   override name = 'UnavailableError';
 }
 
+/** A call that must not be repeated by itself may or may not have been carried out. */
+export class UnknownOutcomeError extends UnavailableError {
+  override name = 'UnknownOutcomeError';
+}
+
 /** Thrown by a handler: set this job aside until it is kicked. */
 export class Bury extends Error {
   override name = 'Bury';
 }
 
-/** Thrown by a handler: give this job back, ready again after so many seconds. */
+/** A callback that isn't signed with the secret, or was signed too long ago. */
+export class SignatureError extends DocketError {
+  override name = 'SignatureError';
+}
+
+/** Thrown by a handler: give this ticket or case back, and never offer it to this person again. */
+export class Skip extends Error {
+  override name = 'Skip';
+}
+
+/** Thrown by a juror's handler: I won't take this invitation; another juror is invited instead. */
+export class Decline extends Error {
+  override name = 'Decline';
+}
+
+/** Thrown by a handler: give this job or ticket back, ready again after so many seconds. */
 export class Release extends Error {
   override name = 'Release';
   readonly delaySeconds: number;
@@ -91,7 +146,26 @@ export class Release extends Error {
 export function httpError(status: number, detail: string, answer: Record<string, unknown> | undefined): HttpError {
   const code = textOf(answer?.code);
   if (code === 'stale_log_id') return new StaleLogIdError(detail, textOf(answer?.current));
-  return new (status === 401 || status === 403 ? AuthError : HttpError)(status, code, detail);
+  return new (status === 401 || status === 403 ? AuthError : HttpError)(status, code, detail, answer);
 }
+
+/**
+ * What a rejected call about a ticket or case means for the one who holds it.
+ * @param path of the call, whose third name is the id
+ */
+export function holdError(path: string, error: unknown): unknown {
+  if (!(error instanceof HttpError)) return error;
+  const { code, problem } = error;
+  const id = decodeURIComponent(path.split('/')[3] ?? '');
+  const answer = { ...problem, id, error: textOf(problem.detail) ?? error.message };
+  if (code === 'lease_lost') return new LeaseLostError(answer);
+  return code === 'not_open' ? new NotOpenError(answer) : error;
+}
+
+/** Whether what was held is lost, and a repeat would only hear the same. */
+export const isLost = (error: unknown): boolean =>
+  error instanceof LeaseLostError ||
+  error instanceof NotOpenError ||
+  (error instanceof HttpError && error.code === 'not_found');
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : null);

@@ -1,3 +1,4 @@
+export type { Case, CaseClaim, Court, CourtSettings, HeldCase, Invitation, Juror, NewCase } from './cases.ts';
 export {
   type AddResult,
   Client,
@@ -13,14 +14,51 @@ export { Consumer, type ConsumerOptions, type HandlerContext } from './consumer.
 export {
   AuthError,
   Bury,
+  Decline,
   DocketError,
   HttpError,
   LeaseLostError,
+  NotOpenError,
   RefusedError,
   Release,
+  SignatureError,
+  Skip,
   StaleLogIdError,
   StuckError,
   UnavailableError,
+  UnknownOutcomeError,
 } from './errors.ts';
+export type { Events, EventsOptions } from './events.ts';
+export type { FeedEvent, FeedOptions } from './feed.ts';
+export { type JudgingContext, JurorLoop, type JurorOptions, type Opinion } from './juror.ts';
+export type { HoldContext } from './keeping.ts';
 export { Puller, type PullerOptions } from './puller.ts';
+export {
+  type CompletedTask,
+  memoryVersions,
+  type ReceivedCallback,
+  type ReceiveOptions,
+  receive,
+  type Versions,
+} from './receive.ts';
+export { ReviewerLoop, type ReviewerOptions } from './reviewer.ts';
+export type { AuditCallback, CallbackAnswer, NewReview, PictureCallback, Review, ReviewLogLine } from './reviews.ts';
+export type { StreamEvent, StreamOf, StreamOptions } from './streams.ts';
 export type { Dispatch, NewTask, NewTemplate, NextDispatch, Task } from './tasks.ts';
+export type {
+  BatchResult,
+  Callback,
+  Claim,
+  ClaimOptions,
+  HandedTicket,
+  Held,
+  NewTicket,
+  Queue,
+  QueueSettings,
+  ReviewTarget,
+  Ticket,
+  TicketChange,
+  TicketEvent,
+  TicketFilter,
+  TicketState,
+} from './tickets.ts';

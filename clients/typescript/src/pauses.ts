@@ -1,13 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 export const LONGEST_PAUSE_MS = 5_000;
 
 /** Doubles from 100 ms, and differs between callers, so that they don't come back all at once. */
 export const pauseMs = (round: number) => jittered(Math.min(LONGEST_PAUSE_MS, 100 * 2 ** Math.min(round, 10)));
 
 /** Sleeps, or until the signal comes. */
-export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => {});
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+  });
 }
 
 /** 1, 2, 4, … 300 seconds. */

@@ -1,4 +1,4 @@
-import { AuthError, httpError, UnavailableError } from './errors.ts';
+import { AuthError, DocketError, httpError, UnavailableError, UnknownOutcomeError } from './errors.ts';
 import { LONGEST_PAUSE_MS, pause, pauseMs } from './pauses.ts';
 
 export interface TransportOptions {
@@ -20,17 +20,36 @@ export interface CallOptions {
   retrySeconds?: number;
   /** Breaks the call off, which then fails with the signal's reason. */
   signal?: AbortSignal;
+  headers?: Record<string, string>;
+  /** Not repeated: a try whose outcome isn't known fails with UnknownOutcomeError. */
+  once?: boolean;
 }
 
-type Method = 'GET' | 'POST' | 'PUT';
+/** One connection, whose answer goes on and on. */
+export interface Connection {
+  server: string;
+  path: string;
+  headers?: Record<string, string>;
+  /** Whether the key is sent. */
+  keyed: boolean;
+  signal: AbortSignal;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
 type Answer = Record<string, unknown>;
 
 const DISCOVER_MS = 30_000;
+/** Streams have signs of life each 15 s. */
+const SILENCE_MS = 45_000;
 /** What a server that listens everywhere calls itself; no other host has this name. */
 const ANYWHERE = /^https?:\/\/(0\.0\.0\.0|\[::\])(:|\/|$)/;
 
+/** A path with its names encoded. */
+export const path = (parts: TemplateStringsArray, ...names: string[]): string =>
+  String.raw(parts, ...names.map((name) => encodeURIComponent(name)));
+
 /** One try that failed in a way that another server, or a later time, may mend. */
-class Transient extends Error {
+export class Transient extends Error {
   readonly retryAfterMs: number;
 
   constructor(message: string, retryAfterMs = 0, cause?: unknown) {
@@ -40,8 +59,8 @@ class Transient extends Error {
 }
 
 /**
- * Calls the first server that answers. Every call of this package may be sent twice (adding goes by id, the
- * others by token or log id), so a try whose outcome is unknown is simply repeated.
+ * Calls the first server that answers. Every call of this package may be sent twice (adding goes by id or
+ * `Idempotency-Key`, the others by token or log id), so a try whose outcome is unknown is repeated.
  */
 export class Transport {
   readonly #given: string[];
@@ -61,6 +80,10 @@ export class Transport {
     this.#discoverAt = options.discover ? 0 : Number.POSITIVE_INFINITY;
   }
 
+  get hasKey(): boolean {
+    return 'authorization' in this.#headers;
+  }
+
   /** The servers in the order in which they are tried. */
   get servers(): string[] {
     const all = [...new Set([...this.#given, ...this.#learned])];
@@ -73,7 +96,7 @@ export class Transport {
    *     JSON can't say
    */
   async call(method: Method, path: string, body: unknown, options: CallOptions = {}): Promise<Answer> {
-    if (performance.now() >= this.#discoverAt) await this.#discover(options.signal);
+    await this.discover(options.signal);
     // not one of the tries: what can't be said to one server can't be said to any
     const content = body === undefined ? undefined : JSON.stringify(body);
     const until = performance.now() + (options.retrySeconds ?? this.#retrySeconds) * 1000;
@@ -86,6 +109,7 @@ export class Transport {
           return answer;
         } catch (error) {
           if (!(error instanceof Transient)) throw error;
+          if (options.once) throw new UnknownOutcomeError(error.message, { cause: error.cause ?? error });
           failure = error;
         }
       }
@@ -107,7 +131,8 @@ export class Transport {
     let response: Response;
     let text: string;
     try {
-      const headers = { ...this.#headers, ...(body !== undefined && { 'content-type': 'application/json' }) };
+      const type = body !== undefined && { 'content-type': 'application/json' };
+      const headers = { ...this.#headers, ...type, ...options.headers };
       response = await fetch(server + path, { method, headers, body, signal: cut.signal });
       text = await response.text();
     } catch (error) {
@@ -121,14 +146,56 @@ export class Transport {
     return answerOf(server, response, text);
   }
 
-  /** What can't be learned now is asked for again later; the given servers are always there. */
-  async #discover(signal?: AbortSignal): Promise<void> {
+  /** One try at one server. @throws Transient, HttpError, the signal's reason */
+  async once(server: string, method: Method, path: string, signal: AbortSignal): Promise<Answer> {
+    return this.#once(server, method, path, undefined, { signal });
+  }
+
+  /**
+   * Reads an answer as it comes, until the server ends it.
+   * @throws Transient where the connection fails, HttpError for a 4xx, the signal's reason
+   */
+  async *read({ server, path, headers, keyed, signal }: Connection): AsyncGenerator<string> {
+    signal.throwIfAborted();
+    const cut = new AbortController();
+    const breakOff = () => cut.abort();
+    signal.addEventListener('abort', breakOff);
+    let timer = setTimeout(breakOff, this.#timeoutSeconds * 1000);
+    try {
+      const all = { ...(keyed && this.#headers), ...headers };
+      const response = await fetch(server + path, { headers: all, signal: cut.signal });
+      if (!response.ok || !response.body) answerOf(server, response, await response.text());
+      this.#preferred = server;
+      clearTimeout(timer);
+      timer = setTimeout(breakOff, SILENCE_MS);
+      const decoder = new TextDecoder();
+      for await (const chunk of response.body ?? []) {
+        // a reader may take any time between two chunks
+        clearTimeout(timer);
+        yield decoder.decode(chunk, { stream: true });
+        timer = setTimeout(breakOff, SILENCE_MS);
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof Transient || error instanceof DocketError) throw error;
+      throw new Transient(`${server}: ${cut.signal.aborted ? 'silence' : (error as Error).message}`, 0, error);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', breakOff);
+      breakOff();
+    }
+  }
+
+  /** Asks for the servers there are, if that is wanted and due. */
+  async discover(signal?: AbortSignal): Promise<void> {
+    if (performance.now() < this.#discoverAt) return;
     this.#discoverAt = performance.now() + DISCOVER_MS;
     try {
       const { items } = await this.call('GET', '/v1/nodes', undefined, { retrySeconds: 0, signal });
       const urls = (items as { url: string | null }[]).map((node) => node.url);
       this.#learned = urls.filter((url): url is string => url !== null && !ANYWHERE.test(url));
     } catch (error) {
+      // what can't be learned now is asked for again later; the given servers are always there
       if (error instanceof AuthError) throw error;
     }
   }

@@ -2,12 +2,7 @@
 import { appendFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Bury, Client, Consumer, Puller, Release } from '@docket/client';
-
-const [, , what, text = '{}'] = process.argv;
-const asked = JSON.parse(text);
-const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
-const { servers, apiKey, discover, retrySeconds } = asked;
-const client = new Client({ servers, apiKey, discover, retrySeconds });
+import { asked, client, named, refusal, run, say, servers } from './program-common.mjs';
 
 async function handler({ id, attempt, value }, { signal }) {
   say({ began: id, attempt, at: Date.now() / 1000 });
@@ -39,12 +34,6 @@ async function produce() {
   const results = await client.addMany(jobs);
   say({ added: results.filter((r) => r.success).length });
 }
-
-const named = (promise) =>
-  promise.then(
-    () => null,
-    (error) => error.name.replace(/Error$/, ''),
-  );
 
 async function calls() {
   const [first, second] = [await client.add(asked.job), await client.add(asked.job)];
@@ -99,13 +88,6 @@ async function pull() {
   await puller.run();
 }
 
-/** An error's name, and the code with it. */
-const refusal = (promise) =>
-  promise.then(
-    () => null,
-    (error) => `${error.name.replace(/Error$/, '')} ${error.code ?? ''}`.trim(),
-  );
-
 async function taskCalls() {
   const { uid, gid, template, task, later } = asked;
   await client.addTemplate({ name: template.id, ...template });
@@ -136,9 +118,4 @@ async function taskCalls() {
   });
 }
 
-try {
-  await { consume, produce, calls, pull, taskCalls }[what]();
-} catch (error) {
-  say({ fatal: error.name.replace(/Error$/, ''), text: error.message });
-  process.exitCode = 3;
-}
+await run({ consume, produce, calls, pull, taskCalls });

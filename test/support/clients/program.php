@@ -4,7 +4,7 @@
 
 declare(strict_types=1);
 
-require __DIR__ . '/vendor/autoload.php';
+require __DIR__ . '/program-common.php';
 
 use Docket\Bury;
 use Docket\Client;
@@ -15,34 +15,6 @@ use Docket\Job;
 use Docket\NewJob;
 use Docket\Puller;
 use Docket\Release;
-
-$asked = json_decode($argv[2], true);
-
-function say(array $line): void
-{
-    fwrite(STDOUT, json_encode($line) . "\n");
-}
-
-function client(string|array $servers, ?string $key = null, float $retrySeconds = 30, bool $discover = false): Client
-{
-    $http = fn () => new GuzzleHttp\Client(['connect_timeout' => 3, 'timeout' => 15]);
-    return new Client($servers, $http, new GuzzleHttp\Psr7\HttpFactory(), $key, $retrySeconds, $discover);
-}
-
-function named(Closure $call): ?string
-{
-    try {
-        $call();
-        return null;
-    } catch (Throwable $error) {
-        return shortName($error);
-    }
-}
-
-function shortName(Throwable $error): string
-{
-    return str_replace('Exception', '', (new ReflectionClass($error))->getShortName());
-}
 
 $handler = function (Job $job, Context $context): void {
     say(['began' => $job->id, 'attempt' => $job->attempt, 'at' => microtime(true)]);
@@ -107,14 +79,6 @@ $calls = function (Client $client) use ($asked): void {
     ]);
 };
 
-/** How often a task's handler has been begun, this time too, by whatever process. */
-function begun(string $taskId): int
-{
-    file_put_contents("$taskId.begun", '.', FILE_APPEND);
-    clearstatcache();
-    return filesize("$taskId.begun");
-}
-
 $pulled = function (Dispatch $dispatch): mixed {
     ['taskId' => $taskId, 'logId' => $logId, 'redo' => $redo] = (array) $dispatch;
     say(['began' => $taskId, 'logId' => $logId, 'redo' => $redo, 'at' => microtime(true)]);
@@ -156,23 +120,6 @@ $pull = function (Client $client) use ($asked, $pulled): void {
     $puller->run();
 };
 
-function raised(Closure $call): ?Throwable
-{
-    try {
-        $call();
-        return null;
-    } catch (Throwable $error) {
-        return $error;
-    }
-}
-
-/** An error's name, and the code with it. */
-function refusal(Closure $call): string
-{
-    $error = raised($call);
-    return trim(shortName($error) . ' ' . ($error->problem ?? ''));
-}
-
 $taskCalls = function (Client $client) use ($asked): void {
     ['uid' => $uid, 'template' => $template, 'task' => $task, 'later' => $later] = $asked;
     $client->addTemplate($template['id'], $template['params']);
@@ -201,11 +148,4 @@ $taskCalls = function (Client $client) use ($asked): void {
     ]);
 };
 
-try {
-    $client = client($asked['servers'], $asked['apiKey'] ?? null, $asked['retrySeconds'] ?? 30, $asked['discover'] ?? false);
-    $programs = compact('consume', 'produce', 'calls', 'pull', 'taskCalls');
-    $programs[$argv[1]]($client);
-} catch (Throwable $error) {
-    say(['fatal' => shortName($error), 'text' => $error->getMessage()]);
-    exit(3);
-}
+run(compact('consume', 'produce', 'calls', 'pull', 'taskCalls'));

@@ -1,26 +1,11 @@
 """Does with the Python client what a test says: program.py consume|produce|calls|pull|taskCalls JSON"""
 
 import dataclasses
-import json
 import signal
-import sys
 import time
 
 from docket_client import Bury, Client, Consumer, NewJob, Puller, Release
-
-what, asked = sys.argv[1], json.loads(sys.argv[2])
-servers = asked["servers"]
-client = Client(
-    servers,
-    api_key=asked.get("apiKey"),
-    discover=asked.get("discover", False),
-    retry_seconds=asked.get("retrySeconds", 30),
-)
-
-
-def say(**line):
-    sys.stdout.write(json.dumps(line) + "\n")
-    sys.stdout.flush()
+from program_common import asked, client, named, raised, refusal, run, say, servers
 
 
 def handler(job, context):
@@ -54,14 +39,6 @@ def produce():
     ttr = asked.get("TTR", 60)
     jobs = (NewJob(asked["topic"], f"{asked['prefix']}{n}", asked["value"], ttr=ttr) for n in range(asked["count"]))
     say(added=sum(result.success for result in client.add_many(jobs)))
-
-
-def named(call):
-    try:
-        call()
-    except Exception as error:
-        return type(error).__name__.replace("Error", "")
-    return None
 
 
 def calls():
@@ -122,22 +99,6 @@ def pull():
     puller.run()
 
 
-def refusal(call):
-    """An error's name, and the code with it."""
-    try:
-        call()
-    except Exception as error:
-        return f"{type(error).__name__.replace('Error', '')} {getattr(error, 'code', None) or ''}".strip()
-    return None
-
-
-def raised(call):
-    try:
-        call()
-    except Exception as error:
-        return error
-
-
 def task_calls():
     uid, template, task, later = asked["uid"], asked["template"], asked["task"], asked["later"]
     client.add_template(template["id"], template["params"])
@@ -166,9 +127,4 @@ def task_calls():
     )
 
 
-try:
-    programs = {"consume": consume, "produce": produce, "calls": calls, "pull": pull, "taskCalls": task_calls}
-    programs[what]()
-except Exception as error:
-    say(fatal=type(error).__name__.replace("Error", ""), text=str(error))
-    sys.exit(3)
+run({"consume": consume, "produce": produce, "calls": calls, "pull": pull, "taskCalls": task_calls})

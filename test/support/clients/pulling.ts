@@ -6,7 +6,7 @@ import { createKey } from '../keys.ts';
 import type { TestSystem } from '../system.ts';
 import { addTask, addTemplate, dispatchLog, handed, inMs } from '../tasks.ts';
 import type { Kit } from './kits.ts';
-import { ended, runExample, runProgram } from './running.ts';
+import { ended, runProgram } from './running.ts';
 import { type Call, forgetful, unavailable, unwilling } from './stand-ins.ts';
 
 /** What each client's pull loop has to do, whatever its language. */
@@ -35,14 +35,6 @@ const DONE_ONCE = ['dispatched', 'completed'];
 
 function testPulling({ api, running }: TestSystem, kit: Kit): void {
   const servers = [api.url];
-
-  test("S4.5 the README's example of a pull loop works word for word", async () => {
-    const example = runExample(kit, 'puller', { DOCKET_SERVERS: api.url });
-    await allDone(api, 'mia', 1);
-    await ended(example);
-    expect(example.output()).toBe('visiting 221b Baker Street\n');
-    expect((await completions(api, 'mia'))[0]).toMatchObject({ taskId: 'morning-visit', result: { met: true } });
-  });
 
   test('S4.1 S4.5 S4.7 what a user of tasks asks is answered, and what is refused has a type', async () => {
     const task = {

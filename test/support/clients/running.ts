@@ -9,26 +9,51 @@ export interface Program {
   process: ChildProcess;
   /** Everything it has printed, for a failure's message. */
   output(): string;
+  /** What it has complained about. */
+  errors(): string;
   /** The lines of JSON that it has printed and that have this field. */
   lines(field: string): Json[];
   /** Resolves with the exit code, null after a signal. */
   exited: Promise<number | null>;
 }
 
-/** Runs test/support/clients/program.* with the client. */
-export const runProgram = (
-  kit: Kit,
-  what: 'consume' | 'produce' | 'calls' | 'pull' | 'taskCalls',
-  asked: object,
-): Program => start(kit, `program.${kit.extension}`, [what, JSON.stringify(asked)], {});
+/** What the programs can do, by their files. */
+const PROGRAMS = {
+  program: ['consume', 'produce', 'calls', 'pull', 'taskCalls'],
+  'program-reviewing': ['review', 'ticketCalls'],
+  'program-judging': ['judge', 'caseCalls'],
+  'program-auditing': ['reviewCalls', 'audit'],
+  'program-streaming': ['stream', 'feed'],
+  'program-receiving': ['receive'],
+} as const;
+
+/** Runs one of test/support/clients/program* with the client. */
+export function runProgram(kit: Kit, what: (typeof PROGRAMS)[keyof typeof PROGRAMS][number], asked: object): Program {
+  const file = Object.entries(PROGRAMS).find(([, all]) => (all as readonly string[]).includes(what))?.[0];
+  return start(kit, `${file}.${kit.extension}`, [what, JSON.stringify(asked)], {});
+}
+
+/** How a README's examples are found. */
+const EXAMPLES = {
+  jobs: /Consumer\(/,
+  tasks: /Puller\(/,
+  tickets: /ReviewerLoop\(/,
+  cases: /JurorLoop\(/,
+  reviews: /reviews(\.|->)put\(/,
+  streams: /client(\.|->)stream\(/,
+  callbacks: /\breceive\(/,
+  versions: /docket_version/,
+};
+export type Example = keyof typeof EXAMPLES;
 
 /** Runs one of the README's examples, word for word. */
-export function runExample(kit: Kit, of: 'consumer' | 'puller', env: Record<string, string>): Program {
-  const example = kit.examples[of === 'consumer' ? 0 : 1];
-  if (example === undefined) throw new Error(`the README has no example of a ${of} in ${kit.extension}`);
+export function runExample(kit: Kit, of: Example, env: Record<string, string>): Program {
+  const example = kit.examples.find((text) => EXAMPLES[of].test(text));
+  if (example === undefined) throw new Error(`the README has no example of ${of} in ${kit.extension}`);
   const file = `${of}.${kit.extension}`;
   writeFileSync(join(kit.dir, file), example);
-  return start(kit, file, [], env);
+  const serve = env.PORT && kit.serve?.(join(kit.dir, file), Number(env.PORT));
+  return serve ? start({ ...kit, command: serve }, undefined, [], env) : start(kit, file, [], env);
 }
 
 /** Tells programs to stop; they must do so without complaint. */
@@ -39,11 +64,11 @@ export async function ended(...programs: Program[]): Promise<void> {
 
 function start(
   { command: [command = '', ...first], dir }: Kit,
-  file: string,
+  file: string | undefined,
   args: string[],
   env: Record<string, string>,
 ): Program {
-  const child = spawn(command, [...first, join(dir, file), ...args], {
+  const child = spawn(command, [...first, ...(file === undefined ? [] : [join(dir, file)]), ...args], {
     cwd: dir,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -60,6 +85,7 @@ function start(
   return {
     process: child,
     output: () => `${out}${errors}`,
+    errors: () => errors,
     lines(field) {
       const whole = out.split('\n').slice(0, -1);
       return whole.map((line) => JSON.parse(line)).filter((line) => field in line);

@@ -5,7 +5,7 @@ import { createKey } from '../keys.ts';
 import type { TestSystem } from '../system.ts';
 import type { Kit } from './kits.ts';
 import { testPuller } from './pulling.ts';
-import { ended, type Program, runExample, runProgram } from './running.ts';
+import { ended, type Program, runProgram } from './running.ts';
 import { forgetful, unavailable } from './stand-ins.ts';
 
 /** What each client has to do, whatever its language. */
@@ -32,13 +32,6 @@ async function produce(kit: Kit, asked: { count: number; servers: string[]; [mor
 
 function testWork({ api, running }: TestSystem, kit: Kit): void {
   const servers = [api.url];
-
-  test("S3.5 the README's example works word for word", async () => {
-    const example = runExample(kit, 'consumer', { DOCKET_SERVERS: api.url });
-    await eventually(async () => (await stateOf(api, 'order-15702398321')) === 'finished');
-    await ended(example);
-    expect(example.output()).toBe('closing the order of 10829378\n');
-  });
 
   test('S3.5 what a producer asks is answered, and what is refused has a type', async () => {
     const [topic, id] = ['calls/中文', 'calls/2024#1?a=b&c+d%2F 😀'];

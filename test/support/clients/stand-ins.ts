@@ -1,4 +1,12 @@
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import {
+  type ClientRequest,
+  createServer,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -25,13 +33,69 @@ export async function forgetful(url: string, forgets: (call: Call) => boolean, o
   const seen = new Set<string>();
   return standIn(async (call, request, response) => {
     if (once && seen.size > 0) return refuse(response);
-    const text = await passedOn(url, call, request);
-    if (seen.has(call.body) || !forgets(call)) return response.end(text);
-    seen.add(call.body);
+    const { status, text } = await passedOn(url, call, request);
+    const name = `${call.path} ${call.body}`;
+    if (seen.has(name) || !forgets(call)) return response.writeHead(status).end(text);
+    seen.add(name);
     // not before its first byte: then curl repeats the call by itself
     response.writeHead(200, { 'content-length': text.length });
     return response.write(text.slice(0, 1), () => request.socket.destroy());
   });
+}
+
+export interface Relay {
+  url: string;
+  /** What came, in order. */
+  calls: { path: string; headers: IncomingHttpHeaders }[];
+  /** How many event streams have been told where they are. */
+  streams(): number;
+  /** Ends all answers under way, as a server does that stops. */
+  cut(): void;
+  /** The same, and takes no more calls until it is up again. */
+  down(): void;
+  up(): void;
+}
+
+/** Passes everything on byte by byte, event streams too. */
+export async function relay(url: string): Promise<Relay> {
+  const calls: Relay['calls'] = [];
+  const open = new Map<ServerResponse, ClientRequest>();
+  const streams = new Set<ServerResponse>();
+  const count = (response: ServerResponse, text: string) => void (text.includes('id: ') && streams.add(response));
+  let isDown = false;
+  const address = await listening((request, response) => {
+    if (isDown) return void request.socket.destroy();
+    const { url: path = '', headers, method } = request;
+    calls.push({ path, headers });
+    const call = httpRequest(url + path, { method, headers, agent: false }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      if (path.startsWith('/v1/stream?')) answer.on('data', (chunk) => count(response, String(chunk)));
+      answer.on('error', () => {}).pipe(response);
+    });
+    open.set(response, call);
+    response.on('close', () => {
+      open.delete(response);
+      call.destroy();
+    });
+    call.on('error', () => response.destroy());
+    request.pipe(call);
+  });
+  const cut = () => {
+    for (const [response, call] of open) {
+      call.destroy();
+      response.end();
+    }
+  };
+  return {
+    ...{ url: address, calls, cut, streams: () => streams.size },
+    down() {
+      isDown = true;
+      cut();
+    },
+    up() {
+      isDown = false;
+    },
+  };
 }
 
 /** Passes everything on, but answers 503 the first times that there are completions. */
@@ -39,7 +103,8 @@ export function unwilling(url: string, times: number): Promise<StandIn> {
   let left = times;
   return standIn(async (call, request, response) => {
     if (call.path.endsWith('/complete') && left-- > 0) return refuse(response, '0');
-    return response.end(await passedOn(url, call, request));
+    const { status, text } = await passedOn(url, call, request);
+    return response.writeHead(status).end(text);
   });
 }
 
@@ -60,9 +125,15 @@ async function standIn(
   return { url: address, calls };
 }
 
-async function passedOn(url: string, { path, body }: Call, { method = 'POST' }: IncomingMessage): Promise<string> {
-  const headers = { 'content-type': 'application/json' };
-  return (await fetch(url + path, { method, headers, body })).text();
+/** Headers that mean something to a server. */
+const PASSED_ON = ['authorization', 'idempotency-key'];
+
+async function passedOn(url: string, { path, body }: Call, request: IncomingMessage) {
+  const headers = new Headers({ 'content-type': 'application/json' });
+  for (const name of PASSED_ON) if (request.headers[name]) headers.set(name, String(request.headers[name]));
+  const { method = 'POST' } = request;
+  const response = await fetch(url + path, { method, headers, body: method === 'GET' ? undefined : body });
+  return { status: response.status, text: await response.text() };
 }
 
 const refuse = (response: ServerResponse, retryAfter = '1') =>

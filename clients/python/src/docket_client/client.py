@@ -1,18 +1,19 @@
-"""Jobs and tasks over HTTP."""
+"""All calls, over HTTP."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 from urllib.parse import quote
 
+from .batches import batches
+from .cases import Cases
 from .errors import LeaseLostError, RefusedError
+from .following import Feed, Stream, report
+from .reviews import Reviews
 from .tasks import NextDispatch, next_dispatch
+from .tickets import Tickets
 from .transport import Answer, Line, Transport
-
-_MANY_JOBS = 1000
-_MANY_BYTES = 4 * 1024 * 1024  # half of what the server takes
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ class PeekedJob:
 
 class Client:
     """Every call goes to the next server when one fails, and may safely be sent twice. Used by many
-    threads at once, but not across a fork."""
+    threads at once, but not across a fork. Its own calls are about jobs and tasks; those about tickets, cases and
+    reviews are its members' of these names."""
 
     def __init__(
         self,
@@ -83,6 +85,9 @@ class Client:
         server answers. ``discover``: ask the servers which others there are; for servers whose HOST is an
         address that clients can reach."""
         self._transport = Transport(servers, api_key, timeout, retry_seconds, discover)
+        self.tickets = Tickets(self._transport)
+        self.cases = Cases(self._transport)
+        self.reviews = Reviews(self._transport)
 
     def __enter__(self) -> Client:
         return self
@@ -111,8 +116,8 @@ class Client:
     def add_many(self, jobs: Iterable[NewJob]) -> List[AddResult]:
         """Any number of jobs; each succeeds or fails by itself, in the order given."""
         results: List[AddResult] = []
-        for part in _parts(jobs):
-            answer = self._call({"command": "add", "jobs": part})
+        for batch in batches(job.as_json() for job in jobs):
+            answer = self._call({"command": "add", "jobs": batch})
             if "results" not in answer:
                 raise RefusedError(answer)
             results += [AddResult(r["id"], r["success"], r["error"]) for r in answer["results"]]
@@ -210,6 +215,32 @@ class Client:
         answer = self._transport.call("POST", path, {"logId": log_id, "result": result})
         return str(answer["completedAt"])
 
+    def stream(
+        self,
+        *,
+        reviewer: Optional[str] = None,
+        queue: Optional[str] = None,
+        juror: Optional[str] = None,
+        last_event_id: Optional[str] = None,
+        ticket: Optional[Callable[[], str]] = None,
+        on_error: Callable[[BaseException], None] = report,
+    ) -> Stream:
+        """Events for a reviewer (what they hold was changed or taken away), a queue (that, and what is new in it) or a
+        juror (that, and invitations), as they come, until it is closed. With a reviewer's key none of the three need
+        be given. ``last_event_id``: of an event, after which it resumes. ``ticket``: gets a stream ticket for each
+        connection from somebody who has a key; left out, they are made with the client's own. ``on_error``: told of
+        connections that failed, and are made again."""
+        of = {"reviewer": reviewer, "queue": queue, "juror": juror}
+        return Stream(self._transport, of, last_event_id, ticket, on_error)
+
+    def feed(
+        self, *, after: int = 0, follow: bool = False, on_error: Callable[[BaseException], None] = report
+    ) -> Feed:
+        """Events of all items, in the order of their ``seq``, beginning after a ``seq``. ``follow``: to stay at the
+        end, and go on as they come, until it is closed; left out, it ends there. ``on_error``: told of connections
+        that failed, and are made again."""
+        return Feed(self._transport, after, follow, on_error)
+
     def line(self) -> Line:
         """Connections for ``next`` that another thread may cut."""
         return self._transport.line()
@@ -230,19 +261,3 @@ class Client:
 
     def _call(self, command: Answer, **options: Any) -> Answer:
         return self._transport.call("POST", "/v1/jobs", command, **options)
-
-
-def _parts(jobs: Iterable[NewJob]) -> Iterator[List[Dict[str, Any]]]:
-    """Cuts a list into what one call takes."""
-    part: List[Dict[str, Any]] = []
-    size = 0
-    for job in jobs:
-        sent = job.as_json()
-        length = len(json.dumps(sent))
-        if len(part) == _MANY_JOBS or (part and size + length > _MANY_BYTES):
-            yield part
-            part, size = [], 0
-        part.append(sent)
-        size += length
-    if part:
-        yield part

@@ -3,35 +3,18 @@
 from __future__ import annotations
 
 import logging
-import threading
 from typing import Callable, Optional, Sequence, Union
 
 from .client import Client, Job
-from .errors import Bury, DocketError, LeaseLostError, Release
+from .errors import Bury, DocketError, Release
+from .leases import Context, Kept, Remembered
 from .polling import Polling, doubling
 
 _log = logging.getLogger("docket_client")
 
-# the smallest TTR there is: until a job's own is known, it could be this
-_SHORTEST_TTR = 1.0
-# three tries fit into a TTR
-_BEATS = 3
-
 
 def _report(error: BaseException, job: Optional[Job]) -> None:
     _log.warning("%s%s: %s", f"job {job.id}: " if job else "", type(error).__name__, error)
-
-
-class Context:
-    """What a handler can ask while it runs."""
-
-    def __init__(self) -> None:
-        self._lost = threading.Event()
-
-    @property
-    def lost(self) -> bool:
-        """The job is no longer this consumer's: what the handler still does will not count."""
-        return self._lost.is_set()
 
 
 class Consumer(Polling[Job]):
@@ -70,37 +53,28 @@ class Consumer(Polling[Job]):
             self._on_error(error, job)
 
     def _work(self, job: Job) -> None:
-        context = Context()
-        ended = threading.Event()
-        threading.Thread(target=self._keep, args=(job, context, ended), daemon=True).start()
-        try:
-            self._handler(job, context)
-        except Exception as error:
-            ended.set()
-            self._on_error(error, job)
-            if isinstance(error, Bury):
-                self._client.bury(job)
-            else:
-                delay = error.delay if isinstance(error, Release) else self._backoff(job.attempt)
-                self._client.release(job, delay=delay)
-        else:
-            ended.set()
-            self._client.finish(job)
-        finally:
-            ended.set()
-
-    def _keep(self, job: Job, context: Context, ended: threading.Event) -> None:
-        """Touches a job while its handler runs. A short handler costs no call: its job's TTR isn't even asked for."""
-        ttr: Optional[float] = None
-        while not ended.wait((ttr or _SHORTEST_TTR) / _BEATS):
+        with self._kept(job) as context:
             try:
-                self._client.touch(job, timeout=max(1.0, (ttr or _SHORTEST_TTR) / _BEATS), retry_seconds=0)
-                if ttr is None:
-                    ttr = float(self._client.get(job.id)["TTR"])
-            except DocketError as error:
-                if ended.is_set():
-                    return
-                if isinstance(error, LeaseLostError):
-                    context._lost.set()
-                    return
-                self._on_error(error, job)
+                self._handler(job, context)
+            except Exception as error:
+                failure: Optional[Exception] = error
+            else:
+                failure = None
+        if failure is None:
+            self._client.finish(job)
+            return
+        self._on_error(failure, job)
+        if isinstance(failure, Bury):
+            self._client.bury(job)
+        else:
+            delay = failure.delay if isinstance(failure, Release) else self._backoff(job.attempt)
+            self._client.release(job, delay=delay)
+
+    def _kept(self, job: Job) -> Kept[Context]:
+        """The job's TTR isn't even asked for before its handler has taken longer than the shortest."""
+        return Kept(
+            Context(),
+            lambda seconds: self._client.touch(job, timeout=seconds, retry_seconds=0),
+            Remembered(lambda: float(self._client.get(job.id)["TTR"])),
+            lambda error: self._on_error(error, job),
+        )

@@ -17,23 +17,45 @@ class RefusedError(DocketError):
     """
 
     def __init__(self, answer: Mapping[str, Any]) -> None:
-        super().__init__(answer.get("error") or "the server gave no reason")
+        super().__init__(answer.get("error") or answer.get("detail") or "the server gave no reason")
         self.id: Optional[str] = answer.get("id")
         self.code: Optional[str] = answer.get("code")
         self.reason: Optional[str] = answer.get("reason")
 
 
 class LeaseLostError(RefusedError):
-    """The token isn't live: the job was handed to somebody else, finished or deleted."""
+    """The token isn't live: the job was handed to somebody else, finished or deleted; the ticket or case is open, and
+    no longer the caller's.
+
+    Of a ticket or case, ``reason`` is ``expired``, ``released``, ``transferred``, ``revoked`` or ``settled``,
+    ``ended_at`` is when the lease ended, and ``holder`` who has the ticket now; None where nobody does."""
+
+    def __init__(self, answer: Mapping[str, Any]) -> None:
+        super().__init__(answer)
+        self.holder: Optional[str] = answer.get("holder")
+        self.ended_at: Optional[str] = answer.get("endedAt")
+
+
+class NotOpenError(RefusedError):
+    """The ticket or case is final: ``state``, ``by`` whom, ``at`` what time, and the ``reason``, if one was given."""
+
+    def __init__(self, answer: Mapping[str, Any]) -> None:
+        super().__init__(answer)
+        self.state: Optional[str] = answer.get("state")
+        self.by: Optional[str] = answer.get("by")
+        self.at: Optional[str] = answer.get("at")
 
 
 class HttpError(DocketError):
-    """The server answered with a 4xx: a repeat would get the same."""
+    """The server answered with a 4xx: a repeat would get the same. ``problem`` is all that it said, by RFC 9457."""
 
-    def __init__(self, status: int, code: Optional[str], detail: str) -> None:
+    def __init__(
+        self, status: int, code: Optional[str], detail: str, problem: Optional[Mapping[str, Any]] = None
+    ) -> None:
         super().__init__(f"{status}: {detail}")
         self.status = status
         self.code = code
+        self.problem: Mapping[str, Any] = problem or {}
 
 
 class AuthError(HttpError):
@@ -64,16 +86,28 @@ class UnavailableError(DocketError):
     """No server answered, for as long as the call was repeated. ``__cause__`` is the last failure."""
 
 
+class SignatureError(DocketError):
+    """A callback is not signed with the secret, or was signed more than five minutes ago."""
+
+
 class Bury(Exception):
     """Raised by a handler: set this job aside until somebody kicks it."""
 
 
 class Release(Exception):
-    """Raised by a handler: give this job back, ready again after so many seconds."""
+    """Raised by a handler: give this job or ticket back, ready again after so many seconds."""
 
     def __init__(self, delay: float = 0, message: str = "released by its handler") -> None:
         super().__init__(message)
         self.delay = delay
+
+
+class Skip(Exception):
+    """Raised by a handler: give this ticket or case back, and never offer it to me again."""
+
+
+class Decline(Exception):
+    """Raised by a juror's handler: no to the invitation; another juror is invited instead."""
 
 
 def http_error(status: int, detail: str, answer: Mapping[str, Any]) -> HttpError:
@@ -81,4 +115,11 @@ def http_error(status: int, detail: str, answer: Mapping[str, Any]) -> HttpError
     code = answer.get("code")
     if code == "stale_log_id":
         return StaleLogIdError(detail, answer.get("current"))
-    return (AuthError if status in (401, 403) else HttpError)(status, code, detail)
+    return (AuthError if status in (401, 403) else HttpError)(status, code, detail, answer)
+
+
+def refusal(error: HttpError, id: Optional[str]) -> DocketError:
+    """The same error, as the class that tickets and cases have for it."""
+    classes = {"lease_lost": LeaseLostError, "not_open": NotOpenError}
+    of = classes.get(error.code or "")
+    return of({**error.problem, "id": id}) if of else error

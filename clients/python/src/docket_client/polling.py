@@ -11,6 +11,11 @@ from .transport import Cut, pause_seconds
 
 Work = TypeVar("Work")
 
+# an answer that got lost is no news; a stop waits for it
+RETRY_SECONDS = 1.0
+# settings may change while a loop runs
+SETTINGS_SECONDS = 60.0
+
 
 def doubling(failures: int) -> float:
     """1, 2, 4, … 300 seconds."""
@@ -18,7 +23,7 @@ def doubling(failures: int) -> float:
 
 
 class Polling(Generic[Work]):
-    """What ``Consumer`` and ``Puller`` have in common: while no server answers they ask ever more slowly."""
+    """What all loops have in common: while no server answers they ask ever more slowly."""
 
     def __init__(self, threads: int, wait: float, on_error: Callable[[BaseException, Optional[Work]], None]) -> None:
         self._threads = threads

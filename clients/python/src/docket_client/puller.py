@@ -43,7 +43,7 @@ class Puller(Polling[Dispatch]):
         stuck_after: int = 5,
         on_error: Callable[[BaseException, Optional[Dispatch]], None] = _report,
     ) -> None:
-        """``uid``: whose tasks, his own and those of his groups; one loop for each user, who has one dispatch at a
+        """``uid``: whose tasks, their own and those of their groups; one loop for each user, who has one dispatch at a
         time. ``handler``: what it returns completes the dispatch, as its result; when it raises, the same dispatch
         comes again. ``exclude``: tasks, or ``task/occurrence``s, that are not to come. ``wait``: seconds that a server
         waits for a task to be due; a stop doesn't wait for it. ``backoff``: failures in a row → seconds until their

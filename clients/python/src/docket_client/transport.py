@@ -8,7 +8,9 @@ import re
 import socket
 import threading
 import time
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from contextlib import contextmanager
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+from urllib.parse import urlencode
 
 import httpx
 
@@ -18,11 +20,12 @@ Answer = Dict[str, Any]
 
 _DISCOVER_SECONDS = 30.0
 _LONGEST_PAUSE = 5.0
+_PAGE = 100
 # what a server that listens everywhere calls itself; nobody else can call it that
 _ANYWHERE = re.compile(r"^https?://(0\.0\.0\.0|\[::\])(:|/|$)")
 
 
-class _Transient(Exception):
+class Transient(Exception):
     """One try that failed in a way that another server, or a later time, may mend."""
 
     def __init__(self, message: str, retry_after: float = 0) -> None:
@@ -63,6 +66,19 @@ class Line:
                 raise Cut from None
             raise
 
+    @contextmanager
+    def stream(self, url: httpx.URL, **options: Any) -> Iterator[httpx.Response]:
+        """An answer that is read bit by bit."""
+        if self.is_cut:
+            raise Cut
+        try:
+            with self._http.stream("GET", url, extensions={"trace": self._notice}, **options) as response:
+                yield response
+        except Exception:
+            if self.is_cut:
+                raise Cut from None
+            raise
+
     def _notice(self, event: str, info: Mapping[str, Any]) -> None:
         """Remembers each new connection: httpx has no other way to what a running request waits at."""
         if event.endswith(("connect_tcp.complete", "start_tls.complete")):
@@ -81,8 +97,8 @@ def _shut(one: socket.socket) -> None:
 
 
 class Transport:
-    """Every call of this package may be sent twice (adding goes by id, the others by token or log id), so a
-    try whose outcome is unknown is simply repeated. Used by many threads at once."""
+    """Every call of this package may be sent twice (adding goes by id or idempotency key, the others by token or log
+    id), so a try whose outcome is unknown is simply repeated. Used by many threads at once."""
 
     def __init__(
         self,
@@ -99,9 +115,10 @@ class Transport:
         self._learned: List[str] = []
         self._preferred: Optional[str] = None
         self._timeout = timeout
-        self._retry_seconds = retry_seconds
+        self.retry_seconds = retry_seconds
         self._discover_at = 0.0 if discover else float("inf")
         self._lock = threading.Lock()
+        self.has_key = api_key is not None
         self._headers = {} if api_key is None else {"authorization": f"Bearer {api_key}"}
         # each slot of a consumer has a connection to itself while it polls
         self._http = httpx.Client(headers=self._headers, limits=httpx.Limits(max_connections=None))
@@ -109,8 +126,12 @@ class Transport:
     def close(self) -> None:
         self._http.close()
 
-    def line(self) -> Line:
-        return Line(self._headers)
+    def line(self, *, with_key: bool = True) -> Line:
+        return Line(self._headers if with_key else {})
+
+    def prefer(self, server: str) -> None:
+        """This one has answered, and is asked first from now on."""
+        self._preferred = server
 
     @property
     def servers(self) -> List[str]:
@@ -123,48 +144,69 @@ class Transport:
         self,
         method: str,
         path: str,
-        body: Optional[Answer] = None,
+        body: Optional[Mapping[str, Any]] = None,
         *,
         wait: float = 0,
         timeout: Optional[float] = None,
         retry_seconds: Optional[float] = None,
         line: Optional[Line] = None,
+        headers: Optional[Mapping[str, str]] = None,
+        once: bool = False,
     ) -> Answer:
-        """Raises HttpError for a 4xx, UnavailableError when no server answers for so long, TypeError or ValueError
+        """``once``: of one server and without a repeat, for what a repeat could harm.
+
+        Raises HttpError for a 4xx, UnavailableError when no server answers for so long, TypeError or ValueError
         for a body that JSON can't say, and Cut when the line is cut."""
-        self._discover_when_due(line)
-        content = None if body is None else json.dumps(body, allow_nan=False).encode()
+        self.discover_when_due(line)
+        content = None if body is None else json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
+        sent = {**({} if content is None else {"content-type": "application/json"}), **(headers or {})}
         limit = (self._timeout if timeout is None else timeout) + wait
-        until = time.monotonic() + (self._retry_seconds if retry_seconds is None else retry_seconds)
+        until = time.monotonic() + (self.retry_seconds if retry_seconds is None else retry_seconds)
         rounds = 0
         while True:
-            failure = _Transient("no server")
-            for server in self.servers:
+            failure = Transient("no server")
+            for server in self.servers[: 1 if once else None]:
                 try:
-                    answer = self._once(line or self._http, server, method, path, content, limit)
-                except _Transient as error:
+                    answer = self._once(line or self._http, method, server + path, content, sent, limit)
+                except Transient as error:
                     failure = error
                     continue
-                self._preferred = server
+                self.prefer(server)
                 return answer
             pause = max(pause_seconds(rounds), failure.retry_after)
             rounds += 1
-            if time.monotonic() + pause > until:
+            if once or time.monotonic() + pause > until:
                 raise UnavailableError(f"no server answers: {failure}") from (failure.__cause__ or failure)
             time.sleep(pause)
 
+    def items(self, path: str, query: Optional[Mapping[str, Any]] = None, **options: Any) -> Iterator[Answer]:
+        """All that a list has, page by page as it is read."""
+        asked = {name: value for name, value in (query or {}).items() if value is not None}
+        cursor: Optional[str] = None
+        while True:
+            more = {} if cursor is None else {"cursor": cursor}
+            page = self.call("GET", f"{path}?{urlencode({**asked, 'limit': _PAGE, **more})}", **options)
+            yield from page["items"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
     @staticmethod
     def _once(
-        http: Union[httpx.Client, Line], server: str, method: str, path: str, content: Optional[bytes], limit: float
+        http: Union[httpx.Client, Line],
+        method: str,
+        url: str,
+        content: Optional[bytes],
+        headers: Mapping[str, str],
+        limit: float,
     ) -> Answer:
-        headers = {} if content is None else {"content-type": "application/json"}
         try:
-            response = http.request(method, server + path, content=content, headers=headers, timeout=limit)
+            response = http.request(method, url, content=content, headers=headers, timeout=limit)
         except (httpx.TransportError, httpx.DecodingError) as error:
-            raise _Transient(f"{server}: {error or type(error).__name__}") from error
-        return _answer_of(server, response)
+            raise Transient(f"{url}: {error or type(error).__name__}") from error
+        return answer_of(response)
 
-    def _discover_when_due(self, line: Optional[Line]) -> None:
+    def discover_when_due(self, line: Optional[Line] = None) -> None:
         """What can't be learned now is asked for again later; the given servers are always there."""
         with self._lock:
             if time.monotonic() < self._discover_at:
@@ -179,7 +221,8 @@ class Transport:
         self._learned = [node["url"] for node in nodes if node["url"] and not _ANYWHERE.match(node["url"])]
 
 
-def _answer_of(server: str, response: httpx.Response) -> Answer:
+def answer_of(response: httpx.Response) -> Answer:
+    """What a server answered. Raises Transient for what another server, or a later time, may mend, else HttpError."""
     status = response.status_code
     try:
         parsed = response.json()
@@ -191,7 +234,9 @@ def _answer_of(server: str, response: httpx.Response) -> Answer:
     told = answer or {}
     detail = str(told.get("error") or told.get("detail") or response.text[:200])
     if status >= 500 or status == 429 or status < 400:
-        raise _Transient(f"{server}: {status}: {detail}", _retry_after(response))
+        # without its query, which may have a stream ticket
+        url = response.url.copy_with(query=None)
+        raise Transient(f"{url}: {status}: {detail}", _retry_after(response))
     raise http_error(status, detail, told)
 
 

@@ -1,0 +1,32 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Docket;
+
+final class Lease
+{
+    /**
+     * @param ?string $token null where it is another's
+     * @param ?string $grantedAt null for cases
+     * @param ?string $reviewer null for cases
+     */
+    public function __construct(
+        public readonly ?string $token,
+        public readonly string $expiresAt,
+        public readonly ?string $grantedAt = null,
+        public readonly ?string $reviewer = null,
+    ) {
+    }
+
+    /** @internal */
+    public static function of(Fields $of): self
+    {
+        return new self(
+            $of->textOrNull('token'),
+            $of->text('expiresAt'),
+            $of->textOrNull('grantedAt'),
+            $of->textOrNull('reviewer'),
+        );
+    }
+}

@@ -1,0 +1,207 @@
+"""Tickets: who adds them, who ends them from outside, and who reviews them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+
+from .items import BatchResult, Event, Items, held, part
+from .shapes import sent, shaped
+
+
+@dataclass(frozen=True)
+class Lease:
+    """Until ``expires_at`` the ticket is the reviewer's. ``token`` is for the holder only, and None for all others."""
+
+    reviewer: str
+    granted_at: str
+    expires_at: str
+    token: Optional[str]
+
+
+@dataclass(frozen=True)
+class Invalidation:
+    reason: str
+    by: str
+    at: str
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """``state``: delayed, waiting, held, or finally decided, invalidated, expired or dead. ``attempts``: how many
+    leases were granted. ``resumed``: it was handed out before, and is held by the same reviewer still."""
+
+    id: str
+    queue: str
+    state: str
+    priority: int
+    body: Any
+    requires: List[str]
+    exclude: List[str]
+    attempts: int
+    version: int
+    created_at: str
+    available_at: str
+    deadline_at: Optional[str]
+    lease: Optional[Lease]
+    decision: Any
+    decided_by: Optional[str]
+    decided_at: Optional[str]
+    reason: Optional[str]
+    invalidation: Optional[Invalidation]
+    resumed: bool = False
+
+
+@dataclass(frozen=True)
+class ClaimedTickets:
+    """``reasons``: counts of what was not for the reviewer, where there is no ticket; ``retry_after_seconds``: when it
+    may be worth asking again."""
+
+    tickets: List[Ticket]
+    reasons: Optional[Dict[str, int]]
+    retry_after_seconds: float
+
+
+@dataclass(frozen=True)
+class Decided:
+    """``next``: the reviewer's next ticket, if it was asked for and there is one."""
+
+    ticket: Ticket
+    next: Optional[Ticket]
+
+
+class Tickets(Items):
+    """Fields of queues and tickets that are sent are named as in the API."""
+
+    def put_queue(self, queue: str, settings: Mapping[str, Any]) -> Dict[str, Any]:
+        """Replaces all settings of a queue; they count at once, also for what waits."""
+        return self._call("PUT", f"/v1/queues/{part(queue)}", settings)
+
+    def get_queue(self, queue: str) -> Dict[str, Any]:
+        return self._call("GET", f"/v1/queues/{part(queue)}", of=queue)
+
+    def add(self, queue: str, ticket: Mapping[str, Any]) -> Ticket:
+        """Adds a ticket, or finds the one with the same id and content.
+
+        Raises HttpError with code id_conflict when the id stands for another ticket."""
+        return _ticket(self._add(f"/v1/queues/{part(queue)}/tickets", ticket))
+
+    def add_many(self, queue: str, tickets: Iterable[Mapping[str, Any]]) -> List[BatchResult]:
+        """Any number of tickets; each succeeds or fails by itself, in the order given."""
+        return self._add_many(f"/v1/queues/{part(queue)}/tickets/batch", "tickets", tickets)
+
+    def get(self, id: str) -> Ticket:
+        """A ticket, in whatever state it is."""
+        return _ticket(self._call("GET", _path(id), of=id))
+
+    def events(self, id: str) -> Iterator[Event]:
+        """All that has happened to a ticket, oldest first."""
+        return (shaped(Event, event) for event in self._transport.items(_path(id, "events")))
+
+    def list(
+        self,
+        *,
+        queue: Optional[str] = None,
+        state: Optional[str] = None,
+        reviewer: Optional[str] = None,
+        created_after: Optional[str] = None,
+        created_before: Optional[str] = None,
+    ) -> Iterator[Ticket]:
+        """Tickets, newest first. ``reviewer``: who holds them or has decided them."""
+        query = sent(
+            queue=queue, state=state, reviewer=reviewer, created_after=created_after, created_before=created_before
+        )
+        return (_ticket(ticket) for ticket in self._transport.items("/v1/tickets", query))
+
+    def resolve(self, id: str, *, decision: Any, reason: str) -> Ticket:
+        """Decided by another system or an operator, in whatever open state it is; its holder is notified.
+
+        Raises NotOpenError when it was final already, unless by the same call."""
+        return self._change(id, "resolve", {"decision": decision, "reason": reason})
+
+    def invalidate(self, id: str, *, reason: str) -> Ticket:
+        """Nobody needs to decide it any more; its holder is notified. Raises as ``resolve``."""
+        return self._change(id, "invalidate", {"reason": reason})
+
+    def change(self, id: str, changes: Mapping[str, Any]) -> Ticket:
+        """Changes ``priority``, ``body``, ``requires``, ``exclude`` or ``deadlineAt`` of an open ticket, also while it
+        is held; the very next claim sees it. Raises NotOpenError."""
+        return _ticket(self._call("PATCH", _path(id), changes, of=id))
+
+    def reprioritize(self, id: str, priority: int) -> Ticket:
+        return self.change(id, {"priority": priority})
+
+    def transfer(self, ticket: Union[Ticket, str], *, queue: str, reason: Optional[str] = None) -> Ticket:
+        """Moves an open ticket to another queue; its lease ends. By an id alone operators move any ticket, whoever
+        holds it."""
+        id, token = _named(ticket)
+        return self._change(id, "transfer", {"queue": queue, **token, **sent(reason=reason)})
+
+    def claim(
+        self,
+        queue: str,
+        *,
+        reviewer: Optional[str] = None,
+        skills: Sequence[str] = (),
+        count: int = 1,
+        wait_seconds: float = 0,
+        retry_seconds: Optional[float] = None,
+    ) -> ClaimedTickets:
+        """Up to ``count`` tickets: those that the reviewer holds, then the next ones. ``ReviewerLoop`` does this and
+        all that follows. ``reviewer`` may be left out with a reviewer's key."""
+        asked = sent(reviewer=reviewer, skills=[*skills], count=count, wait_seconds=wait_seconds)
+        path = f"/v1/queues/{part(queue)}/claim"
+        answer = self._call("POST", path, asked, wait=wait_seconds, retry_seconds=retry_seconds)
+        tickets = [_ticket(ticket) for ticket in answer["tickets"]]
+        return ClaimedTickets(tickets, answer["reasons"], answer["retryAfterSeconds"])
+
+    def renew(self, ticket: Ticket, *, timeout: Optional[float] = None, retry_seconds: Optional[float] = None) -> str:
+        """A full lease again; when that ends. Raises LeaseLostError or NotOpenError."""
+        id, token = held(ticket)
+        answer = self._call("POST", _path(id, "renew"), token, of=id, timeout=timeout, retry_seconds=retry_seconds)
+        return str(answer["expiresAt"])
+
+    def decide(self, ticket: Ticket, decision: Any, *, next: bool = False, skills: Sequence[str] = ()) -> Decided:
+        """Decides a ticket that was claimed. ``next``: to be handed the reviewer's next one by the same call, by these
+        ``skills``. Once more with the same decision is no error.
+
+        Raises LeaseLostError, NotOpenError, or HttpError when the decision doesn't fit the queue's form."""
+        id, token = held(ticket)
+        body = {**token, "decision": decision, "next": next, "skills": [*skills]}
+        answer = self._call("POST", _path(id, "decide"), body, of=id)
+        following = answer["next"]
+        return Decided(_ticket(answer["ticket"]), _ticket(following) if following else None)
+
+    def release(
+        self,
+        ticket: Union[Ticket, str],
+        *,
+        delay_seconds: float = 0,
+        reason: Optional[str] = None,
+        skip: bool = False,
+    ) -> Ticket:
+        """Gives a ticket back, to be handed out again after so many seconds. ``skip``: never to this reviewer. By an
+        id alone operators take it away from its holder."""
+        id, token = _named(ticket)
+        return self._change(id, "release", {**token, **sent(delay_seconds=delay_seconds, reason=reason, skip=skip)})
+
+    def _change(self, id: str, what: str, body: Mapping[str, Any]) -> Ticket:
+        return _ticket(self._call("POST", _path(id, what), body, of=id))
+
+
+def _path(id: str, what: str = "") -> str:
+    return f"/v1/tickets/{part(id)}{what and '/' + what}"
+
+
+def _named(ticket: Union[Ticket, str]) -> Tuple[str, Dict[str, str]]:
+    return (ticket, {}) if isinstance(ticket, str) else held(ticket)
+
+
+def _ticket(answer: Mapping[str, Any]) -> Ticket:
+    lease, invalidation = answer["lease"], answer["invalidation"]
+    return shaped(
+        Ticket,
+        answer,
+        lease=lease and shaped(Lease, lease),
+        invalidation=invalidation and shaped(Invalidation, invalidation),
+    )

@@ -1,0 +1,152 @@
+import type { Case, HeldCase } from './cases.ts';
+import type { Client } from './client.ts';
+import { Decline, isLost, Skip, UnavailableError } from './errors.ts';
+import { type HoldContext, keeping, remembered } from './keeping.ts';
+import { doubling, pause, pauseMs } from './pauses.ts';
+import type { Held } from './tickets.ts';
+
+export interface JudgingContext extends HoldContext {
+  /** The case is of an invitation, which may be declined. */
+  invited: boolean;
+}
+
+/** An option of the court, or one with words. */
+export type Opinion = string | { option: string; comment?: string };
+
+export interface JurorOptions {
+  court: string;
+  juror: string;
+  /** What it returns is the vote; what it throws gives the case back. */
+  handler(item: Case, context: JudgingContext): Promise<Opinion> | Opinion;
+  /** How long until it asks again when there was nothing to judge. */
+  pauseSeconds?: number;
+  /** Seconds until it goes on after the handler has failed so many times in a row. */
+  backoff?(failures: number): number;
+  /** Called with what went wrong and is being dealt with; `item` where it was about one. */
+  onError?(error: unknown, item?: Case): void;
+}
+
+interface Taken {
+  item: Case;
+  held: Held;
+  invited: boolean;
+}
+
+const print = (error: unknown, item?: Case) => console.error(`docket: ${item ? `case ${item.id}: ` : ''}${error}`);
+
+/** Takes a juror's invitations and claims cases, runs the handler, keeps the lease alive, and votes. */
+export class JurorLoop {
+  readonly #client: Client;
+  readonly #options: Required<JurorOptions>;
+  readonly #stopping = new AbortController();
+  readonly #lease: () => Promise<{ claimed: number; invited: number }>;
+  /** Of the handler, in a row. */
+  #failures = 0;
+
+  constructor(client: Client, options: JurorOptions) {
+    this.#client = client;
+    const { pauseSeconds = 5, backoff = doubling, onError = print } = options;
+    this.#options = { ...options, pauseSeconds, backoff, onError };
+    this.#lease = remembered(async () => {
+      const { leaseSeconds: claimed, assign } = await client.cases.getCourt(options.court);
+      return { claimed, invited: assign?.answerSeconds ?? claimed };
+    });
+  }
+
+  /**
+   * Works until `stop` is called and a running handler's vote has been sent.
+   * @throws AuthError or HttpError when claiming is refused: going on would not help
+   */
+  async run(): Promise<void> {
+    const { signal } = this.#stopping;
+    const { pauseSeconds, onError } = this.#options;
+    for (let unanswered = 0; !signal.aborted; ) {
+      try {
+        const taken = await this.#next();
+        unanswered = 0;
+        if (taken) await this.#take(taken);
+        else await pause(pauseSeconds * 1000, signal);
+      } catch (error) {
+        if (!(error instanceof UnavailableError)) throw error;
+        onError(error);
+        await pause(pauseMs(unanswered++), signal);
+      }
+    }
+  }
+
+  /** Nothing new is begun; a pause under way ends at once. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  async #next(): Promise<Taken | null> {
+    const { cases } = this.#client;
+    const { court, juror } = this.#options;
+    const once = { retrySeconds: 0 };
+    for await (const invitation of cases.invitations(juror, once)) {
+      if (invitation.court !== court) continue;
+      const item = await cases.get(invitation.id, once).catch((error) => {
+        // it ended a moment ago
+        if (isLost(error)) return null;
+        throw error;
+      });
+      if (item) return { item, held: invitation, invited: true };
+    }
+    const { case: item } = await cases.claim(court, juror, once);
+    return item && { item, held: item, invited: item.resumed && (await this.#isInvited(item)) };
+  }
+
+  /** A claim hands out an invitation, too, that has come since they were looked for. */
+  async #isInvited({ lease }: HeldCase): Promise<boolean> {
+    const { cases } = this.#client;
+    for await (const invitation of cases.invitations(this.#options.juror, { retrySeconds: 0 }))
+      if (invitation.lease.token === lease.token) return true;
+    return false;
+  }
+
+  /** What goes wrong with one case ends neither the loop nor the others. */
+  async #take(taken: Taken): Promise<void> {
+    const { onError, backoff } = this.#options;
+    try {
+      // came while it was being stopped; an invitation stays open
+      if (this.#stopping.signal.aborted) await (taken.invited || this.#client.cases.release(taken.held));
+      else await this.#judge(taken);
+      this.#failures = 0;
+    } catch (error) {
+      onError(error, taken.item);
+      if (isLost(error)) return;
+      await pause(backoff(++this.#failures) * 1000, this.#stopping.signal);
+    }
+  }
+
+  async #judge({ item, held, invited }: Taken): Promise<void> {
+    const { handler, onError } = this.#options;
+    const { cases } = this.#client;
+    const ended = await keeping({
+      run: (signal) => handler(item, { signal, invited }),
+      leaseSeconds: async () => (await this.#lease())[invited ? 'invited' : 'claimed'],
+      renew: (timeoutSeconds) => cases.renew(held, { timeoutSeconds, retrySeconds: 0 }),
+      onError: (error) => onError(error, item),
+    });
+    if ('lost' in ended) throw ended.lost;
+    if ('failure' in ended) return this.#failed({ item, held, invited }, ended.failure);
+    const { result } = ended;
+    const { option, comment } = typeof result === 'string' ? { option: result, comment: undefined } : result;
+    try {
+      await cases.vote(held, option, { ...(comment !== undefined && { comment }) });
+    } catch (error) {
+      if (!isLost(error) && !(error instanceof UnavailableError)) await cases.release(held);
+      throw error;
+    }
+  }
+
+  async #failed({ held, invited }: Taken, failure: unknown): Promise<void> {
+    const { cases } = this.#client;
+    if (failure instanceof Decline && invited) await cases.decline(held);
+    else if (failure instanceof Decline || failure instanceof Skip) await cases.release(held, { skip: true });
+    else {
+      await cases.release(held);
+      throw failure;
+    }
+  }
+}

@@ -1,0 +1,198 @@
+import { batches } from './batches.ts';
+import { holdError } from './errors.ts';
+import { listed } from './lists.ts';
+import type { components } from './openapi.ts';
+import { type CallOptions, path, type Transport } from './transport.ts';
+
+type Schemas = components['schemas'];
+
+export type QueueSettings = Schemas['PutQueue'];
+export type Queue = Required<Schemas['Queue']>;
+export type Ticket = Schemas['Ticket'];
+/** A ticket as a claim or a decision hands it to its holder. */
+export type HandedTicket = Schemas['HandedTicket'];
+export type TicketEvent = Schemas['TicketEvent'];
+export type TicketState = Ticket['state'];
+export interface Callback {
+  url: string;
+  /** `whsec_` and base64 of 24 to 64 bytes. */
+  secret: string;
+}
+/** Where a decision with an integer `status` goes: into a review. */
+export interface ReviewTarget {
+  review: string;
+  kind: 'text' | 'picture' | 'reply';
+  targetId?: string;
+}
+/** `body` is any JSON. Without an `id` Docket makes one. */
+export type NewTicket = Omit<Schemas['NewTicket'], 'body' | 'callback'> & {
+  body: unknown;
+  callback?: Callback | ReviewTarget;
+};
+export interface TicketChange {
+  priority?: number;
+  body?: unknown;
+  requires?: string[];
+  exclude?: string[];
+  deadlineAt?: string | null;
+}
+export interface TicketFilter {
+  queue?: string;
+  state?: TicketState;
+  /** Who holds or decided them. */
+  reviewer?: string;
+  createdAfter?: string;
+  createdBefore?: string;
+}
+/** What became of one entry of a batch. */
+export interface BatchResult {
+  id: string | null;
+  /** 201 added, 200 there already, 4xx refused. */
+  httpStatus: number;
+  code?: string;
+  detail?: string;
+}
+export interface ClaimOptions extends CallOptions {
+  reviewer: string;
+  skills?: string[];
+  /** How many the reviewer wants to hold; the queue's `maxHeld` bounds it. */
+  count?: number;
+}
+export type Claim = Schemas['ClaimAnswer'];
+
+/** What a claim gave, or anything else that names a lease. */
+export interface Held {
+  id: string;
+  lease: { token?: string | null } | null;
+}
+
+/** Tickets: what producers and reviewers do with them. */
+export class Tickets {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Replaces all settings of a queue; they act at once. */
+  async putQueue(queue: string, settings: QueueSettings = {}): Promise<Queue> {
+    return this.#call('PUT', path`/v1/queues/${queue}`, settings);
+  }
+
+  async getQueue(queue: string, options?: CallOptions): Promise<Queue> {
+    return this.#call('GET', path`/v1/queues/${queue}`, undefined, options);
+  }
+
+  /**
+   * Adds a ticket, or finds it with the same id and content.
+   * @throws HttpError with code `id_conflict` when the id stands for another one
+   */
+  async add(queue: string, ticket: NewTicket): Promise<Ticket> {
+    const headers = ticket.id === undefined ? { 'idempotency-key': crypto.randomUUID() } : undefined;
+    return this.#call('POST', path`/v1/queues/${queue}/tickets`, ticket, { ...(headers && { headers }) });
+  }
+
+  /** Any number of tickets; each is added or refused by itself, in the order given. Those without an id get one here. */
+  async addMany(queue: string, tickets: Iterable<NewTicket>): Promise<BatchResult[]> {
+    const results: BatchResult[] = [];
+    const named = Array.from(tickets, (ticket) => ({ ...ticket, id: ticket.id ?? crypto.randomUUID() }));
+    for (const part of batches(named)) {
+      const answer = await this.#call<Schemas['BatchResults']>('POST', path`/v1/queues/${queue}/tickets/batch`, {
+        tickets: part,
+      });
+      results.push(...answer.results);
+    }
+    return results;
+  }
+
+  /** A ticket in whatever state it is. */
+  async get(id: string): Promise<Ticket> {
+    return this.#call('GET', path`/v1/tickets/${id}`, undefined);
+  }
+
+  /** Its whole history, oldest first. */
+  events(id: string): AsyncGenerator<TicketEvent, void, undefined> {
+    return listed(this.#transport, path`/v1/tickets/${id}/events`);
+  }
+
+  /** Newest first. */
+  list(filter: TicketFilter = {}): AsyncGenerator<Ticket, void, undefined> {
+    return listed(this.#transport, '/v1/tickets', { ...filter });
+  }
+
+  /** Decided by another system, whoever holds it. @throws NotOpenError */
+  async resolve(id: string, { decision, reason }: { decision: unknown; reason: string }): Promise<Ticket> {
+    return this.#call('POST', path`/v1/tickets/${id}/resolve`, { decision: decision ?? null, reason });
+  }
+
+  /** Not needed any more, whoever holds it. @throws NotOpenError */
+  async invalidate(id: string, { reason }: { reason: string }): Promise<Ticket> {
+    return this.#call('POST', path`/v1/tickets/${id}/invalidate`, { reason });
+  }
+
+  /** Changes an open ticket; the very next claim sees it. @throws NotOpenError */
+  async change(id: string, change: TicketChange): Promise<Ticket> {
+    return this.#call('PATCH', path`/v1/tickets/${id}`, change);
+  }
+
+  /** Higher goes first. @throws NotOpenError */
+  async reprioritize(id: string, priority: number): Promise<Ticket> {
+    return this.change(id, { priority });
+  }
+
+  /**
+   * Moves an open ticket to another queue: its holder with the ticket as it came, an operator by its id.
+   * @throws LeaseLostError, NotOpenError
+   */
+  async transfer(ticket: Held | string, { queue, reason }: { queue: string; reason?: string }): Promise<Ticket> {
+    const [id, token] = typeof ticket === 'string' ? [ticket, undefined] : [ticket.id, tokenOf(ticket)];
+    return this.#call('POST', path`/v1/tickets/${id}/transfer`, { queue, token, reason });
+  }
+
+  /** What the reviewer holds, then new tickets. `ReviewerLoop` does this and all that follows. */
+  async claim(queue: string, { reviewer, skills = [], count = 1, ...options }: ClaimOptions): Promise<Claim> {
+    const { waitSeconds = 0 } = options;
+    const sent = { reviewer, skills, count, waitSeconds };
+    return this.#call('POST', path`/v1/queues/${queue}/claim`, sent, options);
+  }
+
+  /** A full lease again; its end. @throws LeaseLostError, NotOpenError */
+  async renew(ticket: Held, options?: CallOptions): Promise<string> {
+    const sent = { token: tokenOf(ticket) };
+    const answer = await this.#call<{ expiresAt: string }>('POST', path`/v1/tickets/${ticket.id}/renew`, sent, options);
+    return answer.expiresAt;
+  }
+
+  /**
+   * Decides a ticket that is held; the same again is no error.
+   * @param next whether the reviewer's next ticket comes with the answer; `skills` are for that one
+   * @throws LeaseLostError, NotOpenError; HttpError where the decision doesn't fit the queue's form
+   */
+  async decide(
+    ticket: Held,
+    decision: unknown,
+    { next = false, skills = [] }: { next?: boolean; skills?: string[] } = {},
+  ): Promise<{ ticket: Ticket; next: HandedTicket | null }> {
+    const sent = { token: tokenOf(ticket), decision: decision ?? null, next, skills };
+    return this.#call('POST', path`/v1/tickets/${ticket.id}/decide`, sent);
+  }
+
+  /** Gives it back; with `skip` it is never offered to this reviewer again. @throws LeaseLostError, NotOpenError */
+  async release(ticket: Held, how: { delaySeconds?: number; reason?: string; skip?: boolean } = {}): Promise<Ticket> {
+    return this.#call('POST', path`/v1/tickets/${ticket.id}/release`, { token: tokenOf(ticket), ...how });
+  }
+
+  async #call<Answer>(...[method, where, body, options]: Parameters<Transport['call']>): Promise<Answer> {
+    try {
+      return (await this.#transport.call(method, where, body, options)) as Answer;
+    } catch (error) {
+      throw holdError(where, error);
+    }
+  }
+}
+
+/** @throws TypeError for what isn't held: without a token an operator would act */
+export function tokenOf({ id, lease }: Held): string {
+  if (!lease?.token) throw new TypeError(`${id} is not held here: it has no token`);
+  return lease.token;
+}

@@ -1,0 +1,108 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, test } from 'vitest';
+import { phpKit } from '../support/clients/kits.ts';
+import { needDebian } from '../support/debian.ts';
+import { startTestSystem } from '../support/system.ts';
+import { ticket } from '../support/tickets.ts';
+
+const client = fileURLToPath(new URL('../../clients/php', import.meta.url));
+const kit = phpKit();
+const system = await startTestSystem();
+
+/** Composer's, as Debian's packages have them: path of the library, and what loads it. */
+const LIBRARIES: Record<string, { debian: string; path: string; autoload: object }> = {
+  'psr/http-client': library('php-psr-http-client', 'Psr/Http/Client', 'Psr\\Http\\Client\\'),
+  'psr/http-factory': library('php-psr-http-factory', 'Psr/Http/Message', 'Psr\\Http\\Message\\'),
+  'psr/http-message': library('php-psr-http-message', 'Psr/Http/Message', 'Psr\\Http\\Message\\'),
+  'guzzlehttp/guzzle': { debian: 'php-guzzlehttp-guzzle', path: 'GuzzleHttp', autoload: { files: ['autoload.php'] } },
+};
+
+function library(debian: string, path: string, namespace: string) {
+  return { debian, path, autoload: { 'psr-4': { [namespace]: '' } } };
+}
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: it is dpkg's
+const FORMAT = '${Version}';
+
+/** A repository with one library of Debian's in it, so that nothing has to come from elsewhere. */
+function repository(name: string) {
+  const { debian, path, autoload } = LIBRARIES[name] as (typeof LIBRARIES)[string];
+  const found = execFileSync('dpkg-query', ['-W', '-f', FORMAT, debian], { encoding: 'utf8' });
+  const [version] = found.split('-');
+  const dist = { type: 'path', url: `/usr/share/php/${path}` };
+  return { type: 'package', package: { name, version, dist, autoload } };
+}
+
+const home = mkdtempSync(join(tmpdir(), 'docket-composer-'));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+const env = {
+  ...process.env,
+  ...{
+    COMPOSER_HOME: join(home, 'home'),
+    COMPOSER_ALLOW_SUPERUSER: '1',
+    COMPOSER_DISABLE_NETWORK: '1',
+    COMPOSER_NO_INTERACTION: '1',
+  },
+};
+/** Beside the server that it may call. */
+const run = async (cwd: string, command: string, ...args: string[]): Promise<string> =>
+  (await promisify(execFile)(command, args, { cwd, env })).stdout;
+const composer = (cwd: string, ...args: string[]) => run(cwd, 'composer', ...args);
+
+/** An empty project, whose only repositories are these. */
+function project(name: string, repositories: object[]): string {
+  const dir = join(home, name);
+  mkdirSync(dir);
+  const all = [...repositories, ...Object.keys(LIBRARIES).map(repository), { 'packagist.org': false }];
+  writeFileSync(join(dir, 'composer.json'), JSON.stringify({ repositories: all }));
+  return dir;
+}
+
+const USE = `<?php
+require __DIR__ . '/vendor/autoload.php';
+$client = new Docket\\Client(
+    $argv[1],
+    fn () => new GuzzleHttp\\Client(['timeout' => 15]),
+    new GuzzleHttp\\Psr7\\HttpFactory(),
+);
+$client->tickets->add('packaged', ['id' => $argv[2], 'body' => null]);
+$ticket = $client->tickets->claim('packaged', 'ada')->tickets[0];
+echo $client->tickets->decide($ticket, 'fine')->ticket->state, ' ', Docket\\Received::Handled->value;
+`;
+
+describe.skipIf(!kit)('PHP', () => {
+  if (!kit) return;
+  needDebian({ composer: 'composer' });
+
+  test('S0.8 the built package is installed into an empty project, and works there', async () => {
+    await composer(client, 'validate', '--strict', '--no-check-version');
+    await composer(client, 'archive', '--format=tar', `--dir=${home}`, '--file=client');
+    const files = (await run(home, 'tar', '-tf', 'client.tar')).trim().split('\n');
+    expect(files).toEqual(expect.arrayContaining(['README.md', 'composer.json', 'src/Client.php']));
+    expect(files.filter((file) => !/^(README\.md|composer\.json|src\/(\w+\.php)?)$/.test(file))).toEqual([]);
+    // as a registry offers it
+    const made = JSON.parse(readFileSync(join(client, 'composer.json'), 'utf8'));
+    const dist = { type: 'tar', url: join(home, 'client.tar') };
+    const dir = project('built', [{ type: 'package', package: { ...made, dist } }]);
+    await composer(dir, 'require', 'docket/client:^0.2', 'guzzlehttp/guzzle');
+    writeFileSync(join(dir, 'use.php'), USE);
+    expect(await run(dir, 'php', 'use.php', system.api.url, 'built')).toBe('decided handled');
+    expect((await ticket(system.api, 'built')).decision).toBe('fine');
+    expect(await composer(dir, 'show', 'docket/client')).toMatch(/versions : \* 0\.2\.0/);
+  }, 60_000);
+
+  test('S0.8 the lines of the README install it from a checkout', async () => {
+    const readme = readFileSync(join(client, 'README.md'), 'utf8');
+    const lines = /```sh\n([\s\S]*?)```/.exec(readme)?.[1]?.trim() ?? '';
+    expect(lines).toMatch(/composer require docket\/client/);
+    const dir = project('checkout', []);
+    await run(dir, 'bash', '-ec', lines.replace('../docket/clients/php', client));
+    writeFileSync(join(dir, 'use.php'), USE);
+    expect(await run(dir, 'php', 'use.php', system.api.url, 'checkout')).toBe('decided handled');
+  }, 60_000);
+});

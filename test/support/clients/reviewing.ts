@@ -1,0 +1,289 @@
+import { expect, test } from 'vitest';
+import { type Client, eventTypes, eventually } from '../client.ts';
+import { createKey } from '../keys.ts';
+import type { TestSystem } from '../system.ts';
+import { addMany, configure, ticket } from '../tickets.ts';
+import type { Kit } from './kits.ts';
+import { ended, type Program, runProgram } from './running.ts';
+import { type Call, forgetful, unavailable } from './stand-ins.ts';
+
+/** What each client does with tickets, whatever its language. */
+export function testReviewer(system: TestSystem, kit: Kit): void {
+  testTicketCalls(system, kit);
+  testReviewing(system, kit);
+  testLeases(system, kit);
+  testLostTickets(system, kit);
+  testTicketFailures(system, kit);
+  testLostTicketAnswers(system, kit);
+}
+
+const began = (...programs: Program[]): string[] => programs.flatMap((p) => p.lines('began').map((line) => line.began));
+const decidedBy = async (api: Client, id: string) => (await ticket(api, id)).decidedBy;
+const allDecided = (api: Client, ids: string[], ms?: number) =>
+  eventually(
+    async () => (await Promise.all(ids.map((id) => ticket(api, id)))).every(({ state }) => state === 'decided'),
+    ms,
+  );
+/** A queue and its tickets, one for each body. */
+async function prepare(api: Client, queue: string, settings: object, bodies: object[]): Promise<string[]> {
+  await configure(api, queue, settings);
+  return addMany(
+    api,
+    queue,
+    bodies.map((body, n) => ({ id: `${queue}-${n}`, body })),
+  );
+}
+const callsOf = (calls: Call[], end: string) => calls.filter(({ path }) => path.endsWith(end)).length;
+
+function testTicketCalls({ api }: TestSystem, kit: Kit): void {
+  test('S0.2 S0.4 S0.7 S0.8 S0.9 what is asked of tickets is answered, and what is refused has a type', async () => {
+    const queue = 'ticket-calls';
+    const program = runProgram(kit, 'ticketCalls', { servers: [api.url], queue });
+    expect(await program.exited, program.output()).toBe(0);
+    const id = (n: number) => `${queue}-${n}`;
+    const body = { a: [1, 'ä', null] };
+    expect(JSON.parse(program.output())).toEqual({
+      settings: 3,
+      added: [
+        [id(1), body],
+        [id(1), body],
+      ],
+      same: true,
+      unnamed: 'no id',
+      mixed: [
+        [id(2), 201],
+        ['not a name', 422],
+        [id(3), 201],
+      ],
+      held: [
+        [id(1), false, 'rita'],
+        [id(2), false, 'rita'],
+      ],
+      renewed: true,
+      decided: ['decided', { ok: true }, id(3)],
+      again: true,
+      released: 'waiting',
+      lost: ['LeaseLost', 'lease_lost', 'released', null, 'string'],
+      closed: ['NotOpen', 'not_open', 'decided', 'rita', 'settled'],
+      none: [[id(2), expect.any(String)], null],
+      empty: [[], 0, true],
+      changed: [9, ['math'], 'changed'],
+      moved: [`${queue}-other`, 'waiting'],
+      resolved: ['decided', 'no', 'known'],
+      invalidated: ['invalidated', 'gone'],
+      open: ['NotOpen', 'decided'],
+      events: ['created', 'claimed', 'decided'],
+      bulk: 1005,
+      inOrder: true,
+      large: 45,
+      listed: 1005,
+      conflict: 'Http id_conflict',
+      missing: 'Http not_found',
+      key: 'Auth',
+      down: 'Unavailable',
+    });
+  });
+}
+
+function testReviewing({ api, running }: TestSystem, kit: Kit): void {
+  const servers = [api.url];
+
+  test('S0.6 S0.8 two reviewers decide 60 tickets, each once, the next one coming with the decision', async () => {
+    const ids = await prepare(api, 'many-tickets', {}, Array(60).fill({}));
+    const server = await forgetful(api.url, () => false);
+    const loops = ['ada', 'bob'].map((reviewer) =>
+      runProgram(kit, 'review', { servers: [server.url], queue: 'many-tickets', reviewer }),
+    );
+    await allDecided(api, ids, 40_000);
+    const claims = callsOf(server.calls, '/claim');
+    await ended(...loops);
+    expect(began(...loops).sort()).toEqual(ids.toSorted());
+    expect(callsOf(server.calls, '/decide')).toBe(60);
+    // otherwise each ticket would need a claim
+    expect(claims).toBeLessThan(30);
+    for (const loop of loops) expect(loop.lines('error')).toEqual([]);
+    expect((await ticket(api, ids[0] ?? '')).decision).toEqual({ of: ids[0] });
+  });
+
+  test('S0.6 one reviewer works on as many at once as the queue lets them hold, each once', async () => {
+    const bodies = Array.from({ length: 12 }, (_, n) => ({ seconds: n % 2 === 0 ? 0.1 : 1.2 }));
+    const ids = await prepare(api, 'at-once', { maxHeld: 3 }, bodies);
+    const loop = runProgram(kit, 'review', { servers, queue: 'at-once', reviewer: 'ada', concurrency: 3 });
+    await eventually(async () => began(loop).length >= 3);
+    expect(loop.lines('ended').length).toBeLessThan(3);
+    await allDecided(api, ids);
+    const later = await addMany(api, 'at-once', [{ id: 'at-once-later', body: {} }]);
+    await allDecided(api, later);
+    await ended(loop);
+    expect(began(loop).sort()).toEqual([...ids, ...later].sort());
+    expect(loop.lines('error')).toEqual([]);
+  });
+
+  test('S0.5 a reviewer gets what they have the skills for, with a key that is theirs', async () => {
+    await addMany(api, 'skilled', [
+      { id: 'skilled-1', body: {}, requires: ['math'] },
+      { id: 'skilled-2', body: {}, requires: ['law'] },
+      { id: 'skilled-3', body: {}, requires: ['math'] },
+    ]);
+    const { key } = await createKey(running.runtime.db, { name: 'ada', role: 'reviewer', subject: 'ada' });
+    const skilled = { servers, apiKey: key, queue: 'skilled', skills: ['math'] };
+    const loop = runProgram(kit, 'review', { ...skilled, reviewer: 'ada' });
+    await allDecided(api, ['skilled-1', 'skilled-3']);
+    await ended(loop);
+    expect(began(loop)).toEqual(['skilled-1', 'skilled-3']);
+    const stranger = runProgram(kit, 'review', { ...skilled, reviewer: 'bob' });
+    expect(await stranger.exited, stranger.output()).toBe(3);
+    expect(stranger.lines('fatal')).toMatchObject([{ fatal: 'Auth' }]);
+  });
+
+  test('S0.3 it goes on with the next server when one answers 503 or none', async () => {
+    const ids = await prepare(api, 'away-tickets', {}, [{}, {}]);
+    const all = ['http://127.0.0.1:1', await unavailable(), api.url];
+    const loop = runProgram(kit, 'review', { servers: all, queue: 'away-tickets', reviewer: 'ada' });
+    await allDecided(api, ids);
+    await ended(loop);
+    expect(loop.lines('error')).toEqual([]);
+  });
+}
+
+function testLeases({ api }: TestSystem, kit: Kit): void {
+  const servers = [api.url];
+
+  test('S0.7 a handler that takes longer than the lease keeps its ticket', async () => {
+    const [id = ''] = await prepare(api, 'long-ticket', { leaseSeconds: 2 }, [{ seconds: 5 }]);
+    const loop = runProgram(kit, 'review', { servers, queue: 'long-ticket', reviewer: 'ada' });
+    await allDecided(api, [id]);
+    await ended(loop);
+    expect(await eventTypes(api, id)).toEqual(['created', 'claimed', 'decided']);
+  });
+
+  test('S0.7 a reviewer is killed: their ticket goes to another one', async () => {
+    const [id = ''] = await prepare(api, 'killed-ticket', { leaseSeconds: 2 }, [{ seconds: 3 }]);
+    const dying = runProgram(kit, 'review', { servers, queue: 'killed-ticket', reviewer: 'ada' });
+    await eventually(async () => began(dying).length === 1);
+    dying.process.kill('SIGKILL');
+    const other = runProgram(kit, 'review', { servers, queue: 'killed-ticket', reviewer: 'bob' });
+    await allDecided(api, [id]);
+    await ended(other);
+    expect(await decidedBy(api, id)).toBe('bob');
+    expect(other.lines('began')).toMatchObject([{ began: id, attempt: 2 }]);
+  });
+
+  test('S0.7 told to stop, it lets the running handler end, decides its ticket and leaves the rest to others', async () => {
+    const ids = await prepare(api, 'stop-ticket', {}, [{ seconds: 1.5 }, {}, {}]);
+    const loop = runProgram(kit, 'review', { servers, queue: 'stop-ticket', reviewer: 'ada' });
+    await eventually(async () => began(loop).length === 1);
+    await ended(loop);
+    expect(loop.lines('ended')).toEqual([{ ended: ids[0] }]);
+    expect(await decidedBy(api, ids[0] ?? '')).toBe('ada');
+    for (const id of ids.slice(1)) expect(await ticket(api, id)).toMatchObject({ state: 'waiting', attempts: 0 });
+  });
+
+  test('S0.7 a ticket that comes after it was told to stop is given back at once', async () => {
+    await configure(api, 'stopped', { leaseSeconds: 600 });
+    const server = await forgetful(api.url, () => false);
+    const loop = runProgram(kit, 'review', {
+      servers: [server.url],
+      queue: 'stopped',
+      reviewer: 'ada',
+      waitSeconds: 8,
+    });
+    await eventually(async () => callsOf(server.calls, '/claim') === 1);
+    loop.process.kill('SIGTERM');
+    // a round trip, in which the signal arrives
+    await api.get('/livez');
+    const [id = ''] = await addMany(api, 'stopped', [{ id: 'stopped-late', body: {} }]);
+    expect(await loop.exited, loop.output()).toBe(0);
+    expect(began(loop)).toEqual([]);
+    expect(await eventTypes(api, id)).toEqual(['created', 'claimed', 'released']);
+  });
+}
+
+function testLostTickets({ api }: TestSystem, kit: Kit): void {
+  test.each([
+    ['is invalidated', 'invalidate', { reason: 'gone' }, 'NotOpen'],
+    ['is moved by an operator', 'transfer', { queue: 'elsewhere' }, 'LeaseLost'],
+  ])(
+    'S0.4 S0.7 a held ticket that %s: the handler hears of it, and nothing is sent for it',
+    async (_, call, how, error) => {
+      const queue = `lost-${call}`;
+      const [id = '', next = ''] = await prepare(api, queue, { leaseSeconds: 3 }, [{ untilLost: true }, {}]);
+      const server = await forgetful(api.url, () => false);
+      const loop = runProgram(kit, 'review', { servers: [server.url], queue, reviewer: 'ada' });
+      await eventually(async () => began(loop).length === 1);
+      expect((await api.post(`/v1/tickets/${id}/${call}`, how)).status).toBe(200);
+      await allDecided(api, [next]);
+      await ended(loop);
+      expect(loop.lines('lost')).toEqual([{ lost: id }]);
+      expect(loop.lines('error')).toMatchObject([{ error: expect.stringContaining(error), ticket: id }]);
+      const sent = server.calls.filter(({ path }) => path.startsWith(`/v1/tickets/${id}/`));
+      expect(new Set(sent.map(({ path }) => path))).toEqual(new Set([`/v1/tickets/${id}/renew`]));
+    },
+  );
+}
+
+function testTicketFailures({ api }: TestSystem, kit: Kit): void {
+  const servers = [api.url];
+
+  test('S0.7 a handler that fails gives its ticket back, later each time, or when and how it says', async () => {
+    const bodies = [
+      { fail: 'error', failures: 2 },
+      { fail: 'release', failures: 1, delay: 1.5 },
+      { fail: 'skip', failures: 9 },
+    ];
+    const [twice = '', said = '', skipped = ''] = await prepare(api, 'fail-ticket', {}, bodies);
+    const loop = runProgram(kit, 'review', { servers, queue: 'fail-ticket', reviewer: 'ada' });
+    await allDecided(api, [twice, said]);
+    await ended(loop);
+    const times = (id: string) => loop.lines('began').flatMap((line) => (line.began === id ? [line.at] : []));
+    const [first, second, third, fourth] = times(twice);
+    expect(second - first).toBeGreaterThanOrEqual(1);
+    expect(third - second).toBeGreaterThanOrEqual(2);
+    expect(fourth).toBeUndefined();
+    const [one, two] = times(said);
+    expect(two - one).toBeGreaterThanOrEqual(1.5);
+    expect(times(skipped)).toHaveLength(1);
+    expect(await eventTypes(api, skipped)).toEqual(['created', 'claimed', 'skipped']);
+    expect(loop.lines('error').map((line) => line.ticket)).toEqual([twice, twice]);
+  });
+
+  test('S0.8 a decision that the form of the queue refuses counts as a failure', async () => {
+    const form = { type: 'object', required: ['verdict'] };
+    const [id = ''] = await prepare(api, 'form-ticket', { form }, [{}]);
+    const loop = runProgram(kit, 'review', { servers, queue: 'form-ticket', reviewer: 'ada', backoffSeconds: 60 });
+    await eventually(async () => (await ticket(api, id)).state === 'delayed');
+    await ended(loop);
+    expect(loop.lines('error')).toMatchObject([{ error: expect.stringContaining('Http'), ticket: id }]);
+    expect(began(loop)).toEqual([id]);
+  });
+}
+
+function testLostTicketAnswers({ api }: TestSystem, kit: Kit): void {
+  test('S0.8 S0.9 what was done but not answered is sent again, and done once', async () => {
+    const bodies = [...Array(5).fill({}), { fail: 'release', failures: 1, delay: 0 }];
+    const ids = await prepare(api, 'again-ticket', {}, bodies);
+    const server = await forgetful(api.url, () => true);
+    const loop = runProgram(kit, 'review', { servers: [server.url], queue: 'again-ticket', reviewer: 'ada' });
+    await allDecided(api, ids, 40_000);
+    await ended(loop);
+    expect(began(loop).sort()).toEqual([...ids, ids.at(-1)].sort());
+    // a claim is sent again by the loop, and that no server answered is an error of no ticket
+    expect(loop.lines('error').filter((line) => line.ticket)).toEqual([]);
+    for (const id of ids.slice(0, 5)) expect(await eventTypes(api, id)).toEqual(['created', 'claimed', 'decided']);
+    expect(await eventTypes(api, ids[5] ?? '')).toEqual(['created', 'claimed', 'released', 'claimed', 'decided']);
+  });
+
+  test('S0.9 a ticket without an id whose answer was lost is added once', async () => {
+    const server = await forgetful(api.url, (call) => call.path.endsWith('/tickets'));
+    const queue = 'keyed-calls';
+    const program = runProgram(kit, 'ticketCalls', { servers: [server.url], queue });
+    expect(await program.exited, program.output()).toBe(0);
+    const sent = server.calls.filter(
+      ({ path, body }) => path === `/v1/queues/${queue}/tickets` && !body.includes('"id"'),
+    );
+    expect(sent).toHaveLength(2);
+    const { body } = await api.get(`/v1/tickets?queue=${queue}&limit=500`);
+    const bodies = body.items.map((one: { body: unknown }) => one.body);
+    expect(bodies.filter((one: unknown) => one === 'no id')).toHaveLength(1);
+  });
+}
