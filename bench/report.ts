@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, loadavg, platform, release, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Lab } from './lab.ts';
@@ -16,18 +16,24 @@ export interface Line {
   target?: { least: number } | { most: number };
 }
 
+interface Part {
+  title: string;
+  note: string;
+  loadBefore: number;
+  lines: Line[];
+}
+
 /** Collects figures; prints each at once and writes all of them into RESULTS.md. */
 export class Report {
   readonly #say: (line: string) => void;
-  readonly #loadBefore = loadavg()[0] ?? 0;
-  readonly #parts: { title: string; note: string; lines: Line[] }[] = [];
+  readonly #parts: Part[] = [];
 
   constructor(say: (line: string) => void) {
     this.#say = say;
   }
 
   part(title: string, note: string): void {
-    this.#parts.push({ title, note, lines: [] });
+    this.#parts.push({ title, note, loadBefore: loadavg()[0] ?? 0, lines: [] });
     this.#say(`\n${title}`);
   }
 
@@ -42,32 +48,28 @@ export class Report {
     );
   }
 
-  get missed(): Line[] {
-    return this.#parts.flatMap((p) => p.lines).filter((l) => verdict(l) === 'missed');
-  }
-
+  /** Writes the file anew; scenarios that it has and this run has not measured stay as they are. */
   async write(lab: Lab, file: string): Promise<void> {
-    const parts = this.#parts.map(({ title, note, lines }) =>
-      [
-        `## ${title}`,
-        '',
-        note,
-        '',
-        '| what | figure | beside | ratio | target |',
-        '|---|---|---|---|---|',
-        ...lines.map((l) => `| ${cells(l).join(' | ')} |`),
-        '',
-      ].join('\n'),
-    );
-    const head = [
-      '# Results of `npm run bench`',
-      '',
-      ...(await machine(lab, this.#loadBefore)).map((l) => `- ${l}`),
-      '',
-    ];
-    writeFileSync(file, `${head.join('\n')}\n${parts.join('\n')}`);
+    const sections = new Map(existsSync(file) ? sectionsOf(readFileSync(file, 'utf8')) : []);
+    for (const part of this.#parts) sections.set(Number.parseInt(part.title, 10), section(part, lab.quick));
+    const inOrder = [...sections].toSorted(([a], [b]) => a - b);
+    const head = ['# Results of `npm run bench`', '', ...(await machine(lab)).map((l) => `- ${l}`), ''];
+    writeFileSync(file, `${head.join('\n')}\n${inOrder.map(([, text]) => text).join('\n')}`);
     this.#say(`\nwritten to ${file}`);
   }
+}
+
+/** The scenarios of a file that was written before, by their numbers. */
+function sectionsOf(text: string): [number: number, section: string][] {
+  const [, ...parts] = text.split(/^## /m);
+  return parts.map((part) => [Number.parseInt(part, 10), `## ${part.trimEnd()}\n`]);
+}
+
+function section({ title, note, loadBefore, lines }: Part, quick: boolean): string {
+  const when = `${new Date().toISOString().slice(0, 10)}, commit ${commit()}${quick ? ', `--quick`' : ''}, load before it ${short(loadBefore)}`;
+  const rows = lines.map((l) => `| ${cells(l).join(' | ')} |`);
+  const table = ['| what | figure | beside | ratio | target |', '|---|---|---|---|---|', ...rows];
+  return [`## ${title}`, '', `*${when}*`, '', note, '', ...table, ''].join('\n');
 }
 
 function cells(l: Line): string[] {
@@ -83,19 +85,23 @@ function verdict({ ratio, measured, target }: Line): 'met' | 'missed' | '' {
   return ('least' in target ? value >= target.least : value <= target.most) ? 'met' : 'missed';
 }
 
-async function machine(lab: Lab, loadBefore: number): Promise<string[]> {
+/** Short, and whether something but the bench has been changed since. */
+function commit(): string {
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+  const changed = git('status', '--porcelain', '--', ':!bench').length > 0 ? ' with changes' : '';
+  return git('rev-parse', '--short', 'HEAD') + changed;
+}
+
+async function machine(lab: Lab): Promise<string[]> {
   const [pg] = await lab.sql<{ version: string; fsync: string; commit: string }>(
     "select current_setting('server_version') as version, current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit",
   );
   const info = await lab.client.connection.workflowService.getSystemInfo({});
-  const root = fileURLToPath(new URL('..', import.meta.url));
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
-  const changed = git('status', '--porcelain', '--', ':!bench').length > 0 ? ' with changes' : '';
   return [
-    `${new Date().toISOString().slice(0, 10)}, commit ${git('rev-parse', '--short', 'HEAD')}${changed}${lab.quick ? ', `--quick`' : ''}`,
     `${cpus().length} cores (${cpus()[0]?.model.trim() || arch()}), ${Math.round(totalmem() / 2 ** 30)} GB, ${platform()} ${release()}`,
     `Node ${process.versions.node}, PostgreSQL ${pg?.version} (fsync ${pg?.fsync}, synchronous_commit ${pg?.commit}), Temporal server ${info.serverVersion} on SQLite (WAL, synchronous)`,
-    `Load average of the minute before the run: ${short(loadBefore)}; near 0 it had the machine to itself, above that other work took part of the cores.`,
+    'Each scenario says when it was measured, with which commit, and the load average of the minute before it: at the first of a run, near 0 means that it had the machine to itself; later ones follow the load of the ones before.',
     'Servers, Docket’s processes, the rivals and the load share these cores. Rounds alternate; figures are medians of the rounds.',
   ];
 }

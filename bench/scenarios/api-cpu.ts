@@ -15,7 +15,7 @@ export async function apiCpu(lab: Lab, report: Report): Promise<void> {
   const [waiting, rounds, seconds] = lab.quick ? [40_000, 3, 3] : [150_000, 5, 5];
   await seedTickets(lab, QUEUE, waiting);
   const docket = await lab.docket();
-  const echo = await lab.child(ECHO, [], { ANSWERS: JSON.stringify(await answersOf(docket.url)) });
+  const echo = await lab.child(ECHO, [], { ANSWERS: JSON.stringify(await answersOf(docket.url, QUEUE)) });
   const [ours, bare]: [number[], number[]] = [[], []];
   try {
     // compiled by then: a server that has run for a while is what callers meet
@@ -45,10 +45,10 @@ export async function apiCpu(lab: Lab, report: Report): Promise<void> {
 }
 
 /** A pair's two answers, as a caller gets them. */
-async function answersOf(url: string) {
+export async function answersOf(url: string, queue: string) {
   const [caller] = await openCallers(url, 1);
   if (!caller) throw new Error('no caller');
-  const claim = need(await caller.post(`/v1/queues/${QUEUE}/claim`, { reviewer: 'first' }), 200);
+  const claim = need(await caller.post(`/v1/queues/${queue}/claim`, { reviewer: 'first' }), 200);
   const [{ id, lease }] = claim.tickets;
   const decided = { token: lease.token, decision: { verdict: 'keep' } };
   const decide = need(await caller.post(`/v1/tickets/${id}/decide`, decided), 200);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Caller, need, openCallers } from '../client.ts';
-import { forgetUnpublished, type Lab } from '../lab.ts';
+import type { Lab } from '../lab.ts';
 import { type Rate, workRate } from '../measure.ts';
 import type { Report } from '../report.ts';
 import { openPgBoss } from '../rivals/pgboss.ts';
@@ -54,7 +54,6 @@ export async function claims(lab: Lab, report: Report): Promise<void> {
   } finally {
     await docket.stop();
     await rival.stop();
-    await forgetUnpublished(lab);
   }
 }
 

@@ -12,6 +12,7 @@ import { heldOpen } from './held-open.ts';
 import { idle } from './idle.ts';
 import { jobs } from './jobs.ts';
 import { lateness } from './lateness.ts';
+import { pair } from './pair.ts';
 import { reviews } from './reviews.ts';
 import { steady } from './steady.ts';
 import { tasks } from './tasks.ts';
@@ -157,5 +158,12 @@ export const scenarios: Record<string, Scenario> = {
       'A real browser shows the page for a minute after it has settled; what it asks for in that minute is then asked by 100 at once, each with its own connection, its own minute and, where ' +
       'the page has one, its own stream of events. CPU of the API’s process, over a minute, less what it takes without any.',
     run: consoles,
+  },
+  pair: {
+    title: '17 · Where the time of a pair goes',
+    note:
+      'One caller who does nothing but claim → decide, and the parts of it by themselves, in turns. pg-boss is a library in the process of the load and makes two statements; ' +
+      'Docket makes two statements and two HTTP calls, while a worker publishes what they did and Temporal runs the workflows, on the same cores.',
+    run: pair,
   },
 };

@@ -6,7 +6,8 @@ import { isIdle, membersOf, type Population } from './population.ts';
 const CLIENTS = 50;
 /** What the pick may read of `item`: far more than a client's groups have open, far less than all groups have. */
 const MOST_ROWS = 100;
-const INDEX = 'item_stock';
+/** Of the first in order; what has come in since the client's last pull is read by the other. */
+const INDEXES = ['item_stock', 'item_stocked'];
 /** The statement in `first_task` that picks, among all that the pull runs. */
 const PICK = /from executors_of\(p_person\)/;
 /** Its plans come as messages of the connection, statements inside of functions included. */
@@ -41,13 +42,13 @@ export async function plan(lab: Lab, report: Report, { groups, tasks }: Populati
   if (picks.length !== CLIENTS) throw new Error(`${picks.length} plans for ${CLIENTS} pulls`);
   const reads = picks.map(({ root }) => itemsRead(root));
   for (const { indexes, rows, plan } of reads)
-    if (indexes.some((index) => index !== INDEX) || rows === 0 || rows > MOST_ROWS)
+    if (indexes.join() !== INDEXES.join() || rows === 0 || rows > MOST_ROWS)
       throw new Error(`the pick reads ${rows} rows of item by ${indexes.join() || 'nothing'}: ${plan}`);
   const rows = reads.map((r) => r.rows);
   const took = picks.map((p) => p.ms);
   report.add({
     what: `plan of the pick, ${tasks.length.toLocaleString('en-US')} open tasks`,
-    figure: `index ${INDEX} for each of ${CLIENTS} clients; rows read: at most ${Math.max(...rows)}; p50 ${ms(quantile(took, 0.5))} with its measuring`,
+    figure: `index ${INDEXES[0]} for each of ${CLIENTS} clients; rows read: at most ${Math.max(...rows)}; p50 ${ms(quantile(took, 0.5))} with its measuring`,
     measured: { value: Math.max(...rows), unit: 'rows' },
     target: { most: MOST_ROWS },
   });

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { needDebian } from '../support/debian.ts';
+import { documents } from '../support/docs/documents.ts';
+import { partsOf } from '../support/docs/not-run.ts';
+import { startFor } from '../support/docs/places.ts';
+import { faultsIn } from '../support/docs/run.ts';
+
+const all = documents();
+const wordsOf = (environment: Record<string, string>) =>
+  Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+const ways = [...new Set(all.map(({ environment }) => wordsOf(environment).join(' ')))];
+
+test('there are documents with shell blocks', () => {
+  expect(all.map(({ path }) => path)).toEqual(expect.arrayContaining(['README.md', 'docs/guides/tickets.md']));
+});
+
+test('each shell block says what it prints, or why it is not run', () => {
+  const unsaid = all.flatMap(({ blocks }) => blocks).filter(({ mode, expected }) => mode === 'unsaid' || !expected[0]);
+  expect(unsaid.map(({ at }) => `${at} needs a comment after it: CONTRIBUTING.md says how`)).toEqual([]);
+});
+
+test('commands that cannot run are not run, and no others', () => {
+  const wrong = all.flatMap(({ blocks }) =>
+    blocks.flatMap(({ at, mode, text }) => {
+      const { able, unable } = partsOf(text);
+      const lines = mode === 'not run' ? able : unable;
+      return lines.map((line) => `${at} ${mode === 'not run' ? 'can' : 'cannot'} be run: ${line}`);
+    }),
+  );
+  expect(wrong).toEqual([]);
+});
+
+needDebian({
+  ...{ zsh: 'zsh', curl: 'curl', 'postgresql-client': 'psql' },
+  ...{ beanstalkd: '/usr/bin/beanstalkd', 'redis-server': 'redis-server', 'redis-tools': 'redis-cli' },
+});
+
+for (const way of ways) {
+  const chosen = all.filter(({ environment }) => wordsOf(environment).join(' ') === way);
+  const docs = await startFor(chosen[0]?.environment ?? {});
+  describe(`on ${[way, 'npm start'].join(' ').trim()}`, () => {
+    // one after the other on one system: what the second shell pastes has been there before
+    for (const document of chosen)
+      test.each(['bash', 'zsh'] as const)(
+        `${document.path} can be pasted into %s`,
+        async (shell) => {
+          expect((await faultsIn(document, shell, docs)).join('\n\n')).toBe('');
+        },
+        600_000,
+      );
+  });
+}

@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, inject, test } from 'vitest';
+import { pythonKit } from '../support/clients/kits.ts';
+import { startTestSystem } from '../support/system.ts';
+
+const system = await startTestSystem();
+const root = join(import.meta.dirname, '../..');
+
+/** What an example prints. It has to end by itself and without an error. */
+async function printed(command: string[], ...args: string[]): Promise<string> {
+  const [program = '', ...first] = command;
+  const env = { ...process.env, DOCKET_SERVERS: system.running.url ?? '' };
+  const { stdout } = await promisify(execFile)(program, [...first, ...args], { cwd: root, env, timeout: 100_000 });
+  return stdout;
+}
+
+const tsx = [process.execPath, '--import', 'tsx'];
+const python = pythonKit(inject('cacheDir')).command.slice(0, 1);
+
+const bots = [
+  ['moderation-bot.ts', 'chat-reports', tsx],
+  ['moderation_bot.py', 'forum-reports', python],
+] as const;
+
+test.each(bots)(
+  'S0.2 S0.4 %s decides what is obvious and leaves the rest to people, run after run',
+  async (file, queue, command) => {
+    for (let run = 1; run <= 2; run++) {
+      const text = await printed(command, `examples/${file}`, '--once');
+      expect(text.match(/^remove /gm)).toHaveLength(3);
+      expect(text.match(/^keep /gm)).toHaveLength(2);
+      expect(text.match(/^a person /gm)).toHaveLength(1);
+      expect((await system.api.get(`/v1/queues/${queue}/stats`)).body).toMatchObject({
+        decided: run * 5,
+        waiting: run,
+        held: 0,
+      });
+    }
+    const { body } = await system.api.post(`/v1/queues/${queue}/claim`, { reviewer: 'a-person' });
+    expect(body.tickets[0].body.text).toContain('potato');
+  },
+  240_000,
+);
+
+test('S2.2 jury.ts has each dispute decided by three votes, run after run', async () => {
+  for (let run = 1; run <= 2; run++) {
+    const text = await printed(tsx, 'examples/jury.ts');
+    expect(text.match(/: (buyer|seller) \(/g)).toHaveLength(3);
+    expect((await system.api.get('/v1/courts/marketplace-disputes/stats')).body).toMatchObject({
+      decided: run * 3,
+      open: 0,
+    });
+  }
+}, 120_000);
+
+test('S1.3 S1.4 picture-audit.ts has decisions go into a review, and hears of each change once and in order', async () => {
+  const text = await printed(tsx, 'examples/picture-audit.ts');
+  const versions = [...text.matchAll(/^version (\d+)/gm)].map(([, version]) => Number(version));
+  expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => a - b));
+  expect(text.trimEnd().split('\n').at(-1)).toContain('street 5, menu 5, passport 9');
+}, 120_000);
