@@ -1,5 +1,5 @@
 import { serve } from '@hono/node-server';
-import { type ListenAddress, listenFailure } from '../runtime/failures.ts';
+import { hostAndPort, type ListenAddress, listenFailure } from '../runtime/failures.ts';
 import type { ApiBindings } from './endpoint.ts';
 
 type Fetch = (request: Request, env: ApiBindings) => Response | Promise<Response>;
@@ -38,8 +38,7 @@ export function listenHttp(where: ListenAddress): Promise<Listening> {
       fetch = f;
     };
     const server = serve(options, ({ port }) => {
-      const address = `${where.host.includes(':') ? `[${where.host}]` : where.host}:${port}`;
-      resolve({ port, address, open, close });
+      resolve({ port, address: hostAndPort(where.host, port), open, close });
     });
     server.on('error', (error) => reject(listenFailure(error, where)));
     const close = () =>

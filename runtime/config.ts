@@ -227,7 +227,7 @@ function messageOf({ issues }: z.ZodError, set: Record<string, string | undefine
   return [...new Set(lines)].join('\n');
 }
 
-/** @throws Error where other machines could do anything with jobs without a key, and nobody has said that they may */
+/** @throws Error where other machines could do anything with jobs without a key, and no one has said that they may */
 function checkExposure(e: z.output<typeof Environment>, open: boolean): void {
   const protocols = [
     {

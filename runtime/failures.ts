@@ -92,6 +92,9 @@ export interface ListenAddress {
   settings: { host: string; port: string };
 }
 
+/** As a URL has it. */
+export const hostAndPort = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
 /** Why nothing can listen there. */
 export function listenFailure(error: unknown, { host, port, settings }: ListenAddress): Error {
   const say = (text: string) => new Error(text, { cause: error });

@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { type ListenAddress, listenFailure } from '../../runtime/failures.ts';
+import { hostAndPort, type ListenAddress, listenFailure } from '../../runtime/failures.ts';
 import type { Api } from '../api.ts';
 import { type Connection, serveConnection } from './connection.ts';
 import { Listener } from './listener.ts';
@@ -40,11 +40,10 @@ export async function listenBeanstalkd(where: ListenAddress): Promise<Beanstalkd
     if (listener) serve(listener, socket);
     else early.add(socket);
   });
-  const { host } = where;
   const bound = await listen(server, where);
   return {
     port: bound,
-    address: `${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    address: hostAndPort(where.host, bound),
     async open(api) {
       const opened = await Listener.open(api);
       listener = opened;

@@ -35,7 +35,7 @@ export function settleSchemas(document: Document): void {
 
 /**
  * Defaults stand in descriptions: of the keyword `default`, generators make fields that must be sent, or that are sent
- * though nobody set them.
+ * though no one set them.
  */
 function asSent(_schema: Node, properties: Node): void {
   for (const property of Object.values(properties)) {

@@ -15,7 +15,7 @@ export async function apiCpu(lab: Lab, report: Report): Promise<void> {
   const [waiting, rounds, seconds] = lab.quick ? [40_000, 3, 3] : [150_000, 5, 5];
   await seedTickets(lab, QUEUE, waiting);
   const docket = await lab.docket();
-  const echo = await lab.child(ECHO, [], { ANSWERS: JSON.stringify(await answersOf(docket.url, QUEUE)) });
+  const echo = await echoOf(lab, docket.url, QUEUE);
   const [ours, bare]: [number[], number[]] = [[], []];
   try {
     // compiled by then: a server that has run for a while is what callers meet
@@ -44,8 +44,13 @@ export async function apiCpu(lab: Lab, report: Report): Promise<void> {
   });
 }
 
+/** A bare server that gives the two answers of a pair to any number of callers. */
+export async function echoOf(lab: Lab, url: string, queue: string): Promise<Child> {
+  return lab.child(ECHO, [], { ANSWERS: JSON.stringify(await answersOf(url, queue)) });
+}
+
 /** A pair's two answers, as a caller gets them. */
-export async function answersOf(url: string, queue: string) {
+async function answersOf(url: string, queue: string) {
   const [caller] = await openCallers(url, 1);
   if (!caller) throw new Error('no caller');
   const claim = need(await caller.post(`/v1/queues/${queue}/claim`, { reviewer: 'first' }), 200);

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { contentHash, newToken } from '../../services/tokens.ts';
 import { forgetUnpublished, type Lab } from '../lab.ts';
 import { workRate } from '../measure.ts';
@@ -6,11 +5,10 @@ import type { Report } from '../report.ts';
 import { openPgBoss } from '../rivals/pgboss.ts';
 import { seedTickets } from '../seed.ts';
 import { median, ms, repeat, short } from '../stats.ts';
-import { answersOf } from './api-cpu.ts';
+import { echoOf } from './api-cpu.ts';
 import { round } from './claims.ts';
 
 const QUEUE = 'pair';
-const ECHO = fileURLToPath(new URL('../bare/echo.mjs', import.meta.url));
 /** More than a round of one caller needs of pg-boss, and few enough for its fetch, which sorts them all. */
 const SHALLOW = 10_000;
 
@@ -23,7 +21,7 @@ export async function pair(lab: Lab, report: Report): Promise<void> {
   await seedTickets(lab, QUEUE, waiting);
   const rival = await openPgBoss(lab);
   const docket = await lab.docket();
-  const echo = await lab.child(ECHO, [], { ANSWERS: JSON.stringify(await answersOf(docket.url, QUEUE)) });
+  const echo = await echoOf(lab, docket.url, QUEUE);
   const took: Took = { whole: [], alone: [], bare: [], statements: [], boss: [] };
   const keep = (what: keyof Took, { rate }: { rate: number }) => took[what].push(1000 / rate);
   try {

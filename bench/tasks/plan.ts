@@ -1,3 +1,4 @@
+import type { Plan } from '../../test/support/plans.ts';
 import type { Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
 import { ms, quantile } from '../stats.ts';
@@ -19,17 +20,6 @@ const EXPLAIN = [
   'set auto_explain.log_format = json',
   'set client_min_messages = log',
 ];
-
-interface Node {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Index Name'?: string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  'Rows Removed by Filter'?: number;
-  'Rows Removed by Index Recheck'?: number;
-  Plans?: Node[];
-}
 
 /** How a pull finds what comes first, as the server itself ran it (S4.6). */
 export async function plan(lab: Lab, report: Report, { groups, tasks }: Population): Promise<void> {
@@ -55,13 +45,13 @@ export async function plan(lab: Lab, report: Report, { groups, tasks }: Populati
 }
 
 /** The plans with which these clients' pulls are picked. What they are handed is taken back. */
-async function picksOf(lab: Lab, uids: string[]): Promise<{ root: Node; ms: number }[]> {
+async function picksOf(lab: Lab, uids: string[]): Promise<{ root: Plan; ms: number }[]> {
   const client = await lab.db.pool.connect();
-  const picks: { root: Node; ms: number }[] = [];
+  const picks: { root: Plan; ms: number }[] = [];
   const hear = ({ message = '' }: { message?: string | undefined }) => {
     const [, duration, json] = /duration: ([\d.]+) ms\s+plan:\s*(\{[\s\S]*\})/.exec(message) ?? [];
     if (!json) return;
-    const said: { 'Query Text': string; Plan: Node } = JSON.parse(json);
+    const said: { 'Query Text': string; Plan: Plan } = JSON.parse(json);
     if (PICK.test(said['Query Text'])) picks.push({ root: said.Plan, ms: Number(duration) });
   };
   client.on('notice', hear);
@@ -82,7 +72,7 @@ async function picksOf(lab: Lab, uids: string[]): Promise<{ root: Node; ms: numb
 }
 
 /** By which indexes a plan reads `item`, and how many rows of it. */
-function itemsRead(root: Node) {
+function itemsRead(root: Plan) {
   const scans = nodes(root).filter((node) => node['Relation Name'] === 'item');
   const rows = scans.reduce((sum, s) => {
     const each = s['Actual Rows'] + (s['Rows Removed by Filter'] ?? 0) + (s['Rows Removed by Index Recheck'] ?? 0);
@@ -91,4 +81,4 @@ function itemsRead(root: Node) {
   return { indexes: scans.map((s) => s['Index Name'] ?? s['Node Type']), rows, plan: JSON.stringify(root) };
 }
 
-const nodes = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
+const nodes = (node: Plan): Plan[] => [node, ...(node.Plans ?? []).flatMap(nodes)];

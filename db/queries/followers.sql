@@ -48,7 +48,7 @@ select m.oldest, m.now, m.epoch, c.arrival as position, c.review_id, c.received_
 select pg_current_xact_id()::text::bigint as xid;
 
 -- name: take_shards
--- Parts of the log that nobody follows, or one who has been silent for 15 s; never those of a living one.
+-- Parts of the log that no one follows, or one who has been silent for 15 s; never those of a living one.
 update log_shard
    set owner = :node, epoch = epoch + 1, seen_at = clock_timestamp()
  where shard in (select shard from log_shard

@@ -126,9 +126,11 @@ export class Story {
     Object.assign(this.made, made?.(body) ?? {});
   }
 
-  /** Keeps the first answer of its kind. */
-  record({ operation, body: name }: Step, { status, body }: Reply): void {
+  /** Keeps the first answer of its kind, with the names of now: a ticket that is claimed again has another token. */
+  record({ operation, body: name }: Step, reply: Reply): void {
+    const { status } = reply;
     if (status === 204) return;
+    const body = replaced(reply.body, this.#names());
     this.answers[operation] ??= {};
     const answers = this.answers[operation];
     if (name === undefined) answers[status] ??= body;
@@ -145,8 +147,7 @@ export class Story {
     const versions = [...text.matchAll(/"version":(\d+)/g)].map(([, version]) => Number(version));
     const ranks = [...new Set(versions)].sort((a, b) => a - b);
     const numbers = [...new Set([...text.matchAll(/"number":(\d+)/g)].map(([, number]) => Number(number)))];
-    const names = Object.entries(this.made).map(([name, real]) => [real, MADE[name as keyof Made]] as const);
-    const told = replaced(this.answers, [...names, [receiver, RECEIVER]]);
+    const told = replaced(this.answers, [...this.#names(), [receiver, RECEIVER]]);
     const rounded = JSON.stringify(told).replace(TIME, (time) => this.#rounded(time));
     return JSON.parse(rounded, (key, value: unknown) => {
       if (typeof value === 'number' && key in VOLATILE) return VOLATILE[key];
@@ -154,6 +155,10 @@ export class Story {
       if (typeof value === 'number' && key === 'number') return numbers.indexOf(value) + 1;
       return key === 'day' && typeof value === 'string' ? NOW.slice(0, 10) : value;
     });
+  }
+
+  #names(): (readonly [string, string])[] {
+    return Object.entries(this.made).map(([name, real]) => [real, MADE[name as keyof Made]] as const);
   }
 
   /** A time of the story: to five minutes, so that it does not matter how fast the story was played. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { texts } from '../texts/texts.ts';
 
 interface Props {
@@ -16,7 +16,8 @@ interface Props {
 export function Dialog({ title, open, onClose, children, actions }: Props) {
   const id = useId();
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // with the render, not after the paint: a key pressed between the two would go to a dialog that is no longer shown
+  useLayoutEffect(() => {
     const dialog = ref.current;
     if (open && dialog && !dialog.open) dialog.showModal();
     if (!open) dialog?.close();

@@ -49,7 +49,7 @@ final class Batches
         }
     }
 
-    /** Nobody else has it. */
+    /** No one else has it. */
     public static function newId(): string
     {
         return bin2hex(random_bytes(16));

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Docket;
 
-/** Thrown by a handler: set this job aside until somebody kicks it. */
+/** Thrown by a handler: set this job aside until someone kicks it. */
 class Bury extends \RuntimeException
 {
 }

@@ -42,16 +42,14 @@ final class Cases
             $objects[] = is_string($juror) ? ['id' => $juror] : $juror;
         }
         $parts = [...Batches::of($objects, self::MANY_JURORS)];
-        $bodies = array_map(fn (array $part): array => ['jurors' => $part], $parts ?: [[]]);
-        if ($list !== null) {
-            $last = count($bodies) - 1;
-            foreach ($bodies as $n => $body) {
-                $bodies[$n] = $body + ['list' => $list, 'first' => $n === 0, 'final' => $n === $last];
-            }
+        $last = max(0, count($parts) - 1);
+        $total = 0;
+        foreach ($parts ?: [[]] as $n => $part) {
+            $named = $list === null ? [] : ['list' => $list, 'first' => $n === 0, 'final' => $n === $last];
+            $answer = $this->transport->call('PUT', $this->items->of($court, '/jurors'), ['jurors' => $part] + $named);
+            $total = (new Fields($answer))->whole('total');
         }
-        // the last part of a list, once more by itself, would be a list of its own
-        $answer = $this->transport->series('PUT', $this->items->of($court, '/jurors'), $bodies);
-        return (new Fields($answer))->whole('total');
+        return $total;
     }
 
     /**
@@ -149,7 +147,7 @@ final class Cases
     }
 
     /**
-     * Nobody needs to judge it any more; who holds it loses it.
+     * No one needs to judge it any more; who holds it loses it.
      *
      * @throws NotOpenException
      */

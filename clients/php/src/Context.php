@@ -21,7 +21,7 @@ final class Context
         stream_set_blocking($line, false);
     }
 
-    /** It is no longer the caller's, or nobody is left to send the outcome: what the handler still does won't count. */
+    /** It is no longer the caller's, or no one is left to send the outcome: what the handler still does won't count. */
     public function lost(): bool
     {
         $told = (string) fread($this->line, 1) !== '';

@@ -45,7 +45,7 @@ final class EventStream extends Subscription
         return $this->parser->line($line);
     }
 
-    /** One for each connection, because it has to be used within a minute. Null: nobody needs one. */
+    /** One for each connection, because it has to be used within a minute. Null: no one needs one. */
     private function newTicket(): ?string
     {
         if ($this->ticket !== null) {

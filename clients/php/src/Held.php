@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Docket;
 
-/** What somebody holds: a ticket, a case, an invitation. */
+/** What someone holds: a ticket, a case, an invitation. */
 interface Held
 {
     public function id(): string;

@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace Docket;
 
-/** The token isn't live: what it stood for was handed to somebody else, taken away, or is over. */
+/** The token isn't live: what it stood for was handed to someone else, taken away, or is over. */
 class LeaseLostException extends RefusedException
 {
-    /** Who has it now; null where nobody has, and for jobs. */
+    /** Who has it now; null where no one has, and for jobs. */
     public readonly ?string $holder;
     /** When the lease ended, where that is known. */
     public readonly ?string $endedAt;

@@ -88,7 +88,7 @@ final class Reviews
         $answer = new Fields($this->transport->call('POST', $path, $body));
         $outcome = $answer->text('outcome');
         $first = $answer->fieldsOrNull('first')?->text('outcome');
-        // nobody else has an id that was made here: the first try had got through
+        // no one else has an id that was made here: the first try had got through
         return $callbackId === null && $outcome === 'duplicate'
             ? new CallbackOutcome($answer->text('callbackId'), $first ?? $outcome, null)
             : new CallbackOutcome($answer->text('callbackId'), $outcome, $first);

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Docket;
 
-/** A completion of what is not the user's last dispatch: it was returned meanwhile, or is somebody else's (S4.7). */
+/** A completion of what is not the user's last dispatch: it was returned meanwhile, or is someone else's (S4.7). */
 class StaleLogIdException extends HttpException
 {
     /** The log id of the dispatch that is with the user now; null where none is. */

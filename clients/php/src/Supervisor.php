@@ -68,7 +68,7 @@ final class Supervisor
                 if ($fork->ended(0)) {
                     unset($forks[$pid]);
                     $refused ??= self::refusal($fork->said());
-                    // one that somebody killed is replaced, but not in a hurry
+                    // one that someone killed is replaced, but not in a hurry
                     $startAt = Transport::now() + self::RESTART_SECONDS;
                 }
             }

@@ -87,7 +87,7 @@ final class Tickets
     }
 
     /**
-     * Nobody needs to decide it any more; who holds it loses it.
+     * No one needs to decide it any more; who holds it loses it.
      *
      * @throws NotOpenException
      */

@@ -13,7 +13,7 @@ namespace Docket;
 final class Transport
 {
     private const DISCOVER_SECONDS = 30;
-    /** What a server that listens everywhere calls itself; nobody else can call it that. */
+    /** What a server that listens everywhere calls itself; no one else can call it that. */
     private const ANYWHERE = '~^https?://(0\.0\.0\.0|\[::\])(:|/|$)~';
     private const PAGE = 100;
     public const JSON = JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_PRESERVE_ZERO_FRACTION;
@@ -84,24 +84,6 @@ final class Transport
         $content = $body === null ? null : self::json($body);
         $try = fn (string $server) => $this->wire->call($server, $method, $path, $content, $headers);
         return $this->tried($try, $retrySeconds ?? $this->retrySeconds);
-    }
-
-    /**
-     * Calls of which the last must not be repeated by itself: when it isn't known what came of one, all are made again.
-     *
-     * @param non-empty-list<array<string, mixed>> $bodies
-     * @return array<string, mixed> the answer to the last
-     */
-    public function series(string $method, string $path, array $bodies): array
-    {
-        $contents = array_map(self::json(...), $bodies);
-        return $this->tried(function (string $server) use ($method, $path, $contents): array {
-            $answer = [];
-            foreach ($contents as $content) {
-                $answer = $this->wire->call($server, $method, $path, $content);
-            }
-            return $answer;
-        }, $this->retrySeconds);
     }
 
     /**
@@ -208,7 +190,7 @@ final class Transport
         return json_encode((object) $body, self::JSON);
     }
 
-    /** Of a clock that nobody sets. */
+    /** Of a clock that no one sets. */
     public static function now(): float
     {
         return hrtime(true) / 1e9;

@@ -1,31 +1,18 @@
 import { batches } from './batches.ts';
-import { holdError, UnknownOutcomeError } from './errors.ts';
+import { holdError } from './errors.ts';
 import { listed } from './lists.ts';
 import type { components } from './openapi.ts';
-import { type BatchResult, type Callback, type Held, tokenOf } from './tickets.ts';
+import { type BatchResult, type Held, tokenOf } from './tickets.ts';
 import { type CallOptions, path, type Transport } from './transport.ts';
 
 type Schemas = components['schemas'];
 
 export type CourtSettings = Omit<Schemas['PutCourt'], 'dryRun'>;
-export type Court = Required<Schemas['Court']>;
+export type Court = Schemas['Court'];
 export type Case = Schemas['Case'];
 /** `body` is any JSON. Without an `id` Docket makes one. */
-export interface NewCase {
-  id?: string;
-  /** Who may not judge it; `person` where somebody has several accounts. */
-  parties?: { id: string; person?: string }[];
-  body: unknown;
-  deadlineSeconds?: number;
-  callback?: Callback;
-}
-export interface Juror {
-  id: string;
-  /** Whose account it is; left out: a person of its own. */
-  person?: string;
-  eligible?: boolean;
-  invite?: boolean;
-}
+export type NewCase = Schemas['NewCase'];
+export type Juror = Schemas['PutJurors']['jurors'][number];
 /** A case as it is handed to a juror. */
 export interface HeldCase extends Case {
   lease: { token: string; expiresAt: string };
@@ -45,8 +32,6 @@ export interface CaseClaim {
 
 /** What a call takes. */
 const JURORS = 20_000;
-/** How often a list is sent whose end may not have come through. */
-const UPLOADS = 3;
 
 /** Cases before courts of jurors: what producers and jurors do with them. */
 export class Cases {
@@ -74,25 +59,11 @@ export class Cases {
     const chunks = Array.from({ length: Math.max(1, Math.ceil(all.length / JURORS)) }, (_, n) =>
       all.slice(n * JURORS, (n + 1) * JURORS),
     );
-    for (let uploads = 1; ; uploads++) {
-      try {
-        return await this.#upload(court, chunks, list);
-      } catch (error) {
-        if (!(error instanceof UnknownOutcomeError) || uploads === UPLOADS) throw error;
-      }
-    }
-  }
-
-  /** @throws UnknownOutcomeError where the list may be complete or not: it must be sent again from its first chunk on */
-  async #upload(court: string, chunks: Juror[][], list: string | undefined): Promise<number> {
     let total = 0;
     for (const [n, jurors] of chunks.entries()) {
-      const [first, final] = [n === 0, n === chunks.length - 1];
-      const sent = { jurors, ...(list !== undefined && { list, first, final }) };
-      // once more, a last chunk would begin a list of its own, and replace all jurors by it
-      const once = list !== undefined && final && !first;
-      const answer = await this.#call<{ total: number }>('PUT', path`/v1/courts/${court}/jurors`, sent, { once });
-      total = answer.total;
+      const part = list !== undefined && { list, first: n === 0, final: n === chunks.length - 1 };
+      const sent: Schemas['PutJurors'] = { jurors, ...part };
+      ({ total } = await this.#call<{ total: number }>('PUT', path`/v1/courts/${court}/jurors`, sent));
     }
     return total;
   }

@@ -29,7 +29,7 @@ export class RefusedError extends DocketError {
 /** The token isn't live: what it held was handed to another one, finished, or taken away. */
 export class LeaseLostError extends RefusedError {
   override name = 'LeaseLostError';
-  /** Who holds the ticket now; null where nobody does, and of jobs and cases. */
+  /** Who holds the ticket now; null where no one does, and of jobs and cases. */
   readonly holder: string | null;
   /** When the lease ended; null where it has just run out, and of jobs. */
   readonly endedAt: string | null;
@@ -104,11 +104,6 @@ export class StuckError extends DocketError {
 /** No server answered, for as long as the call was repeated. `cause` is the last failure. */
 export class UnavailableError extends DocketError {
   override name = 'UnavailableError';
-}
-
-/** A call that must not be repeated by itself may or may not have been carried out. */
-export class UnknownOutcomeError extends UnavailableError {
-  override name = 'UnknownOutcomeError';
 }
 
 /** Thrown by a handler: set this job aside until it is kicked. */

@@ -26,7 +26,6 @@ export {
   StaleLogIdError,
   StuckError,
   UnavailableError,
-  UnknownOutcomeError,
 } from './errors.ts';
 export type { Events, EventsOptions } from './events.ts';
 export type { FeedEvent, FeedOptions } from './feed.ts';

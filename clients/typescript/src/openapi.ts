@@ -4444,7 +4444,7 @@ export interface operations {
                      *             "reviewer": "anna",
                      *             "grantedAt": "2026-11-21T09:30:00.000Z",
                      *             "expiresAt": "2026-11-21T09:35:00.000Z",
-                     *             "token": "lt_0mwsac66voKxjvf51LP-E5V2RlVIsdw"
+                     *             "token": "lt_0mi8z5w2oreport18Q7xTb2nVd9Lr4s"
                      *           },
                      *           "decision": null,
                      *           "decidedBy": null,

@@ -1,6 +1,5 @@
 import { listed } from './lists.ts';
 import type { components } from './openapi.ts';
-import type { Callback } from './tickets.ts';
 import { path, type Transport } from './transport.ts';
 
 type Schemas = components['schemas'];
@@ -8,26 +7,9 @@ type Schemas = components['schemas'];
 export type Review = Schemas['Review'];
 export type ReviewLogLine = Schemas['ReviewLogLine'];
 /** The author's version. `status` counts for targets that are new; those that are left out are removed. */
-export interface NewReview {
-  text: { status: number };
-  pictures?: { id: string; status: number }[];
-  replies?: { id: string; status: number }[];
-  body?: unknown;
-  callback?: Callback | null;
-}
+export type NewReview = Schemas['PutReview'];
 /** What an audit said about one target. */
-export interface AuditCallback {
-  kind: 'text' | 'picture' | 'reply';
-  /** Of a picture or a reply. */
-  targetId?: string;
-  status: number;
-  /** Left out: the database's clock at arrival. */
-  auditTime?: string;
-  /** What makes a repeat harmless beyond this call. */
-  callbackId?: string;
-  /** How long to wait for what becomes of it. */
-  waitSeconds?: number;
-}
+export type AuditCallback = Schemas['AuditCallback'];
 export type PictureCallback = Omit<AuditCallback, 'kind' | 'targetId'>;
 export type CallbackAnswer = Schemas['CallbackAnswer'];
 
@@ -68,7 +50,7 @@ export class Reviews {
     const sent = { ...callback, callbackId: callbackId ?? crypto.randomUUID() };
     const answer = (await this.#transport.call('POST', where, sent, { waitSeconds })) as CallbackAnswer;
     const { first } = answer;
-    // nobody else has an id made here: the first try got through, and its answer was lost
+    // no one else has an id made here: the first try got through, and its answer was lost
     return callbackId === undefined && first ? { callbackId: answer.callbackId, outcome: first.outcome } : answer;
   }
 }

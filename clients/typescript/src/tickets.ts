@@ -7,35 +7,18 @@ import { type CallOptions, path, type Transport } from './transport.ts';
 type Schemas = components['schemas'];
 
 export type QueueSettings = Schemas['PutQueue'];
-export type Queue = Required<Schemas['Queue']>;
+export type Queue = Schemas['Queue'];
 export type Ticket = Schemas['Ticket'];
 /** A ticket as a claim or a decision hands it to its holder. */
 export type HandedTicket = Schemas['HandedTicket'];
 export type TicketEvent = Schemas['TicketEvent'];
 export type TicketState = Ticket['state'];
-export interface Callback {
-  url: string;
-  /** `whsec_` and base64 of 24 to 64 bytes. */
-  secret: string;
-}
+export type Callback = Schemas['Callback'];
 /** Where a decision with an integer `status` goes: into a review. */
-export interface ReviewTarget {
-  review: string;
-  kind: 'text' | 'picture' | 'reply';
-  targetId?: string;
-}
+export type ReviewTarget = Schemas['ReviewTarget'];
 /** `body` is any JSON. Without an `id` Docket makes one. */
-export type NewTicket = Omit<Schemas['NewTicket'], 'body' | 'callback'> & {
-  body: unknown;
-  callback?: Callback | ReviewTarget;
-};
-export interface TicketChange {
-  priority?: number;
-  body?: unknown;
-  requires?: string[];
-  exclude?: string[];
-  deadlineAt?: string | null;
-}
+export type NewTicket = Schemas['NewTicket'];
+export type TicketChange = Schemas['PatchTicket'];
 export interface TicketFilter {
   queue?: string;
   state?: TicketState;

@@ -1,4 +1,4 @@
-import { AuthError, DocketError, httpError, UnavailableError, UnknownOutcomeError } from './errors.ts';
+import { AuthError, DocketError, httpError, UnavailableError } from './errors.ts';
 import { LONGEST_PAUSE_MS, pause, pauseMs } from './pauses.ts';
 
 export interface TransportOptions {
@@ -21,8 +21,6 @@ export interface CallOptions {
   /** Breaks the call off, which then fails with the signal's reason. */
   signal?: AbortSignal;
   headers?: Record<string, string>;
-  /** Not repeated: a try whose outcome isn't known fails with UnknownOutcomeError. */
-  once?: boolean;
 }
 
 /** One connection, whose answer goes on and on. */
@@ -109,7 +107,6 @@ export class Transport {
           return answer;
         } catch (error) {
           if (!(error instanceof Transient)) throw error;
-          if (options.once) throw new UnknownOutcomeError(error.message, { cause: error.cause ?? error });
           failure = error;
         }
       }

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Union
 
 from .batches import batches
-from .errors import UnavailableError
 from .items import BatchResult, Items, held, part
 from .shapes import sent, shaped
-from .transport import pause_seconds
 
 # a call with so many takes about a second
 _JURORS = 20_000
@@ -95,30 +92,12 @@ class Cases(Items):
         time. Returns how many there are."""
         chunks = [*batches(({"id": one} if isinstance(one, str) else one for one in jurors), _JURORS)]
         path = f"/v1/courts/{part(court)}/jurors"
-        if list is not None:
-            return self._replace_jurors(path, list, chunks or [[]])
+        last = max(0, len(chunks) - 1)
         total = 0
-        for chunk in chunks or [[]]:
-            total = self._call("PUT", path, {"jurors": chunk})["total"]
+        for n, jurors in enumerate(chunks or [[]]):
+            named = {} if list is None else {"list": list, "first": n == 0, "final": n == last}
+            total = self._call("PUT", path, {"jurors": jurors, **named})["total"]
         return total
-
-    def _replace_jurors(self, path: str, name: str, chunks: List[List[Mapping[str, Any]]]) -> int:
-        """The final chunk ends the upload: sent twice, it would be a whole list of its own. So where there are others,
-        it is sent once, and when its answer is lost all of them are sent again."""
-        tries = 0
-        until = time.monotonic() + self._transport.retry_seconds
-        while True:
-            for n, jurors in enumerate(chunks[:-1]):
-                self._call("PUT", path, {"jurors": jurors, "list": name, "first": n == 0})
-            body = {"jurors": chunks[-1], "list": name, "first": len(chunks) == 1, "final": True}
-            try:
-                return int(self._call("PUT", path, body, once=len(chunks) > 1)["total"])
-            except UnavailableError:
-                pause = pause_seconds(tries)
-                tries += 1
-                if len(chunks) == 1 or time.monotonic() + pause > until:
-                    raise
-                time.sleep(pause)
 
     def add(self, court: str, case: Mapping[str, Any]) -> Case:
         """Brings a case before a court, or finds the one with the same id and content.
@@ -135,7 +114,7 @@ class Cases(Items):
         return _case(self._call("GET", _path(id), of=id))
 
     def invalidate(self, id: str, *, reason: str) -> Case:
-        """Nobody needs to judge it any more; its holders are notified.
+        """No one needs to judge it any more; its holders are notified.
 
         Raises NotOpenError when it was final already, unless by the same call."""
         return _case(self._call("POST", _path(id, "invalidate"), {"reason": reason}, of=id))

@@ -228,7 +228,7 @@ class Client:
         """Events for a reviewer (what they hold was changed or taken away), a queue (that, and what is new in it) or a
         juror (that, and invitations), as they come, until it is closed. With a reviewer's key none of the three need
         be given. ``last_event_id``: of an event, after which it resumes. ``ticket``: gets a stream ticket for each
-        connection from somebody who has a key; left out, they are made with the client's own. ``on_error``: told of
+        connection from someone who has a key; left out, they are made with the client's own. ``on_error``: told of
         connections that failed, and are made again."""
         of = {"reviewer": reviewer, "queue": queue, "juror": juror}
         return Stream(self._transport, of, last_event_id, ticket, on_error)

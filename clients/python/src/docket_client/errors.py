@@ -24,11 +24,11 @@ class RefusedError(DocketError):
 
 
 class LeaseLostError(RefusedError):
-    """The token isn't live: the job was handed to somebody else, finished or deleted; the ticket or case is open, and
+    """The token isn't live: the job was handed to someone else, finished or deleted; the ticket or case is open, and
     no longer the caller's.
 
     Of a ticket or case, ``reason`` is ``expired``, ``released``, ``transferred``, ``revoked`` or ``settled``,
-    ``ended_at`` is when the lease ended, and ``holder`` who has the ticket now; None where nobody does."""
+    ``ended_at`` is when the lease ended, and ``holder`` who has the ticket now; None where no one does."""
 
     def __init__(self, answer: Mapping[str, Any]) -> None:
         super().__init__(answer)
@@ -63,7 +63,7 @@ class AuthError(HttpError):
 
 
 class StaleLogIdError(HttpError):
-    """A completion of what is not the user's last dispatch: it was returned meanwhile, or is somebody else's (S4.7).
+    """A completion of what is not the user's last dispatch: it was returned meanwhile, or is someone else's (S4.7).
 
     ``current`` is the log id of the dispatch that is with the user now; None where none is."""
 
@@ -91,7 +91,7 @@ class SignatureError(DocketError):
 
 
 class Bury(Exception):
-    """Raised by a handler: set this job aside until somebody kicks it."""
+    """Raised by a handler: set this job aside until someone kicks it."""
 
 
 class Release(Exception):

@@ -1,4 +1,4 @@
-"""Answers that go on for as long as somebody reads them."""
+"""Answers that go on for as long as someone reads them."""
 
 from __future__ import annotations
 

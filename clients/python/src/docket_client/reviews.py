@@ -126,7 +126,7 @@ class Reviews:
         first = (answer.get("first") or {}).get("outcome")
         outcome = shaped(CallbackOutcome, answer, first_outcome=first)
         if callback_id is None and first is not None:
-            # of an id that nobody else has, the first one can only be this call's own, whose answer was lost
+            # of an id that no one else has, the first one can only be this call's own, whose answer was lost
             return replace(outcome, outcome=first, first_outcome=None)
         return outcome
 

@@ -120,7 +120,7 @@ class Tickets(Items):
         return self._change(id, "resolve", {"decision": decision, "reason": reason})
 
     def invalidate(self, id: str, *, reason: str) -> Ticket:
-        """Nobody needs to decide it any more; its holder is notified. Raises as ``resolve``."""
+        """No one needs to decide it any more; its holder is notified. Raises as ``resolve``."""
         return self._change(id, "invalidate", {"reason": reason})
 
     def change(self, id: str, changes: Mapping[str, Any]) -> Ticket:

@@ -21,7 +21,7 @@ Answer = Dict[str, Any]
 _DISCOVER_SECONDS = 30.0
 _LONGEST_PAUSE = 5.0
 _PAGE = 100
-# what a server that listens everywhere calls itself; nobody else can call it that
+# what a server that listens everywhere calls itself; no one else can call it that
 _ANYWHERE = re.compile(r"^https?://(0\.0\.0\.0|\[::\])(:|/|$)")
 
 
@@ -115,7 +115,7 @@ class Transport:
         self._learned: List[str] = []
         self._preferred: Optional[str] = None
         self._timeout = timeout
-        self.retry_seconds = retry_seconds
+        self._retry_seconds = retry_seconds
         self._discover_at = 0.0 if discover else float("inf")
         self._lock = threading.Lock()
         self.has_key = api_key is not None
@@ -151,21 +151,18 @@ class Transport:
         retry_seconds: Optional[float] = None,
         line: Optional[Line] = None,
         headers: Optional[Mapping[str, str]] = None,
-        once: bool = False,
     ) -> Answer:
-        """``once``: of one server and without a repeat, for what a repeat could harm.
-
-        Raises HttpError for a 4xx, UnavailableError when no server answers for so long, TypeError or ValueError
+        """Raises HttpError for a 4xx, UnavailableError when no server answers for so long, TypeError or ValueError
         for a body that JSON can't say, and Cut when the line is cut."""
         self.discover_when_due(line)
         content = None if body is None else json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
         sent = {**({} if content is None else {"content-type": "application/json"}), **(headers or {})}
         limit = (self._timeout if timeout is None else timeout) + wait
-        until = time.monotonic() + (self.retry_seconds if retry_seconds is None else retry_seconds)
+        until = time.monotonic() + (self._retry_seconds if retry_seconds is None else retry_seconds)
         rounds = 0
         while True:
             failure = Transient("no server")
-            for server in self.servers[: 1 if once else None]:
+            for server in self.servers:
                 try:
                     answer = self._once(line or self._http, method, server + path, content, sent, limit)
                 except Transient as error:
@@ -175,7 +172,7 @@ class Transport:
                 return answer
             pause = max(pause_seconds(rounds), failure.retry_after)
             rounds += 1
-            if once or time.monotonic() + pause > until:
+            if time.monotonic() + pause > until:
                 raise UnavailableError(f"no server answers: {failure}") from (failure.__cause__ or failure)
             time.sleep(pause)
 
