@@ -35,9 +35,12 @@ async function fuzz(seed: number): Promise<{ code: number | null; output: string
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })));
 }
 
+// Others with DOCKET_NIGHTLY=1: most of what is random in them is random in the first one, too.
+const SEEDS = process.env.DOCKET_NIGHTLY ? [1, 2, 3] : [1];
+
 // What the document allows is accepted, what it forbids is refused, and every answer is one that it describes. Together,
 // because long polls that are among the calls leave the machine idle.
-test.concurrent.each([1, 2, 3])(
+test.concurrent.each(SEEDS)(
   'S0.9 the API is what its OpenAPI document says: seed %i',
   async (seed) => {
     const { code, output } = await fuzz(seed);

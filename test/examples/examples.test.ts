@@ -3,15 +3,20 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, inject, test } from 'vitest';
 import { pythonKit } from '../support/clients/kits.ts';
+import { needDebian } from '../support/debian.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const system = await startTestSystem();
+const system = await startTestSystem({ BEANSTALKD_PORT: '0' });
 const root = join(import.meta.dirname, '../..');
 
 /** What an example prints. It has to end by itself and without an error. */
 async function printed(command: string[], ...args: string[]): Promise<string> {
   const [program = '', ...first] = command;
-  const env = { ...process.env, DOCKET_SERVERS: system.running.url ?? '' };
+  const env = {
+    ...process.env,
+    DOCKET_SERVERS: system.running.url ?? '',
+    BEANSTALKD_PORT: String(system.running.beanstalkd?.port),
+  };
   const { stdout } = await promisify(execFile)(program, [...first, ...args], { cwd: root, env, timeout: 100_000 });
   return stdout;
 }
@@ -60,4 +65,26 @@ test('S1.3 S1.4 picture-audit.ts has decisions go into a review, and hears of ea
   const versions = [...text.matchAll(/^version (\d+)/gm)].map(([, version]) => Number(version));
   expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => a - b));
   expect(text.trimEnd().split('\n').at(-1)).toContain('street 5, menu 5, passport 9');
+}, 120_000);
+
+test("S3.1 S3.2 S3.4 laravel_worker.php: Laravel's own queue adds, delays and retries on Docket", async () => {
+  const debian = '/usr/share/php/Illuminate';
+  const packages = ['Queue', 'Bus', 'Events'].map((name) => [
+    `php-illuminate-${name.toLowerCase()}`,
+    `${debian}/${name}/autoload.php`,
+  ]);
+  needDebian({
+    'php-cli': 'php',
+    'php-pda-pheanstalk': '/usr/share/php/Pheanstalk/autoload.php',
+    ...Object.fromEntries(packages),
+  });
+  for (let run = 1; run <= 2; run++) {
+    const text = await printed(['php'], 'examples/laravel_worker.php', '--once');
+    expect(text.match(/^receipt for (anna|cem), attempt 1$/gm)?.toSorted()).toEqual([
+      'receipt for anna, attempt 1',
+      'receipt for cem, attempt 1',
+    ]);
+    expect(text).toContain('failed: the mail server does not answer');
+    expect(text).toContain('receipt for ben, attempt 2');
+  }
 }, 120_000);

@@ -11,3 +11,9 @@ export const processesWith = (mark: string) =>
 /** The pid in a file of the data folder of `npm start`. */
 export const pidIn = (data: string, file: 'docket.pid' | 'temporal/temporal.pid' | 'postgres/postmaster.pid') =>
   Number(readFileSync(join(data, file), 'utf8').split('\n')[0]);
+
+/** Whether a signal was sent to a process that it has not taken yet, because it had no time to run. Linux only. */
+export function hasPendingSignal(pid: number): boolean {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return /^(Sig|Shd)Pnd:\s*0*[1-9a-f]/m.test(status);
+}

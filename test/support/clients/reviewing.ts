@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Client, eventTypes, eventually } from '../client.ts';
 import { createKey } from '../keys.ts';
+import { hasPendingSignal } from '../processes.ts';
 import type { TestSystem } from '../system.ts';
 import { addMany, configure, ticket } from '../tickets.ts';
 import type { Kit } from './kits.ts';
@@ -190,8 +191,7 @@ function testLeases({ api }: TestSystem, kit: Kit): void {
     });
     await eventually(async () => callsOf(server.calls, '/claim') === 1);
     loop.process.kill('SIGTERM');
-    // a round trip, in which the signal arrives
-    await api.get('/livez');
+    await eventually(async () => !hasPendingSignal(loop.process.pid ?? 0));
     const [id = ''] = await addMany(api, 'stopped', [{ id: 'stopped-late', body: {} }]);
     expect(await loop.exited, loop.output()).toBe(0);
     expect(began(loop)).toEqual([]);

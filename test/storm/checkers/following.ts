@@ -1,0 +1,93 @@
+import type { DeliveryRow } from '../facts.ts';
+import { type Checker, FINAL, keyOf, linesOf, verdict } from './checker.ts';
+
+/** A reader of the feed has every line of the log once, without a gap, each item's in order (S4.8). */
+export const feed: Checker = (history) => {
+  const found: string[] = [];
+  const last = new Map<string, number>();
+  const read = new Set<string>();
+  history.feed.forEach(({ seq, id }, n) => {
+    if (seq !== n + 1) found.push(`position ${n + 1} of the feed is read as ${seq}`);
+    if (read.has(id)) found.push(`the feed has ${id} twice`);
+    read.add(id);
+    const [, item = '', line] = /^(.*)\/(\d+)$/.exec(id) ?? [];
+    if (Number(line) <= (last.get(item) ?? -1)) found.push(`the feed has ${id} behind line ${last.get(item)}`);
+    last.set(item, Number(line));
+  });
+  const missing = history.events.filter(({ kind, item_id, seq }) => !read.has(`${kind}/${item_id}/${seq}`));
+  found.push(...missing.map(({ kind, item_id, seq }) => `the feed lacks ${kind}/${item_id}/${seq}`));
+  return { of: history.events.length, found };
+};
+
+/** An item's lines are numbered without a gap, and none comes after its end but those about its callback. */
+const AFTER_END = new Set(['delivered', 'delivery_failed', 'refused', 'noted']);
+export const log: Checker = (history) => {
+  const found: string[] = [];
+  const ended = new Set(['decided', 'invalidated', 'expired', 'dead', 'finished', 'deleted']);
+  for (const [key, lines] of linesOf(history)) {
+    let over = false;
+    // reviews begin with 0: their numbers are those of their log
+    const first = key.startsWith('review/') ? 0 : 1;
+    lines.forEach(({ seq, type, kind }, n) => {
+      if (seq !== n + first) found.push(`${key}: line ${n + first} is ${seq}`);
+      if (over && !AFTER_END.has(type)) found.push(`${key} is ${type} after its end`);
+      over ||= (kind === 'ticket' || kind === 'job') && ended.has(type);
+    });
+  }
+  return { of: history.events.length, found };
+};
+
+/** Each outcome reached its receiver at least once, and of one item no older version came for the first time after a newer one. */
+export const callbacks: Checker = ({ deliveries, received }) => {
+  const versions = new Map<string, number[]>();
+  for (const { item, version } of received) {
+    const seen = versions.get(item) ?? [];
+    if (!seen.includes(version)) versions.set(item, [...seen, version]);
+  }
+  const itemOf = ({ kind, item_id }: DeliveryRow) => keyOf(kind, item_id);
+  return verdict(
+    deliveries.length,
+    ...deliveries.map((d) => d.state !== 'delivered' && `delivery ${d.n} of ${itemOf(d)} is ${d.state}`),
+    ...deliveries.map(
+      (d) => !versions.get(itemOf(d))?.includes(d.version) && `version ${d.version} of ${itemOf(d)} never came`,
+    ),
+    ...[...versions].map(
+      ([item, seen]) => seen.some((v, n) => v < (seen[n - 1] ?? 0)) && `${item} came as versions ${seen}`,
+    ),
+  );
+};
+
+/** Every open item has its workflow, and none runs for an item that is over. */
+export const workflows: Checker = ({ items, running }) => {
+  const open = new Set(running);
+  return verdict(
+    items.length,
+    ...items.map(({ kind, id, state }) => {
+      const has = open.has(`${kind}/${id}`);
+      if (FINAL.has(state)) return has && `${kind} ${id} is ${state}, and its workflow runs`;
+      return !has && `${kind} ${id} is ${state}, and has no workflow`;
+    }),
+  );
+};
+
+const KINDS = new Set(['ticket', 'job', 'case', 'task', 'rotation']);
+const STATES = new Set([...FINAL, 'delayed', 'ready', 'held', 'buried']);
+
+/** The numbers that the product keeps are those of its rows. */
+export const counts: Checker = ({ items, counts: kept }) => {
+  const real = new Map<string, number>();
+  for (const { kind, queue, state } of items) {
+    const key = `${kind}/${queue}/${state}`;
+    real.set(key, (real.get(key) ?? 0) + 1);
+  }
+  // the others are numbers of events, not of rows
+  const ofRows = kept.filter(({ kind, what }) => KINDS.has(kind) && STATES.has(what));
+  const told = new Map(ofRows.map((c) => [`${c.kind}/${c.queue}/${c.what}`, c.n]));
+  const keys = [...new Set([...real.keys(), ...told.keys()])];
+  return verdict(
+    keys.length,
+    ...keys.map(
+      (key) => real.get(key) !== told.get(key) && `${key}: ${real.get(key) ?? 0} rows, counted ${told.get(key) ?? 0}`,
+    ),
+  );
+};

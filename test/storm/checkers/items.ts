@@ -1,0 +1,196 @@
+import type { EventRow, ItemRow } from '../facts.ts';
+import type { Op } from '../journal.ts';
+import { MEMBERS } from '../kinds/tasks.ts';
+import { ASLEEP_SECONDS } from '../kinds/tickets.ts';
+import {
+  acknowledged,
+  type Checker,
+  delayedOf,
+  FINAL,
+  grants,
+  groupBy,
+  hashOf,
+  itemsOf,
+  keyOf,
+  linesOf,
+  markOf,
+  nameOf,
+  verdict,
+} from './checker.ts';
+
+const ADDED: Record<string, string> = { 'ticket.add': 'ticket', 'job.add': 'job', 'case.add': 'case' };
+
+/** What must have become of an item after a call that was acknowledged. */
+const EFFECTS: Record<string, { kind: string; is: (item: ItemRow, op: Op) => boolean }> = {
+  'ticket.decide': {
+    kind: 'ticket',
+    is: ({ state, result }, { args }) => state === 'settled' && same(result, args.decision),
+  },
+  'ticket.resolve': {
+    kind: 'ticket',
+    is: ({ state, result }, { args }) => state === 'settled' && same(result, args.decision),
+  },
+  'ticket.invalidate': { kind: 'ticket', is: ({ state }) => state === 'invalidated' },
+  'job.finish': { kind: 'job', is: ({ state }) => state === 'settled' },
+  'job.delete': { kind: 'job', is: ({ state }) => state === 'invalidated' || state === 'settled' },
+  'tube.delete': { kind: 'job', is: ({ state }) => state === 'invalidated' || state === 'settled' },
+  'case.invalidate': { kind: 'case', is: ({ state }) => state === 'invalidated' },
+};
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** What was acknowledged and is not there. */
+export const lost: Checker = (history) => {
+  const items = itemsOf(history);
+  const marks = new Set(history.items.map(markOf));
+  const votes = new Set(history.votes.map(({ token, option }) => `${token} ${option}`));
+  const callbacks = new Set(
+    history.callbacks.filter((c) => c.outcome !== 'pending').map((c) => `${c.review_id} ${c.callback_id}`),
+  );
+  const completed = new Set(history.leases.filter(({ why }) => why === 'settled').map(({ token }) => token));
+  const isThere = ({ what, args }: Op, op: Op): boolean => {
+    if (what in ADDED) return items.has(keyOf(ADDED[what] ?? '', args.id));
+    if (what === 'tube.put') return marks.has(args.mark);
+    if (what === 'case.votes') return votes.has(`${args.token} ${args.option}`);
+    if (what === 'review.callback') return callbacks.has(`${args.id} ${args.callbackId}`);
+    if (what === 'task.complete') return completed.has(args.logId);
+    const effect = EFFECTS[what];
+    const item = effect && items.get(keyOf(effect.kind, args.id));
+    return effect === undefined || (item !== undefined && effect.is(item, op));
+  };
+  const named = [
+    ...Object.keys(ADDED),
+    ...Object.keys(EFFECTS),
+    'tube.put',
+    'case.votes',
+    'review.callback',
+    'task.complete',
+  ];
+  const ops = acknowledged(history, ...named);
+  return verdict(
+    ops.length,
+    ...ops.map((op) => !isThere(op, op) && `${op.what} ${JSON.stringify(op.args)} (call ${op.n}) was acknowledged`),
+  );
+};
+
+/** What is there though no client asked for it. */
+export const unexpected: Checker = ({ ops, items, votes, callbacks }) => {
+  const asked = new Set<string>();
+  for (const { what, args } of ops) {
+    if (what in ADDED) asked.add(keyOf(ADDED[what] ?? '', args.id));
+    if (what === 'tube.put') asked.add(keyOf('mark', args.mark));
+    if (what === 'task.add') asked.add(keyOf('task', args.id));
+    if (what === 'case.votes') asked.add(keyOf('vote', args.token));
+    if (what === 'review.callback') asked.add(keyOf('callback', `${args.id}/${args.callbackId}`));
+  }
+  return verdict(
+    items.length + votes.length + callbacks.length,
+    ...items.map((item) => !asked.has(nameOf(item)) && `${item.kind} ${item.id} was not added`),
+    ...votes.map((v) => !asked.has(keyOf('vote', v.token)) && `vote of ${v.juror} on ${v.case_id} was not cast`),
+    ...callbacks.map(
+      (c) =>
+        c.kind !== 'edit' &&
+        !asked.has(keyOf('callback', `${c.review_id}/${c.callback_id}`)) &&
+        `callback ${c.callback_id} was not sent`,
+    ),
+  );
+};
+
+/** An item of one holder that is handed out before its last lease has ended; a person or a place with two leases at once. */
+export const heldByTwo: Checker = (history) => {
+  const found: string[] = [];
+  let of = 0;
+  for (const [key, lines] of linesOf(history)) {
+    let live: EventRow | undefined;
+    for (const line of lines) {
+      if (line.ends !== null && line.ends === live?.seq) live = undefined;
+      if (!grants(line)) continue;
+      of++;
+      if (live) found.push(`${key}: line ${line.seq} grants it while that of line ${live.seq} is live`);
+      live = line;
+    }
+  }
+  const last = new Map<string, { item_id: string; ended_at: number | null }>();
+  for (const { kind, item_id, slot, granted_at, ended_at } of history.leases) {
+    of++;
+    // jurors hold one case of a court, and users have one dispatch, at a time
+    const person = keyOf(kind, slot);
+    const before = last.get(person);
+    if (before && (before.ended_at === null || before.ended_at > granted_at))
+      found.push(`${person} has ${item_id} while ${before.item_id} is theirs`);
+    last.set(person, { item_id, ended_at });
+  }
+  return { of, found };
+};
+
+/** Lines of the log by which each call with a token may have its effect. */
+const BY_TOKEN: Record<string, { kind: string; types: string[] }> = {
+  'ticket.decide': { kind: 'ticket', types: ['decided'] },
+  'ticket.release': { kind: 'ticket', types: ['released', 'skipped'] },
+  'job.finish': { kind: 'job', types: ['finished'] },
+  'job.release': { kind: 'job', types: ['released'] },
+  'job.bury': { kind: 'job', types: ['buried'] },
+};
+
+/** A call with a token is acknowledged if and only if it ended the lease that this token stands for. */
+export const deadTokens: Checker = (history) => {
+  const lines = linesOf(history);
+  const ops = history.ops.filter(({ what, outcome }) => what in BY_TOKEN && outcome !== 'unknown');
+  const endsIts = ({ what, args, actor }: Op): boolean => {
+    const { kind, types } = BY_TOKEN[what] ?? { kind: '', types: [] };
+    const own = lines.get(keyOf(kind, args.id)) ?? [];
+    // what an operator decides meanwhile is a line of the same type
+    const by = ({ actor: name }: EventRow) => kind === 'job' || name === actor;
+    const token = hashOf(args.token);
+    const grant = own.find((line) => grants(line) && line.token === token);
+    return grant !== undefined && own.some((line) => line.ends === grant.seq && types.includes(line.type) && by(line));
+  };
+  return verdict(
+    ops.length,
+    ...ops.map((op) => {
+      const effect = endsIts(op);
+      if (op.outcome === 'ok' && !effect)
+        return `${op.what} of ${op.args.id} was acknowledged with a token that was not live (call ${op.n})`;
+      return (
+        op.outcome === 'refused' && effect && `${op.what} of ${op.args.id} was refused, and carried out (call ${op.n})`
+      );
+    }),
+  );
+};
+
+/** An item handed out before its delay was over. Those that were kicked do not wait for it. */
+export const early: Checker = (history) => {
+  const lines = linesOf(history);
+  const delayed = delayedOf(history);
+  return verdict(
+    delayed.length,
+    ...delayed.map(({ item: { kind, id }, seconds }) => {
+      const own = lines.get(keyOf(kind, id)) ?? [];
+      const first = own.find(grants);
+      const [created] = own;
+      if (!first || !created || own.some(({ type, seq }) => type === 'kicked' && seq < first.seq)) return false;
+      const ms = first.at - (created.at + seconds * 1000);
+      // times of the database have microseconds, these milliseconds
+      return ms < -1 && `${kind} ${id} was handed out ${-ms} ms early`;
+    }),
+  );
+};
+
+/** What could be brought to its end, and was not. */
+export const stuck: Checker = ({ items, leases }) => {
+  const had = groupBy(leases, ({ item_id }) => item_id);
+  // handed to all members of its group, some of whom did not answer
+  const isUsedUp = ({ kind, id }: ItemRow) => kind === 'task' && (had.get(id)?.length ?? 0) >= MEMBERS;
+  const due = items.filter((item) => item.delay_seconds < ASLEEP_SECONDS && !isUsedUp(item));
+  return verdict(due.length, ...due.map(({ kind, id, state }) => !FINAL.has(state) && `${kind} ${id} is ${state}`));
+};
+
+/** Answers that mean a fault of the server, whatever the caller sent. */
+export const internal: Checker = ({ ops }) =>
+  verdict(
+    ops.length,
+    ...ops.map(
+      ({ what, status, answer, n }) =>
+        status >= 500 && status !== 503 && `${what}: ${status} ${JSON.stringify(answer)} (call ${n})`,
+    ),
+  );

@@ -1,0 +1,140 @@
+import type { Client } from '@temporalio/client';
+import pg from 'pg';
+import type { Json } from '../support/client.ts';
+import type { Op } from './journal.ts';
+import type { FeedLine } from './kinds/feed.ts';
+import type { Received } from './receivers.ts';
+
+export interface ItemRow {
+  kind: string;
+  id: string;
+  queue: string;
+  state: string;
+  version: number;
+  body: Json;
+  result: Json;
+  delay_seconds: number;
+  ended_at: number | null;
+}
+export interface EventRow {
+  kind: string;
+  item_id: string;
+  seq: number;
+  type: string;
+  actor: string;
+  at: number;
+  /** Hash of the token that the line grants, hex. */
+  token: string | null;
+  /** The line that granted what this one ends. */
+  ends: number | null;
+}
+export interface LeaseRow {
+  token: string;
+  kind: string;
+  item_id: string;
+  slot: string;
+  granted_at: number;
+  ended_at: number | null;
+  why: string | null;
+}
+export interface VoteRow {
+  token: string;
+  case_id: string;
+  juror: string;
+  option: string;
+  counted: boolean;
+}
+export interface CaseRow {
+  id: string;
+  tally: Record<string, number>;
+  winner: string | null;
+}
+export interface CallbackRow {
+  review_id: string;
+  callback_id: string;
+  kind: 'text' | 'picture' | 'reply' | 'edit';
+  target_id: string | null;
+  status: number;
+  audit_time: number;
+  outcome: string;
+}
+export interface TargetRow {
+  review_id: string;
+  kind: string;
+  target_id: string;
+  status: number;
+}
+export interface DeliveryRow {
+  kind: string;
+  item_id: string;
+  n: number;
+  version: number;
+  state: string;
+}
+export interface CountRow {
+  kind: string;
+  queue: string;
+  what: string;
+  n: number;
+}
+
+/** What the stores say after a storm. */
+export interface Facts {
+  items: ItemRow[];
+  /** By item, in order. */
+  events: EventRow[];
+  leases: LeaseRow[];
+  votes: VoteRow[];
+  cases: CaseRow[];
+  /** By arrival. */
+  callbacks: CallbackRow[];
+  targets: TargetRow[];
+  deliveries: DeliveryRow[];
+  /** The numbers that the product keeps; those of 0 are left out. */
+  counts: CountRow[];
+  /** Ids of workflows that run. */
+  running: string[];
+}
+
+/** All that is known of a storm. */
+export interface History extends Facts {
+  ops: Op[];
+  feed: FeedLine[];
+  received: Received[];
+}
+
+const QUERIES: Record<Exclude<keyof Facts, 'running'>, string> = {
+  items: `select kind, id, queue, state, version, body, result, delay_seconds, ended_at from item`,
+  events: `select kind, item_id, seq, type, actor, at, encode(token, 'hex') as token, ends from event order by kind, item_id, seq`,
+  leases: `select token, kind, item_id, slot, granted_at, ended_at, why from lease order by granted_at, ended_at`,
+  votes: `select token, case_id, juror, option, counted from vote`,
+  cases: `select id, tally, winner from case_file`,
+  callbacks: `select review_id, callback_id, kind, target_id, status, audit_time, outcome from review_callback order by arrival`,
+  targets: `select review_id, kind, target_id, status from review_index where removed_at is null`,
+  deliveries: `select kind, item_id, n, version, state from delivery order by kind, item_id, n`,
+  counts: `select kind, queue, what, sum(n)::bigint as n from tally group by 1, 2, 3 having sum(n) <> 0`,
+};
+
+const { INT8, TIMESTAMPTZ } = pg.types.builtins;
+/** Whole numbers and milliseconds, so that checkers compare plain numbers. */
+const types = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (oid === INT8) return Number;
+    if (oid === TIMESTAMPTZ) return (text: string) => Date.parse(text);
+    return pg.types.getTypeParser(oid, format as 'text');
+  },
+} as pg.CustomTypesConfig;
+
+/** All rows at one instant, and the workflows that run then. */
+export async function readFacts(databaseUrl: string, temporal: Client): Promise<Facts> {
+  const client = new pg.Client({ connectionString: databaseUrl, types });
+  await client.connect();
+  const facts = { running: [] as string[] } as Facts;
+  await client.query('begin isolation level repeatable read read only');
+  for (const [name, text] of Object.entries(QUERIES)) Object.assign(facts, { [name]: (await client.query(text)).rows });
+  await client.query('commit');
+  await client.end();
+  for await (const { workflowId } of temporal.workflow.list({ query: `ExecutionStatus = 'Running'` }))
+    facts.running.push(workflowId);
+  return facts;
+}

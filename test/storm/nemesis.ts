@@ -1,0 +1,173 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Journal } from './journal.ts';
+import type { Fault, Ill, Program, Target, Wire } from './plan.ts';
+import type { Receiver } from './receivers.ts';
+import type { World } from './world.ts';
+
+const STARTS = 30;
+const AGAIN_MS = 1_000;
+/** How far clocks of programs step, by turns. */
+const STEPS_SECONDS = [3, -3, 300, -300];
+
+interface Context {
+  world: World;
+  receiver: Receiver;
+  fault: Fault;
+}
+
+/** Makes a fault, lets it last, and undoes it. */
+type Way = (context: Context) => Promise<void>;
+
+/** One of a server's kind at a time: what is killed twice is started twice. */
+const busy = new Map<string, Promise<void>>();
+
+const inTurn = (name: string, work: () => Promise<void>): Promise<void> => {
+  const turn = (busy.get(name) ?? Promise.resolve()).then(work);
+  busy.set(
+    name,
+    turn.catch(() => {}),
+  );
+  return turn;
+};
+
+const isProgram = (target: Target): target is Program => /^(api|worker)-\d$/.test(target);
+
+const kill: Way = ({ world, fault: { target, ms } }) =>
+  inTurn(target === 'backend' ? 'postgres' : target, async () => {
+    if (target === 'backend') return killBackend(world);
+    if (target === 'postgres') return killServer(world.postgres, ms, () => world.startPostgres());
+    if (target === 'temporal') return killServer(world.temporal, ms, () => world.startTemporal());
+    await world.end(target as Program, 'SIGKILL');
+    await sleep(ms);
+    await world.start(target as Program);
+  });
+
+async function killServer(
+  { pid, ended }: { pid: number; ended: Promise<string> },
+  ms: number,
+  start: () => Promise<void>,
+) {
+  process.kill(pid, 'SIGKILL');
+  await ended;
+  await sleep(ms);
+  // a process of it that is paused may hold its memory or its port a little longer
+  for (let tries = 1; ; tries++) {
+    try {
+      await start();
+      return;
+    } catch (error) {
+      if (tries === STARTS) throw error;
+      await sleep(AGAIN_MS);
+    }
+  }
+}
+
+async function killBackend(world: World): Promise<void> {
+  const pids = await world.backends();
+  const pid = pids[Math.floor(pids.length / 2)];
+  if (pid !== undefined) process.kill(pid, 'SIGKILL');
+}
+
+const pause: Way = ({ world, fault: { target, ms } }) =>
+  inTurn(target, async () => {
+    const pids = target === 'backend' ? (await world.backends()).slice(0, 4) : [];
+    if (target === 'temporal') pids.push(world.temporal.pid);
+    const send = (signal: NodeJS.Signals) => {
+      if (isProgram(target)) world.signal(target, signal);
+      for (const pid of pids) tryKill(pid, signal);
+    };
+    send('SIGSTOP');
+    await sleep(ms);
+    send('SIGCONT');
+  });
+
+/** One of them may have ended meanwhile. */
+function tryKill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // it has
+  }
+}
+
+const restart: Way = ({ world, fault: { target, ms } }) =>
+  inTurn(target, async () => {
+    await world.end(target as Program, 'SIGTERM');
+    await sleep(ms);
+    await world.start(target as Program);
+  });
+
+const network: Way = async ({ world, fault: { what, target, ms } }) => {
+  const line = world.line(target as `${Program}:${Wire}`);
+  line.set(what as 'cut' | 'frozen' | 'slow' | 'deaf');
+  await sleep(ms);
+  line.set('open');
+};
+
+const ill: Way = async ({ receiver, fault: { what, ms } }) => {
+  receiver.set(what as Ill, true);
+  await sleep(ms);
+  receiver.set(what as Ill, false);
+};
+
+const hogs = new Set<ChildProcess>();
+
+const hog: Way = async ({ fault: { ms } }) => {
+  const child = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
+  hogs.add(child);
+  await sleep(ms);
+  child.kill('SIGKILL');
+  hogs.delete(child);
+};
+
+/** Its snapshot keeps every dead row. */
+const transaction: Way = async ({ world, fault: { ms } }) => {
+  const client = new pg.Client({ connectionString: world.postgres.url });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query('begin isolation level repeatable read');
+    await client.query('select pg_current_xact_id(), (select count(*) from item)');
+    await sleep(ms);
+    await client.query('rollback');
+  } finally {
+    await client.end().catch(() => {});
+  }
+};
+
+const clock: Way = async ({ world, fault: { target, at, ms } }) => {
+  world.setClock(target as Program, STEPS_SECONDS[at % STEPS_SECONDS.length] ?? 0);
+  await sleep(ms);
+  world.setClock(target as Program, 0);
+};
+
+function wayOf({ what, target }: Fault): Way {
+  if (what === 'slow') return target === 'receiver' ? ill : network;
+  const ways: Record<Exclude<Fault['what'], 'slow'>, Way> = {
+    ...{ kill, pause, restart, hog, transaction, clock },
+    ...{ cut: network, frozen: network, deaf: network },
+    ...{ hangs: ill, fails: ill, forgets: ill },
+  };
+  return ways[what];
+}
+
+/**
+ * Makes all faults of a plan, each when it is due.
+ * @returns when the last one is undone: all programs run, all lines are open
+ */
+export async function unleash(plan: Fault[], world: World, receiver: Receiver, journal: Journal): Promise<void> {
+  const all = plan.map(async (fault) => {
+    await sleep(Math.max(0, fault.at - journal.now()));
+    if (fault.what === 'clock' && !world.canStepClocks) return;
+    const at = journal.now();
+    try {
+      await wayOf(fault)({ world, receiver, fault });
+      journal.fault({ ...fault, at, until: journal.now() });
+    } catch (error) {
+      journal.fault({ ...fault, at, until: journal.now(), failure: (error as Error).message });
+    }
+  });
+  await Promise.all(all);
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { type Fault, planOf, shrink } from './plan.ts';
+
+test('a seed has the same faults each time, and another seed has others', () => {
+  expect(planOf(7, 10, 1)).toEqual(planOf(7, 10, 1));
+  expect(planOf(8, 10, 1)).not.toEqual(planOf(7, 10, 1));
+});
+
+test('ten minutes of a fault a second have each sort of fault, and none after the end', () => {
+  const plan = planOf(7, 10, 1);
+  expect(plan.length).toBeGreaterThan(450);
+  expect(plan.every(({ at }) => at < 600_000)).toBe(true);
+  const sorts = new Set(plan.map(({ what, target }) => `${what} ${target.replace(/-\d.*/, '')}`));
+  for (const sort of [
+    'kill api',
+    'kill worker',
+    'kill postgres',
+    'kill temporal',
+    'kill backend',
+    'pause api',
+    'clock worker',
+  ])
+    expect(sorts).toContain(sort);
+});
+
+test('a plan that fails by two of its faults is shrunk to these two', async () => {
+  const plan = planOf(3, 2, 1);
+  const [one, other] = [plan[10], plan[plan.length - 3]] as [Fault, Fault];
+  const left = await shrink(plan, async (some) => some.includes(one) && some.includes(other));
+  expect(left).toEqual([one, other]);
+});

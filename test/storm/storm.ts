@@ -1,0 +1,159 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import pg from 'pg';
+import { dice } from '../../bench/dice.ts';
+import { FINAL, type Verdict } from './checkers/checker.ts';
+import { workflows } from './checkers/following.ts';
+import { CHECKERS } from './checkers/index.ts';
+import { type Facts, type History, readFacts } from './facts.ts';
+import { Journal } from './journal.ts';
+import { cases } from './kinds/cases.ts';
+import { type FeedReader, feed } from './kinds/feed.ts';
+import { jobs } from './kinds/jobs.ts';
+import { reviews } from './kinds/reviews.ts';
+import { MEMBERS, tasks } from './kinds/tasks.ts';
+import { ASLEEP_SECONDS, tickets } from './kinds/tickets.ts';
+import { tubes } from './kinds/tubes.ts';
+import { unleash } from './nemesis.ts';
+import type { Fault } from './plan.ts';
+import { Receiver } from './receivers.ts';
+import { type Seen, seenIn } from './seen.ts';
+import { Workload } from './workload.ts';
+import { World } from './world.ts';
+
+export interface StormOptions {
+  seed: number;
+  minutes: number;
+  plan: Fault[];
+  /** Where the journal goes. */
+  journal?: string;
+  say: (line: string) => void;
+}
+
+export interface StormResult {
+  seed: number;
+  minutes: number;
+  calls: Record<'ok' | 'refused' | 'unknown', number>;
+  faults: Record<string, number>;
+  verdicts: Record<string, Verdict>;
+  seen: Seen & { 'callbacks signed at a wrong time, refused': number };
+  /** From the end of the last fault until nothing was left to do. */
+  drainSeconds: number;
+}
+
+const DRAIN_MS = 300_000;
+/** Visibility follows the server's tasks at a distance. */
+const VISIBLE_MS = 60_000;
+
+/** Runs a seed's clients through its faults, lets everything come to its end, and checks. */
+export async function storm(o: StormOptions): Promise<StormResult> {
+  const world = await World.start(o.say);
+  const journal = new Journal(o.journal);
+  const receiver = new Receiver(() => journal.now());
+  try {
+    const workload = new Workload({
+      ...{ journal, roll: dice(o.seed + 1), callback: await receiver.listen() },
+      servers: (['api-1', 'api-2'] as const).map((api) => ({
+        http: () => world.url(api),
+        tcp: () => world.line(`${api}:tcp`).port,
+      })),
+    });
+    const { tubes: wires, reader } = await begin(workload);
+    o.say(`seed ${o.seed}: ${o.plan.length} faults in ${o.minutes} minutes`);
+    const unleashed = unleash(o.plan, world, receiver, journal);
+    await sleep(Math.max(0, o.minutes * 60_000 - journal.now()));
+    workload.draining = true;
+    await unleashed;
+    const healed = journal.now();
+    o.say(`the last fault is over after ${Math.round(healed / 1000)} s`);
+    const facts = await drain(world);
+    const drainSeconds = (journal.now() - healed) / 1000;
+    await workload.end();
+    wires.close();
+    while (await reader.read(world.url('api-1')));
+    const history: History = { ...facts, ops: journal.ops, feed: reader.lines, received: receiver.received };
+    return {
+      ...{ seed: o.seed, minutes: o.minutes, drainSeconds, calls: callsOf(journal), faults: faultsOf(journal) },
+      verdicts: {
+        ...judge(history),
+        'callbacks not signed': { of: receiver.received.length, found: forged(receiver) },
+      },
+      seen: { ...seenIn(history), 'callbacks signed at a wrong time, refused': receiver.outOfTime },
+    };
+  } finally {
+    await journal.close();
+    receiver.stop();
+    await world.stop();
+  }
+}
+
+async function begin(workload: Workload): Promise<{ tubes: { close(): void }; reader: FeedReader }> {
+  await Promise.all([tickets, jobs, cases, reviews, tasks].map((start) => start(workload)));
+  return { tubes: tubes(workload), reader: feed(workload) };
+}
+
+export const judge = (history: History): Record<string, Verdict> =>
+  Object.fromEntries(Object.entries(CHECKERS).map(([name, check]) => [name, check(history)]));
+
+const forged = ({ forged: n }: Receiver): string[] => (n > 0 ? [`${n} callbacks had no valid signature`] : []);
+
+/** Counts calls by what their clients know of them. */
+function callsOf({ ops }: Journal): StormResult['calls'] {
+  const calls = { ok: 0, refused: 0, unknown: 0 };
+  for (const { outcome } of ops) calls[outcome]++;
+  return calls;
+}
+
+function faultsOf({ faults }: Journal): Record<string, number> {
+  const all: Record<string, number> = {};
+  for (const { what, target, failure } of faults) {
+    const name = failure === undefined ? `${what} ${target.replace(/-\d/, '')}` : 'not made';
+    all[name] = (all[name] ?? 0) + 1;
+  }
+  return all;
+}
+
+/** What is not at its end: items that do not sleep, callbacks of reviews, deliveries, lines that no workflow has received. */
+const LEFT = `select
+  (select count(*) from item i where state <> all ($1) and delay_seconds < $2
+     and (kind <> 'task' or (select count(*) from lease where item_id = i.id) < $3))::integer as items,
+  (select count(*) from review_callback where outcome = 'pending')::integer as callbacks,
+  (select count(*) from delivery where state = 'pending')::integer as deliveries,
+  (select count(*) from event)::integer - (select coalesce(max(seq), 0) from feed)::integer as unnumbered`;
+
+/** Waits until everything is at its end, or five minutes are over. @returns what the stores say then */
+async function drain(world: World): Promise<Facts> {
+  const connection = await Connection.connect({ address: world.temporal.address });
+  const client = new pg.Client({ connectionString: world.postgres.url });
+  await client.connect();
+  try {
+    const until = performance.now() + DRAIN_MS;
+    for (;;) {
+      const { rows } = await client.query(LEFT, [[...FINAL], ASLEEP_SECONDS, MEMBERS]);
+      if (Object.values(rows[0]).every((n) => n === 0) || performance.now() > until) break;
+      await sleep(500);
+    }
+    return await settled(world.postgres.url, new Client({ connection }));
+  } finally {
+    await client.end();
+    await connection.close();
+  }
+}
+
+async function settled(databaseUrl: string, client: Client): Promise<Facts> {
+  const until = performance.now() + VISIBLE_MS;
+  for (;;) {
+    const facts = await readFacts(databaseUrl, client);
+    const { found } = workflows({ ...facts, ops: [], feed: [], received: [] });
+    if (found.length === 0 || performance.now() > until) return facts;
+    await sleep(2_000);
+  }
+}
+
+/** All that must not be, one a line. */
+export const foundIn = ({ verdicts }: Pick<StormResult, 'verdicts'>): string[] =>
+  Object.entries(verdicts).flatMap(([name, { found }]) => found.map((line) => `${name}: ${line}`));
+
+/** Where a storm's journal is written. */
+export const journalPath = (dir: string, seed: number): string => join(dir, `storm-${seed}.ndjson`);

@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Json } from '../support/client.ts';
+import type { Journal, Op } from './journal.ts';
+
+/** Longer than any answer of a healthy system, and than what a call may wait. */
+const TIMEOUT_MS = 6_000;
+const MOST_AT_ONCE = 200;
+const LATER_MS = 20_000;
+
+export interface Http {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  path: string;
+  body?: Json;
+}
+
+/**
+ * The clients of a storm. Producers call at their own pace, whatever comes back (open loop); those who are handed something work
+ * on it one after the other. `draining`: nothing new is added, and what is there is brought to its end.
+ */
+export class Workload {
+  readonly journal: Journal;
+  readonly roll: () => number;
+  readonly callback: { url: string; secret: string };
+  readonly servers: { http: () => string; tcp: () => number }[];
+  draining = false;
+  over = false;
+  readonly #loops: Promise<void>[] = [];
+  #atOnce = 0;
+  #drawn = 0;
+
+  constructor(o: Pick<Workload, 'journal' | 'roll' | 'callback' | 'servers'>) {
+    this.journal = o.journal;
+    this.roll = o.roll;
+    this.callback = o.callback;
+    this.servers = o.servers;
+  }
+
+  /** One of them. */
+  pick<T>(all: readonly T[]): T {
+    return all[Math.floor(this.roll() * all.length)] as T;
+  }
+
+  chance(of: number): boolean {
+    return this.roll() < of;
+  }
+
+  name(prefix: string): string {
+    return `${prefix}${this.#drawn++}`;
+  }
+
+  /** A call of any server, once. What was asked and what came back is in the journal. */
+  async call(actor: string, what: string, args: Json, { method, path, body }: Http): Promise<Op> {
+    const op = this.journal.begin(actor, what, args);
+    try {
+      const response = await fetch(this.pick(this.servers).http() + path, {
+        method,
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      });
+      const answer: Json = await response.json();
+      // the commands of jobs say in their body what became of them
+      const refused = response.status >= 400 || answer.success === false;
+      const outcome = response.status >= 500 ? 'unknown' : refused ? 'refused' : 'ok';
+      return this.journal.end(op, outcome, response.status, answer);
+    } catch (error) {
+      return this.journal.end(op, 'unknown', 0, (error as Error).name);
+    }
+  }
+
+  /** The same call again while its outcome is not known, as a careful client does; now and then it gives up. */
+  async insist(actor: string, what: string, args: Json, http: Http): Promise<Op> {
+    for (;;) {
+      const op = await this.call(actor, what, args, http);
+      if (op.outcome !== 'unknown' || this.over || (!this.draining && this.chance(0.1)))
+        return this.#repeated(op, http);
+      await sleep(100 + this.roll() * 400);
+    }
+  }
+
+  /** What was answered is sent again, at once or much later: it must not count twice. */
+  async #repeated(op: Op, http: Http): Promise<Op> {
+    if (this.chance(0.03)) await this.call(op.actor, op.what, op.args, http);
+    if (this.chance(0.01)) void this.#later(op, http);
+    return op;
+  }
+
+  async #later(op: Op, http: Http): Promise<void> {
+    await sleep(LATER_MS, undefined, { ref: false });
+    if (!this.over) await this.call(op.actor, op.what, op.args, http);
+  }
+
+  /** Calls `work` on average so often while the storm lasts. */
+  produce(perSecond: number, work: () => Promise<unknown>): void {
+    this.#loops.push(
+      (async () => {
+        while (!this.draining && !this.over) {
+          await sleep((-Math.log(1 - this.roll()) * 1000) / perSecond);
+          if (this.#atOnce >= MOST_AT_ONCE) continue;
+          this.#atOnce++;
+          void work().finally(() => this.#atOnce--);
+        }
+      })(),
+    );
+  }
+
+  /** Does `work` again and again to the end. @param work whether there was something to do */
+  repeat(work: () => Promise<boolean>): void {
+    this.#loops.push(
+      (async () => {
+        while (!this.over) if (!(await work())) await sleep(200 + this.roll() * 200);
+      })(),
+    );
+  }
+
+  /** Ends all loops, and waits for the calls that are under way. */
+  async end(): Promise<void> {
+    this.over = true;
+    await Promise.all(this.#loops);
+  }
+}
