@@ -364,7 +364,7 @@ export interface Statements {
   driven_part: { params: { afterKind: string; afterId: string; limit: number }; row: { kind: Columns['driven_part.kind']; id: string; wanted: boolean | null } };
   still_driven: { params: { kinds: (string | null)[]; ids: (string | null)[] }; row: { kind: Columns['item.kind']; id: string } };
   needless_items: { params: { kinds: (string | null)[]; ids: (string | null)[]; seconds: number }; row: { kind: Columns['needless_items.kind']; id: string; present: boolean } };
-  driven_reviews: { params: { seconds: number; limit: number }; row: { id: string } };
+  driven_reviews: { params: { seconds: number; limit: number }; row: { id: string; n: number | null } };
   own_deliveries: { params: { seconds: number; limit: number }; row: { kind: Columns['delivery.kind']; item_id: string; n: number } };
   settled_schedules: { params: {}; row: { topic: string; name: string } };
   publish_again: { params: { kinds: (string | null)[]; ids: (string | null)[] }; row: never };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** `broken`: something that must always hold does not. `warning`: someone should look at it. `info`: to be read with the rest. */
-export type Severity = 'broken' | 'warning' | 'info';
+type Severity = 'broken' | 'warning' | 'info';
 
 /** Part of the log, by the numbers of its lines: behind `from`, up to `to`. */
 export interface Lines {

@@ -6,7 +6,7 @@ import { DELIVERY_TASK_QUEUE, QUEUE_ATTRIBUTE, TASK_QUEUE, URGENT_TASK_QUEUE } f
 import type { Check, Found } from './doctor-checks.ts';
 import { storeOf } from './reconciler.ts';
 
-export interface SystemOptions {
+interface SystemOptions {
   db: Db;
   client: Client;
   /** Of this program. */

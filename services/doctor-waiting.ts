@@ -1,7 +1,7 @@
 import { type Db, only } from '../db/pool.ts';
 import type { Check, Found } from './doctor-checks.ts';
 
-export interface WaitingOptions {
+interface WaitingOptions {
   db: Db;
   /** How long something may be due. */
   overdueSeconds: number;

@@ -8,7 +8,7 @@ import { startDelivery } from './deliveries.ts';
 import { type Check, eachOf, type Found } from './doctor-checks.ts';
 import { restart } from './reconciler.ts';
 
-export interface WorkflowOptions {
+interface WorkflowOptions {
   db: Db;
   client: Client;
   /** How long something has been as it is before Temporal is expected to be so too. */
@@ -88,6 +88,12 @@ async function statusesOf(client: Client, ids: string[]): Promise<Map<string, st
 
 const RUNNING = 'RUNNING';
 const START_AGAIN = 'Run docket doctor --repair while a worker runs: followers of the log start these workflows again.';
+/** Those of these workflows that run, asked one by one. */
+async function stillRunning(client: Client, ids: string[]): Promise<Set<string>> {
+  const statuses = await statusesOf(client, [...new Set(ids)]);
+  return new Set(ids.filter((id) => statuses.get(id) === RUNNING));
+}
+
 const howIsIt = (status: string | undefined) =>
   status === undefined || status === 'none' ? 'it has no workflow' : `its workflow is ${status.toLowerCase()}`;
 
@@ -139,7 +145,7 @@ async function publishAgain(db: Db, found: Found[]): Promise<string> {
   return `${found.length} are marked to be published again, which workers do within seconds.`;
 }
 
-/** Reviews' workflows run only while there is something to do. */
+/** Reviews' workflows run only while there is something to do. A change that is sent again has a workflow of its own. */
 function stranded({ db, client, overSeconds: seconds }: WorkflowOptions, running: () => Promise<Set<string>>): Check {
   return {
     name: 'reviews-stranded',
@@ -147,14 +153,20 @@ function stranded({ db, client, overSeconds: seconds }: WorkflowOptions, running
     rule: 'reviews with callbacks to apply or changes to deliver have a running workflow',
     advice: START_AGAIN,
     async look(before) {
-      const rows = await db.run('driven_reviews', { seconds, limit: MOST });
-      const things = rows.map(({ id }) => ({ kind: 'review' as const, id }));
-      const ids = things.map(workflowId);
-      const statuses = before && (await statusesOf(client, ids));
-      const known = statuses ? new Set(ids.filter((id) => statuses.get(id) === RUNNING)) : await running();
-      return things
-        .filter((thing) => !known.has(workflowId(thing)))
-        .map((thing) => foundOf(thing, 'callbacks or changes of it are left'));
+      const rows = (await db.run('driven_reviews', { seconds, limit: MOST })).map(({ id, n }) => {
+        const thing = { kind: 'review' as const, id };
+        const own = workflowId(thing);
+        return { thing, drivers: n === null ? [own] : [own, `${DELIVERY}${own}/${n}`] };
+      });
+      const known = before
+        ? await stillRunning(
+            client,
+            rows.flatMap(({ drivers }) => drivers),
+          )
+        : await running();
+      const left = rows.filter(({ drivers }) => !drivers.some((id) => known.has(id)));
+      const found = left.map(({ thing }) => foundOf(thing, 'callbacks or changes of it are left'));
+      return [...new Map(found.map((one) => [one.id, one])).values()];
     },
     repair: (found) => publishAgain(db, found),
   };
@@ -173,8 +185,7 @@ function undelivered(
     async look(before) {
       const rows = await db.run('own_deliveries', { seconds, limit: MOST });
       const ids = rows.map(({ kind, item_id, n }) => `${DELIVERY}${kind}/${item_id}/${n}`);
-      const statuses = before && (await statusesOf(client, ids));
-      const known = statuses ? new Set(ids.filter((id) => statuses.get(id) === RUNNING)) : await running();
+      const known = before ? await stillRunning(client, ids) : await running();
       return ids.filter((id) => !known.has(id)).map((id) => ({ id, says: 'it is pending, and no one makes it' }));
     },
     async repair(found) {
@@ -206,11 +217,11 @@ function needless(o: WorkflowOptions, running: () => Promise<Set<string>>): Chec
         return foundOf(thing, present ? 'its item is over' : 'there is no such item');
       });
       if (!before) return left;
-      const statuses = await statusesOf(
+      const known = await stillRunning(
         client,
         left.map(({ id }) => id),
       );
-      return left.filter(({ id }) => statuses.get(id) === RUNNING);
+      return left.filter(({ id }) => known.has(id));
     },
     async repair(found) {
       await eachOf(found, AT_ONCE, ({ id }) => tellHowItIs(o, id));

@@ -9,7 +9,7 @@ import { workflowChecks } from './doctor-workflows.ts';
 import { INVARIANTS, type Invariant, newestLines } from './invariants.ts';
 
 /** What is not found out but decided: what counts as late, old, much. */
-export interface Limits {
+interface Limits {
   /** What was found is looked at again after this time. */
   againMs: number;
   /** How long a repair may take to be seen. */

@@ -41,18 +41,18 @@ select s.kind, s.id, i.id is not null as present from unnest(:kinds::text[], :id
 
 -- name: driven_reviews
 -- not null: id
--- Reviews with callbacks that were published and not applied, or changes that are not delivered, longer than :seconds ago. Reads
--- what is pending (review_callback_pending, delivery_pending).
-select p.id from (
-    select c.review_id as id from review_callback c
+-- Reviews with callbacks that were published and not applied (`n` null), or changes that are not delivered, longer than :seconds ago.
+-- Reads what is pending (review_callback_pending, delivery_pending).
+select p.id, p.n from (
+    select distinct c.review_id as id, null::integer as n from review_callback c
      where c.outcome = 'pending' and c.received_at < clock_timestamp() - make_interval(secs => :seconds::double precision)
        and c.arrival <= (select l.reviews from log_shard l where l.shard = shard_of('review', c.review_id))
-    union
-    select d.item_id collate "C" from delivery d
+    union all
+    select d.item_id collate "C", d.n from delivery d
      where d.kind = 'review' and d.state = 'pending' and d.updated_at < clock_timestamp() - make_interval(secs => :seconds)) p
  where not exists (select from unpublished u where u.kind = 'review' and u.item_id = p.id)
    and exists (select from review r where r.id = p.id)
- order by p.id limit :limit;
+ order by p.id, p.n limit :limit;
 
 -- name: own_deliveries
 -- not null: kind, item_id, n
