@@ -52,7 +52,7 @@ test('late: a queue whose oldest waits beyond its first escalation, and why', as
   });
   await api.post('/v1/queues/late/pause');
   expect((await late())?.examples[0]).toMatch(/, and it is paused$/);
-  await api.post('/v1/tickets/late/resolve', { decision: 'ok' });
+  await api.post('/v1/tickets/late/resolve', { decision: 'ok', reason: 'done' });
   expect(await late()).toBeUndefined();
 });
 
