@@ -56,10 +56,7 @@ function linesOf(result: Result): string[] {
     ...(repaired ? [`Repaired: ${repaired}`] : []),
     ...(count > 0 || !repaired ? [advice] : []),
   ];
-  return [
-    line('found', `${severity}, ${count}: not so that ${check.rule}`),
-    ...below.map((text) => `         ${text}`),
-  ];
+  return [line('found', `${severity}, ${count}; expected: ${check.rule}`), ...below.map((text) => `         ${text}`)];
 }
 
 function lastLine(broken: number, repair: boolean): string {

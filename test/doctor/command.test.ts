@@ -22,7 +22,7 @@ test('docket doctor: exit code 0 where nothing is broken, 1 where something is, 
   expect(clean.stdout).toMatch(/^ok {4} counts +counts of items and deliveries are those of the rows$/m);
   expect(clean.stdout).toMatch(/^info {2} versions +Docket \d\S+, schema edition \d+, PostgreSQL \S.*, Temporal \S+$/m);
   // a server of tests, which may lose what is committed: a warning is not what the exit code says
-  expect(clean.stdout).toMatch(/^found {2}settings +warning, \d: not so that .*\n {9}fsync: is off/m);
+  expect(clean.stdout).toMatch(/^found {2}settings +warning, \d; expected: .*\n {9}fsync: is off/m);
   expect(clean.stdout).toMatch(/Nothing is broken\.\n$/);
 
   const connection = await Connection.connect({ address: temporalAddress });
@@ -63,7 +63,7 @@ test('what it cannot reach it names: the database, and Temporal as a finding bes
   const { code, stdout } = await docket(['doctor'], { ...env, TEMPORAL_NAMESPACE: 'no-such-namespace' });
   expect(code).toBe(1);
   expect(stdout).toMatch(
-    /^found {2}temporal +broken, 1: .*\n {9}Temporal: TEMPORAL_NAMESPACE: .* has no namespace no-such-namespace/m,
+    /^found {2}temporal +broken, 1; expected: .*\n {9}Temporal: TEMPORAL_NAMESPACE: .* has no namespace no-such-namespace/m,
   );
   expect(stdout).toMatch(/^ok {4} counts /m);
 });
