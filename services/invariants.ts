@@ -145,6 +145,11 @@ export class InvariantMonitor {
 
   async stop(): Promise<void> {
     this.#askAt = Number.POSITIVE_INFINITY;
+    await this.idle();
+  }
+
+  /** Until the look under way is over. */
+  async idle(): Promise<void> {
     await this.#running;
   }
 
