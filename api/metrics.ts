@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { FigureService } from '../services/figures.ts';
+import type { InvariantMonitor } from '../services/invariants.ts';
 import type { ReviewService } from '../services/reviews.ts';
 import type { Services } from '../services/services.ts';
 
@@ -18,7 +19,7 @@ const MOST_QUEUES = 1_000;
 const OTHERS = '(others)';
 
 /** What `GET /metrics` shows, in Prometheus' words. */
-export function createMetrics(runtime: Runtime, { figures, reviews }: Services): Metrics {
+export function createMetrics(runtime: Runtime, { figures, reviews, invariants }: Services): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ node: runtime.node });
   collectDefaultMetrics({ register: registry });
@@ -26,6 +27,7 @@ export function createMetrics(runtime: Runtime, { figures, reviews }: Services):
   addGauges(runtime, figures, registers);
   addDeliveries(figures, registers);
   addReviewGauge(reviews, registers);
+  addInvariants(invariants, registers);
   return {
     registry,
     calls: new Histogram({
@@ -69,6 +71,19 @@ function addReviewGauge(reviews: ReviewService, registers: Registry[]): void {
     async collect() {
       const { day, ...counts } = await reviews.counts(null);
       for (const [outcome, n] of Object.entries(counts)) this.set({ outcome }, n);
+    },
+  });
+}
+
+function addInvariants({ violations }: InvariantMonitor, registers: Registry[]): void {
+  new Gauge({
+    name: 'docket_invariant_violations',
+    help: 'Rows that break an invariant, by check of docket doctor; must be 0. Shown by one API process of all that live',
+    labelNames: ['check'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [check, n] of violations) this.set({ check }, n);
     },
   });
 }

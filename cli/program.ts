@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { ROLES } from '../contract/roles.ts';
 import { type Config, readConfig, type Setting } from '../runtime/config.ts';
+import type { DoctorCommandOptions } from './doctor.ts';
 import type { ExportOptions } from './export.ts';
 import { type Guide, guide, pathOf } from './help.ts';
 import type { NewKeyOptions } from './keys.ts';
@@ -30,6 +31,7 @@ const BOTH: Setting[] = [
   ...(['DOCKET_ALLOW_PRIVATE_CALLBACKS', 'DOCKET_PACEMAKER', 'DOCKET_RETENTION_DAYS'] as const),
   ...(['DOCKET_CACHE', 'DOCKET_POOL', 'LOG_LEVEL'] as const),
 ];
+const SERVERS = 'DATABASE_URL=postgres://docket:secret@db/docket TEMPORAL_ADDRESS=temporal:7233';
 /** A database of one's own, or that of a `docket start` on this machine. */
 const DATABASE: Setting[] = ['DATABASE_URL', 'DOCKET_DATA'];
 
@@ -53,6 +55,7 @@ docket COMMAND --help has the options, environment variables and examples of a c
   program.addHelpText('after', '\nExit codes: 0 done or stopped, 1 failed, 2 the command line cannot be understood.');
   addProcesses(program);
   addStores(program);
+  addDoctor(program);
   addKeys(program);
   addExport(program);
   return program;
@@ -93,7 +96,6 @@ function addProcesses(program: Command): void {
     const { run } = await import('./run.ts');
     return (config) => run(what, config);
   };
-  const servers = 'DATABASE_URL=postgres://docket:secret@db/docket TEMPORAL_ADDRESS=temporal:7233';
   const start: Guide = {
     summary: 'run everything on this machine: PostgreSQL, Temporal, worker and API',
     description: `Runs all of Docket until SIGTERM or Ctrl-C: PostgreSQL and Temporal, unless
@@ -103,7 +105,7 @@ and the API with the console. The data is in the folder DOCKET_DATA.`,
     examples: [
       ['docket start', 'with all defaults'],
       ['PORT=3001 TEMPORAL_PORT=0 TEMPORAL_UI_PORT=0 DOCKET_DATA=.docket-2 docket start', 'a second one beside it'],
-      [`${servers} docket start`, 'worker and API on servers of yours'],
+      [`${SERVERS} docket start`, 'worker and API on servers of yours'],
     ],
   };
   add(program, 'start', start, run('start'));
@@ -113,7 +115,7 @@ and the API with the console. The data is in the folder DOCKET_DATA.`,
 many as you want. The schema must be up to date (docket migrate). While Temporal
 is away it hands out work all the same.`,
     reads: [...STORES, ...API, ...BOTH],
-    examples: [[`${servers} docket api`, 'an API on port 3000']],
+    examples: [[`${SERVERS} docket api`, 'an API on port 3000']],
   };
   add(program, 'api', api, run('api'));
   const worker: Guide = {
@@ -122,7 +124,7 @@ is away it hands out work all the same.`,
 workflows, runs these, and delivers outcomes. It keeps no state: run as many as
 you want. The schema must be up to date (docket migrate).`,
     reads: [...STORES, ...WORKER, ...BOTH],
-    examples: [[`${servers} docket worker`, 'a worker']],
+    examples: [[`${SERVERS} docket worker`, 'a worker']],
   };
   add(program, 'worker', worker, run('worker'));
 }
@@ -152,6 +154,30 @@ Needed only after a restore that Docket cannot notice, see docs/operations.md.`,
     ],
   };
   add(program, 'reconcile', reconcile, async () => (await import('./reconcile.ts')).reconcileCommand);
+}
+
+function addDoctor(program: Command): void {
+  const doctor: Guide = {
+    summary: 'look at a live system: what is broken, what waits, and what to do about it',
+    description: `Compares rows, counts, events and workflows with each other, and looks at schema,
+settings, clocks, bloat, dead letters and what waits longer than it should. It is the
+last step of each restore and upgrade, and may be run at any time.
+
+Exit codes: 0 nothing is broken, 1 something is; warnings do not count.`,
+    reads: [...STORES, 'DOCKET_DATA'],
+    examples: [
+      ['docket doctor', 'of the docket start that has its data in .docket'],
+      [`${SERVERS} docket doctor --repair`, 'of servers of yours, and put right what can be'],
+      ['docket doctor --json', 'for programs'],
+    ],
+  };
+  add(program, 'doctor', doctor, async () => {
+    const { doctorCommand } = await import('./doctor.ts');
+    return (config, options: DoctorCommandOptions) => doctorCommand(config, options, version());
+  })
+    .option('--repair', 'correct counts, and put back workflows, schedules and deliveries that Temporal should have')
+    .option('--json', 'print an array of {check, severity, count, examples, advice}')
+    .option('--deep', 'read all of the log instead of its newest 100,000 lines: minutes for millions');
 }
 
 function addKeys(program: Command): void {

@@ -11,6 +11,7 @@ import { reachableData, serverUser } from './servers/server-user.ts';
 import { keepRunning, type Part } from './servers/supervisor.ts';
 import { startTemporal } from './servers/temporal.ts';
 import { findTemporalCli } from './servers/temporal-cli.ts';
+import { leaveAddress } from './temporal.ts';
 
 export interface RunningSystem extends RunningProcess {
   databaseUrl: string;
@@ -41,6 +42,7 @@ export async function startSystem(
     const temporalUiUrl = config.temporalUiUrl ?? temporal?.uiUrl ?? null;
     const temporalAddress = config.temporalAddress ?? temporal?.address ?? '';
     writeFileSync(join(config.dataDir, 'database.url'), `${databaseUrl}\n`, { mode: 0o600 });
+    leaveAddress(config.dataDir, temporalAddress);
     await migrate(databaseUrl).catch((error: unknown) => {
       if (!(error instanceof SchemaAheadError && error.compatible))
         throw databaseFailure(error, { url: databaseUrl, setting: 'DATABASE_URL' });

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { Config } from '../runtime/config.ts';
 
@@ -24,6 +26,19 @@ export function temporalOptions(config: Pick<Config, 'temporalNamespace'>, own: 
 }
 
 type TemporalOptions = ReturnType<typeof temporalOptions>;
+
+const addressFile = (dataDir: string) => join(dataDir, 'temporal.address');
+
+/** Leaves the address of its Temporal in the data folder of a running system, for commands. */
+export const leaveAddress = (dataDir: string, address: string): void =>
+  writeFileSync(addressFile(dataDir), `${address}\n`);
+
+/** The Temporal of the system of the data folder, where no database of one's own is named; undefined: as the settings say. */
+export function startedTemporal({ temporalAddress, databaseUrl, dataDir }: Config): string | undefined {
+  const file = addressFile(dataDir);
+  if (temporalAddress || databaseUrl || !existsSync(file)) return temporalAddress;
+  return readFileSync(file, 'utf8').trim() || undefined;
+}
 
 /** Whether Temporal answers that it does not have the namespace. */
 export const isWithoutNamespace = (error: unknown): boolean => NO_NAMESPACE.test((error as Error).message);

@@ -83,6 +83,7 @@ export interface Columns {
   'delete_task.outcome': 'deleted' | 'repeated' | 'not_found';
   'delete_template.outcome': 'deleted' | 'used' | 'not_found';
   'delivery_counts.kind': Driven;
+  'driven_part.kind': Kind;
   'dispatch_log.type': 'dispatched' | 'completed' | 'returned';
   'dispatch_log.data': { logId: string; uid: string; params: NewTask['params']; result?: FeedEvent['data'] };
   'finish_jobs.*': Change & Pick<Item, 'settled_token'>;
@@ -90,6 +91,7 @@ export interface Columns {
   'follow_log.*': { position: null } | Line;
   'kick_topic.kicked_from': 'buried' | 'delayed';
   'leave_case.outcome': 'done' | 'repeated' | Rejection;
+  'needless_items.kind': Kind;
   'next_tasks.*': Pulled | Advanced;
   'open_cases.tally': Record<string, number>;
   'pop_jobs.*': Popped;

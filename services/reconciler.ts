@@ -116,7 +116,7 @@ export class Reconciler {
 }
 
 /** The id of the namespace, which Temporal gives it when it is made; undefined: it cannot be asked now. */
-async function storeOf(client: Client): Promise<string | undefined> {
+export async function storeOf(client: Client): Promise<string | undefined> {
   const { namespace } = client.options;
   const ask = client.withDeadline(Date.now() + TIMEOUT_MS, () =>
     client.workflowService.describeNamespace({ namespace }),

@@ -26,6 +26,8 @@ const TIMEOUT_MS = 10_000;
 const MOST_AT_ONCE = 4;
 /** Temporal's own prefix and the instant that it appends make 44 more; where little is allowed, it is 255. */
 const MAX_ID_BYTES = 200;
+/** How all ids of Docket's schedules begin. */
+export const SCHEDULE_PREFIX = 'schedule/';
 
 let underWay = 0;
 const waiting: (() => void)[] = [];
@@ -37,7 +39,8 @@ const nameOf = (topic: string, name: string): string => {
   return `sha256-${createHash('sha256').update(plain).digest('hex')}`;
 };
 
-const scheduleId = (topic: string, name: string) => `schedule/${nameOf(topic, name)}`;
+/** Its id in Temporal. */
+export const scheduleId = (topic: string, name: string): string => `${SCHEDULE_PREFIX}${nameOf(topic, name)}`;
 
 export type ScheduleService = ReturnType<typeof scheduleService>;
 
@@ -152,7 +155,7 @@ async function bringTo(
   const id = nameOf(topic, name);
   const { schedule: schedules } = client;
   const options = {
-    scheduleId: `schedule/${id}`,
+    scheduleId: `${SCHEDULE_PREFIX}${id}`,
     spec:
       cron === null ? { intervals: [{ every: (every_seconds ?? 0) * 1000 }] } : { cronExpressions: [cron], timezone },
     action: {
@@ -176,7 +179,7 @@ async function bringTo(
     }
   });
   // until long names were hashed, they were ids as they are
-  if (id !== `${topic}/${name}`) await remove(client, `schedule/${topic}/${name}`);
+  if (id !== `${topic}/${name}`) await remove(client, `${SCHEDULE_PREFIX}${topic}/${name}`);
 }
 
 async function remove(client: Client, id: string): Promise<void> {

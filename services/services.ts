@@ -8,6 +8,7 @@ import { feedService } from './feed.ts';
 import { figureService } from './figures.ts';
 import { goldService } from './gold.ts';
 import { groupService } from './groups.ts';
+import { InvariantMonitor } from './invariants.ts';
 import { Invitations } from './invitations.ts';
 import { itemService } from './items.ts';
 import { jobService } from './jobs.ts';
@@ -42,13 +43,14 @@ export function createServices(runtime: Runtime, config: ServiceConfig) {
   const rules = new Rules(runtime);
   const invitations = new Invitations(runtime);
   const reconciler = new Reconciler(runtime);
+  const invariants = new InvariantMonitor(runtime);
   const items = itemService(runtime, rules);
   const queues = queueService(runtime, rules);
   const settings = applySettings(runtime, queues);
   const courts = courtService(runtime, invitations);
   const jobs = jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes });
   return {
-    ...{ items, queues, rules, invitations },
+    ...{ items, queues, rules, invitations, invariants },
     commands: commandService(runtime.db),
     tickets: ticketService(runtime, { items, queues, rules }),
     notes: noteService(runtime.db),
@@ -72,6 +74,7 @@ export function createServices(runtime: Runtime, config: ServiceConfig) {
     deliveries: deliveryService(runtime),
     outcomes: outcomeService(runtime.db),
     start: () => reconciler.start(),
-    stop: async () => void (await Promise.all([reconciler.stop(), invitations.stop(), settings.stop()])),
+    stop: async () =>
+      void (await Promise.all([reconciler.stop(), invitations.stop(), settings.stop(), invariants.stop()])),
   };
 }

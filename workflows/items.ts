@@ -1,5 +1,4 @@
 import {
-  ActivityFailure,
   CancellationScope,
   condition,
   continueAsNew,
@@ -16,7 +15,7 @@ import type { ItemActivities, Read } from '../activities/items.ts';
 import type { Command, EventLine, ItemInput, ItemView, Kind, Message, Snapshot } from '../contract/snapshot.ts';
 import { grace, isFinal, lastEvents, newest, stateWord } from '../domain/items.ts';
 import { bookkeeping, receivers } from './deliveries.ts';
-import { aWhile, follower, inDatabase, isHeavy, MAX_SIGNALS, whenCancelled } from './runs.ts';
+import { aWhile, follower, inDatabase, isFailure, isHeavy, MAX_SIGNALS, whenCancelled } from './runs.ts';
 
 const MIN_SLEEP_MS = 1_000;
 const NOBODY_MS = 30_000;
@@ -187,7 +186,7 @@ async function refresh(run: Run, read: () => Promise<Read | null>): Promise<void
       show(run);
       return;
     } catch (error) {
-      if (!(error instanceof ActivityFailure)) throw error;
+      if (!isFailure(error)) throw error;
       if (isHeavy(run.signals)) await handOver(run);
       await aWhile();
     }
@@ -212,7 +211,7 @@ async function tell(run: Run): Promise<void> {
   try {
     await receivers.deliverOutcome(run.kind, run.id);
   } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error;
+    if (!isFailure(error)) throw error;
     await bookkeeping.giveUpDelivery(run.kind, run.id);
   }
 }

@@ -1,5 +1,4 @@
 import {
-  ActivityFailure,
   CancellationScope,
   condition,
   continueAsNew,
@@ -11,7 +10,7 @@ import {
 import type { ReviewActivities } from '../activities/reviews.ts';
 import type { ReviewInput, ReviewRunView } from '../contract/snapshot.ts';
 import { bookkeeping, receivers } from './deliveries.ts';
-import { aWhile, follower, inDatabase, isHeavy, whenCancelled } from './runs.ts';
+import { aWhile, follower, inDatabase, isFailure, isHeavy, whenCancelled } from './runs.ts';
 
 /** How long a run stays after its last callback: a burst is mostly over by then. */
 const IDLE_MS = 10_000;
@@ -86,7 +85,7 @@ async function apply(run: Run): Promise<void> {
     run.telling = done.telling ?? run.telling;
     run.news ||= done.more;
   } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error;
+    if (!isFailure(error)) throw error;
     run.news = true;
     await aWhile();
   }
@@ -111,7 +110,7 @@ async function deliver(id: string, n: number): Promise<number | null> {
   try {
     return await receivers.deliverChange(id, n);
   } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error;
+    if (!isFailure(error)) throw error;
     return bookkeeping.giveUpChange(id, n);
   }
 }

@@ -4,6 +4,7 @@ import {
   proxyLocalActivities,
   proxySinks,
   sleep,
+  TemporalFailure,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { FollowerSinks } from '../contract/snapshot.ts';
@@ -22,6 +23,12 @@ export const inDatabase = <A>() =>
     startToCloseTimeout: '10s',
     retry: { maximumAttempts: 2, initialInterval: '200ms' },
   });
+
+/**
+ * Whether an activity has failed for good; anything else is a bug. Activities outside fail with an ActivityFailure, local ones
+ * with whatever they threw, or a timeout.
+ */
+export const isFailure = (error: unknown): boolean => error instanceof TemporalFailure && !isCancellation(error);
 
 /** The follower in the process of the worker that runs this. */
 export const { follower } = proxySinks<FollowerSinks>();

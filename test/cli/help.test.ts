@@ -46,6 +46,7 @@ describe('help', () => {
       [
         '',
         'api',
+        'doctor',
         'export',
         'key',
         'key create',

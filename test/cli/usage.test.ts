@@ -15,6 +15,7 @@ const WRONG: [line: string, said: RegExp][] = [
   ['--nonsense', /^docket: unknown option '--nonsense'$/m],
   ['start --prot 3000', /^docket start: unknown option '--prot'$/m],
   ['start now', /^docket start: too many arguments/m],
+  ['doctor --repare', /^docket doctor: unknown option '--repare'\n\(Did you mean --repair\?\)$/m],
   ['key', /^Usage: docket key/m],
   ['key list all', /too many arguments for 'list'/],
   ['key crate', /^docket key: unknown command 'crate'\n\(Did you mean create\?\)$/m],

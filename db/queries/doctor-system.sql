@@ -1,0 +1,123 @@
+-- What `docket doctor` asks of the database itself, and of what waits (services/doctor-*.ts). Each reads only what is late,
+-- pending or failed, or the server's own views.
+
+-- name: server_facts
+-- not null: now, version, fsync, full_page_writes, synchronous_commit, autovacuum, isolation, sessions, most_sessions
+select clock_timestamp() as now, current_setting('server_version') as version, current_setting('fsync') as fsync,
+       current_setting('full_page_writes') as full_page_writes, current_setting('synchronous_commit') as synchronous_commit,
+       current_setting('autovacuum') as autovacuum, current_setting('default_transaction_isolation') as isolation,
+       (select count(*)::integer from pg_stat_activity where backend_type = 'client backend') as sessions,
+       current_setting('max_connections')::integer as most_sessions;
+
+-- name: recorded_edition
+select edition, min_compatible from schema_edition;
+
+-- name: present_objects
+-- not null: name
+-- All that the schema consists of but functions, as db/objects.ts names it.
+select case c.relkind when 'r' then 'table ' when 'v' then 'view ' when 'S' then 'sequence ' else 'index ' end || c.relname as name
+  from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v', 'S', 'i')
+union all
+select 'constraint ' || o.conname from pg_constraint o where o.connamespace = 'public'::regnamespace
+union all
+select 'trigger ' || t.tgname from pg_trigger t join pg_class c on c.oid = t.tgrelid
+ where c.relnamespace = 'public'::regnamespace and not t.tgisinternal;
+
+-- name: broken_objects
+-- not null: id
+-- What an interrupted CREATE INDEX, a restore of data only or a hand have left behind: indexes that are not used, rules that
+-- are not checked, triggers that do not fire; and functions of this release that are gone.
+select 'index ' || c.relname as id, 'is not valid' as says from pg_index x join pg_class c on c.oid = x.indexrelid
+ where c.relnamespace = 'public'::regnamespace and not (x.indisvalid and x.indisready)
+union all
+select 'constraint ' || o.conname, 'is not validated' from pg_constraint o
+ where o.connamespace = 'public'::regnamespace and not o.convalidated
+union all
+select 'trigger ' || t.tgname, 'is disabled' from pg_trigger t join pg_class c on c.oid = t.tgrelid
+ where c.relnamespace = 'public'::regnamespace and not t.tgisinternal and t.tgenabled not in ('O', 'A')
+union all
+select 'function ' || f.signature, 'is missing' from schema_function f
+ where to_regprocedure(f.signature) is null and f.edition = (select edition from schema_edition);
+
+-- name: bloated_tables
+-- not null: id
+-- More dead rows than :share of the live ones, and at least :rows.
+select s.relname::text as id, s.n_dead_tup || ' dead rows beside ' || s.n_live_tup || ' live ones, last vacuum '
+       || coalesce(greatest(s.last_autovacuum, s.last_vacuum)::timestamptz(0)::text, 'never') as says
+  from pg_stat_user_tables s
+ where s.schemaname = 'public' and s.n_dead_tup >= :rows::bigint and s.n_dead_tup > s.n_live_tup * :share::double precision
+ order by s.n_dead_tup desc limit :limit;
+
+-- name: old_horizons
+-- not null: id
+-- What keeps VACUUM from removing dead rows: transactions of this database that are older than :seconds, prepared ones, slots
+-- that no one reads; and a database whose oldest row nears the end of the transaction numbers.
+select 'session ' || a.pid || coalesce(' of ' || nullif(a.application_name, ''), '') as id,
+       a.state || ', its transaction has lasted ' || extract(epoch from clock_timestamp() - a.xact_start)::bigint || ' s' as says
+  from pg_stat_activity a
+ where a.datname = current_database() and a.pid <> pg_backend_pid() and a.backend_type <> 'autovacuum worker'
+   and (a.backend_xmin is not null or a.backend_xid is not null)
+   and a.xact_start < clock_timestamp() - make_interval(secs => :seconds::double precision)
+union all
+select 'prepared transaction ' || p.gid, 'since ' || p.prepared::timestamptz(0) from pg_prepared_xacts p
+ where p.database = current_database() and p.prepared < clock_timestamp() - make_interval(secs => :seconds)
+union all
+select 'replication slot ' || s.slot_name, greatest(age(s.xmin), age(s.catalog_xmin)) || ' transactions behind' from pg_replication_slots s
+ where not s.active and greatest(age(s.xmin), age(s.catalog_xmin)) > 1000000
+union all
+select 'database ' || d.datname, age(d.datfrozenxid) || ' of 2147483647 transaction numbers used' from pg_database d
+ where d.datname = current_database() and age(d.datfrozenxid) > 1000000000
+ limit :limit;
+
+-- name: overdue_items
+-- not null: id
+-- Items past their wake time for :seconds that no clock has moved, the longest first (item_wake). Those whose transition fails
+-- are parked.
+select i.kind || '/' || i.id as id, 'due for ' || extract(epoch from clock_timestamp() - i.wake_at)::bigint || ' s' as says
+  from item i
+ where i.wake_at < (select clock_timestamp()) - make_interval(secs => :seconds::double precision)
+   and not exists (select from parked p where p.kind = i.kind and p.item_id = i.id and p.until > clock_timestamp())
+ order by i.wake_at limit :limit;
+
+-- name: late_chores
+-- not null: id
+-- What some process does beside its work, and has not for :seconds: schedules and deliveries to bring to Temporal, invitations to
+-- send, rules and settings to apply.
+select r.what || ' ' || r.parent || '/' || r.name as id, 'is to be brought to Temporal' as says from resync r
+ where r.at < clock_timestamp() - make_interval(secs => :seconds::double precision)
+union all
+select 'delivery ' || s.kind || '/' || s.item_id || '/' || s.n, 'is to be started' from delivery_start s
+ where s.at < clock_timestamp() - make_interval(secs => :seconds)
+union all
+select i.kind || '/' || i.id, 'waits for the rules of its queue' from item i
+ where i.rules_due_at < clock_timestamp() - make_interval(secs => :seconds) and i.ended_at is null
+union all
+select q.kind || '/' || q.name, 'has settings that are not applied to all that is open in it' from queue q
+ where q.refresh_pending and coalesce(q.refresh_taken_at, q.updated_at) < clock_timestamp() - make_interval(secs => :seconds + 600)
+ limit :limit;
+
+-- name: stuck_receivers
+-- not null: id, n
+-- Hosts with deliveries that have been tried :attempts times or more without success and are tried again (delivery_pending).
+select coalesce(d.host, d.url) as id, count(*)::integer as n,
+       'pending for up to ' || extract(epoch from clock_timestamp() - min(d.created_at))::bigint || ' s, last: '
+       || coalesce(max(d.status)::text, max(d.error), 'no answer') as says
+  from delivery d where d.state = 'pending' and d.attempts - d.attempts_before >= :attempts::integer
+ group by 1 order by 2 desc limit :limit;
+
+-- name: dead_letters
+-- not null: id, n
+-- What nothing happens to any more unless someone wants it, by queue: of the tally.
+select s.kind || '/' || s.queue as id, sum(s.n)::bigint as n,
+       string_agg(s.n || case s.what when 'buried' then ' buried' when 'dead' then ' dead' else ' undelivered' end, ', ' order by s.what) as says
+  from (
+    select case when t.kind = 'delivery' then t.queue else t.kind end as kind, case when t.kind = 'delivery' then '' else t.queue end as queue,
+           t.what, sum(t.n)::bigint as n
+      from tally t
+     where t.what in ('buried', 'dead', 'delivery_failed') or t.kind = 'delivery' and t.queue = 'review' and t.what = 'failed'
+     group by 1, 2, 3 having sum(t.n) > 0) s
+ group by s.kind, s.queue order by 2 desc limit :limit;
+
+-- name: reconciling
+-- not null: store
+select store, stage, started_at from reconciliation;

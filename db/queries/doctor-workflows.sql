@@ -1,0 +1,77 @@
+-- What needs a workflow, and of which workflows nothing needs (services/doctor-workflows.ts).
+
+-- name: driven_part
+-- not null: kind, id
+-- Of the :limit items behind (:afterKind, :afterId) in the order of the primary key those that need a workflow: something is due at
+-- some time, an outcome is pending, jurors are missing. `wanted` is null in the row that says how far was read. A million items
+-- are read in some seconds, a part at a time.
+with part as materialized (
+  select kind, id, telling or inviting or ended_at is null and wake_at is not null as wanted from item
+   where (kind, id) > (:afterKind::text, :afterId::text) order by kind, id limit :limit
+)
+select kind, id, wanted from part where wanted
+union all
+(select kind, id, null from part order by kind desc, id desc limit 1);
+
+-- name: still_driven
+-- Of these items those that need a workflow now and of which nothing is on its way to one: neither a mark nor a line that some
+-- lane of its part of the log has not published.
+select i.kind, i.id from unnest(:kinds::text[], :ids::text[]) as s (kind, id)
+  join item i on i.kind = s.kind and i.id = s.id
+ where (i.telling or i.inviting or i.ended_at is null and i.wake_at is not null)
+   and not exists (select from unpublished u where u.kind = i.kind and u.item_id = i.id)
+   and not exists (
+     select from event e
+      where e.kind = i.kind and e.item_id = i.id and e.version is not null
+        and e.id > (select least(l.outcomes, l.rest, l.idle) from log_shard l where l.shard = shard_of(i.kind, i.id)));
+
+-- name: needless_items
+-- not null: kind, id, present
+-- Of these items those that need no workflow: they are not there, or have been over for :seconds with nothing pending and nothing
+-- on its way.
+select s.kind, s.id, i.id is not null as present from unnest(:kinds::text[], :ids::text[]) as s (kind, id)
+  left join item i on i.kind = s.kind and i.id = s.id
+ where i.id is null
+    or i.ended_at is not null and not i.telling and i.updated_at < clock_timestamp() - make_interval(secs => :seconds::double precision)
+       and not exists (select from unpublished u where u.kind = i.kind and u.item_id = i.id)
+       and not exists (
+         select from event e
+          where e.kind = i.kind and e.item_id = i.id and e.version is not null
+            and e.id > (select least(l.outcomes, l.rest, l.idle) from log_shard l where l.shard = shard_of(i.kind, i.id)));
+
+-- name: driven_reviews
+-- not null: id
+-- Reviews with callbacks that were published and not applied (`n` null), or changes that are not delivered, longer than :seconds ago.
+-- Reads what is pending (review_callback_pending, delivery_pending).
+select p.id, p.n from (
+    select distinct c.review_id as id, null::integer as n from review_callback c
+     where c.outcome = 'pending' and c.received_at < clock_timestamp() - make_interval(secs => :seconds::double precision)
+       and c.arrival <= (select l.reviews from log_shard l where l.shard = shard_of('review', c.review_id))
+    union all
+    select d.item_id collate "C", d.n from delivery d
+     where d.kind = 'review' and d.state = 'pending' and d.updated_at < clock_timestamp() - make_interval(secs => :seconds)) p
+ where not exists (select from unpublished u where u.kind = 'review' and u.item_id = p.id)
+   and exists (select from review r where r.id = p.id)
+ order by p.id, p.n limit :limit;
+
+-- name: own_deliveries
+-- not null: kind, item_id, n
+-- Deliveries that a workflow of their own makes, all but an outcome's first one: those that have been pending for :seconds and are
+-- neither to be started nor to be brought back (delivery_pending).
+select d.kind, d.item_id, d.n from delivery d join item i on i.kind = d.kind and i.id = d.item_id
+ where d.state = 'pending' and (d.n > 1 or not i.telling)
+   and d.updated_at < clock_timestamp() - make_interval(secs => :seconds::double precision)
+   and not exists (select from delivery_start s where s.kind = d.kind and s.item_id = d.item_id and s.n = d.n)
+   and not exists (select from resync r where r.what = 'delivery' and r.parent = d.kind and r.name = d.item_id and r.n = d.n)
+ order by d.kind, d.item_id, d.n limit :limit;
+
+-- name: settled_schedules
+-- Schedules that are not about to be brought to Temporal.
+select s.topic, s.name from schedule s
+ where not exists (select from resync r where r.what = 'schedule' and r.parent = s.topic and r.name = s.name)
+ order by s.topic, s.name;
+
+-- name: publish_again
+-- Marks items and reviews: followers of the log publish them as they are.
+insert into unpublished (kind, item_id) select s.kind, s.id from unnest(:kinds::text[], :ids::text[]) as s (kind, id)
+on conflict (kind, item_id) do update set at = excluded.at;
