@@ -78,6 +78,7 @@ export async function storm(o: StormOptions): Promise<StormResult> {
       verdicts: {
         ...judge(history),
         'callbacks not signed': { of: receiver.received.length, found: forged(receiver) },
+        'broken, as docket doctor says': await world.doctor(),
       },
       seen: { ...seenIn(history), 'callbacks signed at a wrong time, refused': receiver.outOfTime },
     };

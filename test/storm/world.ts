@@ -1,14 +1,16 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { lastingPort } from '../../cli/servers/ports.ts';
 import { type RunningServer, startPostgres } from '../../cli/servers/postgres.ts';
 import { startTemporal, type TemporalServer } from '../../cli/servers/temporal.ts';
 import { findTemporalCli } from '../../cli/servers/temporal-cli.ts';
 import { migrate } from '../../db/migrate.ts';
+import type { Verdict } from './checkers/checker.ts';
 import { Line } from './network.ts';
 import { PROGRAMS, type Program, type Wire } from './plan.ts';
 
@@ -98,6 +100,18 @@ export class World {
   async backends(): Promise<number[]> {
     const children = execFileSync('pgrep', ['-P', String(this.postgres.pid), '-f', 'docket'], { encoding: 'utf8' });
     return children.split('\n').filter(Boolean).map(Number);
+  }
+
+  /** What `docket doctor` finds. @returns for each check that found something broken, a line */
+  async doctor(): Promise<Verdict> {
+    const env = { ...process.env, DATABASE_URL: this.postgres.url, TEMPORAL_ADDRESS: this.temporal.address };
+    const done = await promisify(execFile)(process.execPath, [BIN, 'doctor', '--deep', '--json'], { env }).catch(
+      // it ends with 1 where something is broken
+      (error: { stdout: string }) => error,
+    );
+    const findings: { check: string; severity: string; count: number; examples: string[] }[] = JSON.parse(done.stdout);
+    const broken = findings.filter(({ severity, count }) => severity === 'broken' && count > 0);
+    return { of: 1, found: broken.map(({ check, count, examples }) => `${check}: ${count}: ${examples.join('; ')}`) };
   }
 
   async stop(): Promise<void> {

@@ -132,6 +132,9 @@ const BY_TOKEN: Record<string, { kind: string; types: string[] }> = {
   'job.bury': { kind: 'job', types: ['buried'] },
 };
 
+/** Sent again, these answer as they did the first time; others may be refused for what has happened since. */
+const REPEATABLE = new Set(['ticket.decide', 'job.finish']);
+
 /** A call with a token is acknowledged if and only if it ended the lease that this token stands for. */
 export const deadTokens: Checker = (history) => {
   const lines = linesOf(history);
@@ -145,14 +148,21 @@ export const deadTokens: Checker = (history) => {
     const grant = own.find((line) => grants(line) && line.token === token);
     return grant !== undefined && own.some((line) => line.ends === grant.seq && types.includes(line.type) && by(line));
   };
+  const tried = new Map<string, number>();
+  const isFirst = ({ what, args, n }: Op) => n === tried.get(`${what} ${args.token}`);
+  for (const { what, args, n } of history.ops.toReversed()) tried.set(`${what} ${args.token}`, n);
   return verdict(
     ops.length,
     ...ops.map((op) => {
       const effect = endsIts(op);
       if (op.outcome === 'ok' && !effect)
         return `${op.what} of ${op.args.id} was acknowledged with a token that was not live (call ${op.n})`;
+      const counts = REPEATABLE.has(op.what) || isFirst(op);
       return (
-        op.outcome === 'refused' && effect && `${op.what} of ${op.args.id} was refused, and carried out (call ${op.n})`
+        op.outcome === 'refused' &&
+        counts &&
+        effect &&
+        `${op.what} of ${op.args.id} was refused, and carried out (call ${op.n})`
       );
     }),
   );
