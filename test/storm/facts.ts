@@ -37,14 +37,14 @@ export interface LeaseRow {
   ended_at: number | null;
   why: string | null;
 }
-export interface VoteRow {
+interface VoteRow {
   token: string;
   case_id: string;
   juror: string;
   option: string;
   counted: boolean;
 }
-export interface CaseRow {
+interface CaseRow {
   id: string;
   tally: Record<string, number>;
   winner: string | null;
@@ -58,7 +58,7 @@ export interface CallbackRow {
   audit_time: number;
   outcome: string;
 }
-export interface TargetRow {
+interface TargetRow {
   review_id: string;
   kind: string;
   target_id: string;
@@ -71,7 +71,7 @@ export interface DeliveryRow {
   version: number;
   state: string;
 }
-export interface CountRow {
+interface CountRow {
   kind: string;
   queue: string;
   what: string;

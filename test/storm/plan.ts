@@ -10,7 +10,7 @@ export type Wire = 'http' | 'tcp' | 'postgres' | 'temporal';
 /** How a receiver of callbacks fails: it handles one and answers no one, answers 500, waits, or is gone after it has handled it. */
 export type Ill = 'hangs' | 'fails' | 'slow' | 'forgets';
 
-export type What = 'kill' | 'pause' | 'restart' | Exclude<Mode, 'open'> | Ill | 'hog' | 'transaction' | 'clock';
+type What = 'kill' | 'pause' | 'restart' | Exclude<Mode, 'open'> | Ill | 'hog' | 'transaction' | 'clock';
 
 export interface Fault {
   /** Milliseconds since the storm began. */

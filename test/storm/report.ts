@@ -40,7 +40,7 @@ const table = (head: string[], rows: string[][]) =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
 /** @returns the tables of all storms, in Markdown */
-export function tablesOf(rows: Row[]): string {
+function tablesOf(rows: Row[]): string {
   const names = [...new Set(rows.flatMap(({ verdicts }) => Object.keys(verdicts)))];
   const checked = names.map((name) => {
     const all = rows.map(({ verdicts }): [number, number] => verdicts[name] ?? [0, 0]);

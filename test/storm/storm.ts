@@ -94,7 +94,7 @@ async function begin(workload: Workload): Promise<{ tubes: { close(): void }; re
   return { tubes: tubes(workload), reader: feed(workload) };
 }
 
-export const judge = (history: History): Record<string, Verdict> =>
+const judge = (history: History): Record<string, Verdict> =>
   Object.fromEntries(Object.entries(CHECKERS).map(([name, check]) => [name, check(history)]));
 
 const forged = ({ forged: n }: Receiver): string[] => (n > 0 ? [`${n} callbacks had no valid signature`] : []);

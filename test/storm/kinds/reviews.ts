@@ -3,7 +3,7 @@ import type { Workload } from '../workload.ts';
 const REVIEWS = 40;
 const BASE = Date.parse('2026-01-01T00:00:00Z');
 
-export const pictureOf = (review: string, n: number): string => `${review}-picture-${n}`;
+const pictureOf = (review: string, n: number): string => `${review}-picture-${n}`;
 
 /** Reviews: audits that arrive out of order, repeated, and from two sides at once (S1). */
 export async function reviews(w: Workload): Promise<void> {
