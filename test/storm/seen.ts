@@ -1,5 +1,5 @@
 import { acknowledged, delayedOf, grants, hashOf, keyOf, linesOf } from './checkers/checker.ts';
-import type { History } from './facts.ts';
+import type { EventRow, History } from './facts.ts';
 
 /** What a storm must have met at least once, else its zeros say little; and how late things were. */
 export interface Seen {
@@ -12,6 +12,8 @@ export interface Seen {
   'decided or withdrawn while held': number;
   /** Milliseconds from when a delay was over until a process noticed or somebody got it: p50, p99, the latest. */
   lateMs: [number, number, number];
+  /** The life of the latest. */
+  latest: string;
 }
 
 export function seenIn(history: History): Seen {
@@ -32,7 +34,7 @@ export function seenIn(history: History): Seen {
     'unknown, and had happened': happened + unknownEffects(history),
     'unknown, and had not': unsure.length - happened,
     'decided or withdrawn while held': withdrawn(history),
-    lateMs: lateness(history, lines),
+    ...lateness(history, lines),
   };
 }
 
@@ -54,14 +56,22 @@ const withdrawn = ({ events }: History): number =>
       (type === 'invalidated' || (type === 'decided' && !actor.startsWith('reviewer'))),
   ).length;
 
-function lateness(history: History, lines: ReturnType<typeof linesOf>): Seen['lateMs'] {
+function lateness(history: History, lines: ReturnType<typeof linesOf>): Pick<Seen, 'lateMs' | 'latest'> {
   const late = delayedOf(history)
     .flatMap(({ item: { kind, id }, seconds }) => {
-      const [created, ...rest] = lines.get(keyOf(kind, id)) ?? [];
+      const own = lines.get(keyOf(kind, id)) ?? [];
+      const [created, ...rest] = own;
       const due = rest.find((line) => line.type === 'available' || grants(line));
-      return created && due ? [Math.max(0, due.at - created.at - seconds * 1000)] : [];
+      return created && due ? [{ own, ms: Math.max(0, due.at - created.at - seconds * 1000) }] : [];
     })
-    .sort((a, b) => a - b);
-  const at = (part: number) => Math.round(late[Math.min(late.length - 1, Math.floor(late.length * part))] ?? 0);
-  return [at(0.5), at(0.99), at(1)];
+    .sort((a, b) => a.ms - b.ms);
+  const at = (part: number) => Math.round(late[Math.min(late.length - 1, Math.floor(late.length * part))]?.ms ?? 0);
+  return { lateMs: [at(0.5), at(0.99), at(1)], latest: lifeOf(late.at(-1)?.own ?? []) };
+}
+
+/** What happened to an item, with seconds since it was added. */
+function lifeOf(lines: EventRow[]): string {
+  const [first] = lines;
+  const steps = lines.map(({ type, at }) => `${type} ${((at - (first?.at ?? 0)) / 1000).toFixed(1)}`);
+  return first ? `${first.kind}/${first.item_id}: ${steps.join(', ')}` : 'none';
 }
