@@ -134,7 +134,14 @@ export async function readFacts(databaseUrl: string, temporal: Client): Promise<
   for (const [name, text] of Object.entries(QUERIES)) Object.assign(facts, { [name]: (await client.query(text)).rows });
   await client.query('commit');
   await client.end();
+  const open = new Set(facts.items.filter(({ ended_at }) => ended_at === null).map(({ kind, id }) => `${kind}/${id}`));
   for await (const { workflowId } of temporal.workflow.list({ query: `ExecutionStatus = 'Running'` }))
-    facts.running.push(workflowId);
+    if (open.has(workflowId) || (await isRunning(temporal, workflowId))) facts.running.push(workflowId);
   return facts;
+}
+
+/** The list may lack the end of a workflow that the development server had not written into it when it was killed. */
+async function isRunning(temporal: Client, workflowId: string): Promise<boolean> {
+  const { status } = await temporal.workflow.getHandle(workflowId).describe();
+  return status.name === 'RUNNING';
 }

@@ -36,8 +36,8 @@ async function open(w: Workload, wires: Set<Wire>): Promise<Wire> {
   const wire = await Wire.open(w.pick(w.servers).tcp());
   wires.add(wire);
   wire.socket.on('close', () => wires.delete(wire));
-  await ask(wire, `use ${TUBE}`);
-  await ask(wire, `watch ${TUBE}`);
+  for (const line of [`use ${TUBE}`, `watch ${TUBE}`])
+    if (!/^(USING|WATCHING) /.test(await ask(wire, line))) throw new Error('it is not the tube that was asked for');
   return wire;
 }
 
