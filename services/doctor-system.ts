@@ -136,8 +136,10 @@ function horizon({ db, transactionSeconds: seconds }: SystemOptions): Check {
 }
 
 /** @throws what Temporal answers, where it does not know the namespace or cannot be reached */
-export const reachTemporal = (client: Client): Promise<unknown> => {
+export const reachTemporal = async (client: Client): Promise<unknown> => {
   const { namespace } = client.options;
+  // has a limit of its own: the first connection of a process may take most of the call's
+  await client.connection.ensureConnected();
   return client.withDeadline(Date.now() + TIMEOUT_MS, () => client.workflowService.describeNamespace({ namespace }));
 };
 

@@ -80,7 +80,7 @@ test("S3.1 S3.2 S3.4 laravel_worker.php: Laravel's own queue adds, delays and re
   });
   for (let run = 1; run <= 2; run++) {
     const text = await printed(['php'], 'examples/laravel_worker.php', '--once');
-    expect(text.match(/^receipt for (anna|cem), attempt 1$/gm)?.toSorted()).toEqual([
+    expect(text.match(/^receipt for (anna|cem), attempt 1$/gm)?.toSorted(), text).toEqual([
       'receipt for anna, attempt 1',
       'receipt for cem, attempt 1',
     ]);
