@@ -44,7 +44,7 @@ export interface StormResult {
 
 const DRAIN_MS = 300_000;
 /** Visibility follows the server's tasks at a distance. */
-const VISIBLE_MS = 60_000;
+const VISIBLE_MS = 240_000;
 
 /** Runs a seed's clients through its faults, lets everything come to its end, and checks. */
 export async function storm(o: StormOptions): Promise<StormResult> {
