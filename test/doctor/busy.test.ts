@@ -8,7 +8,7 @@ const system = await startTestSystem({ LOG_LEVEL: 'silent' });
 const { api, running } = system;
 const doctor = testDoctor(system);
 
-const ROUNDS = 3;
+const ROUNDS = 2;
 const AT_ONCE = 50;
 
 /** Adds, claims, and decides, gives back or lets be, on a few tickets and jobs that all want. */

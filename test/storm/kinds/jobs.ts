@@ -11,8 +11,10 @@ export async function jobs(w: Workload): Promise<void> {
   w.produce(8, () => add(w));
   w.produce(0.4, () => remove(w));
   for (let n = 0; n < CONSUMERS; n++) w.repeat(() => consume(w, `consumer-${n}`));
+  // what is buried by a call whose answer was lost; before, it would kick delayed jobs
   w.repeat(async () => {
     await sleep(2_000);
+    if (!w.draining) return false;
     for (const topic of TOPICS) await command(w, 'operator', 'kick', { topic, count: 100 });
     return false;
   });
@@ -53,8 +55,10 @@ async function work(w: Workload, consumer: string, { id, token }: Json): Promise
   await sleep(w.roll() * 200);
   if (path < 0.7) await send('finish');
   else if (path < 0.78) await send('release', { delay: 1 });
-  else if (path < 0.83) await send('bury');
-  else if (path < 0.9) {
+  else if (path < 0.83) {
+    await send('bury');
+    await command(w, 'operator', 'kick', { id });
+  } else if (path < 0.9) {
     await send('touch');
     await send('finish');
   } else {
