@@ -40,6 +40,7 @@ export interface Lab {
   postgresUrl: string;
   databaseUrl: string;
   temporalAddress: string;
+  temporalPid: number;
   db: Db;
   client: Client;
   say(line: string): void;
@@ -101,6 +102,7 @@ export async function openLab(quick: boolean, say: (line: string) => void): Prom
       postgresUrl: postgres.url,
       databaseUrl: postgres.url,
       temporalAddress: temporal.address,
+      temporalPid: temporal.pid,
     },
     ...{ db, say, child, docket, client: new Client({ connection }) },
     sql,

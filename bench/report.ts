@@ -66,7 +66,7 @@ function sectionsOf(text: string): [number: number, section: string][] {
 }
 
 function section({ title, note, loadBefore, lines }: Part, quick: boolean): string {
-  const when = `${new Date().toISOString().slice(0, 10)}, commit ${commit()}${quick ? ', `--quick`' : ''}, load before it ${short(loadBefore)}`;
+  const when = `${new Date().toISOString().slice(0, 10)}, ${cores()}, commit ${commit()}${quick ? ', `--quick`' : ''}, load before it ${short(loadBefore)}`;
   const rows = lines.map((l) => `| ${cells(l).join(' | ')} |`);
   const table = ['| what | figure | beside | ratio | target |', '|---|---|---|---|---|', ...rows];
   return [`## ${title}`, '', `*${when}*`, '', note, '', ...table, ''].join('\n');
@@ -85,6 +85,9 @@ function verdict({ ratio, measured, target }: Line): 'met' | 'missed' | '' {
   return ('least' in target ? value >= target.least : value <= target.most) ? 'met' : 'missed';
 }
 
+/** Scenarios may have been measured on different machines. */
+const cores = () => `${cpus().length} cores (${cpus()[0]?.model.trim() || arch()})`;
+
 /** Short, and whether something but the bench has been changed since. */
 function commit(): string {
   const root = fileURLToPath(new URL('..', import.meta.url));
@@ -99,9 +102,9 @@ async function machine(lab: Lab): Promise<string[]> {
   );
   const info = await lab.client.connection.workflowService.getSystemInfo({});
   return [
-    `${cpus().length} cores (${cpus()[0]?.model.trim() || arch()}), ${Math.round(totalmem() / 2 ** 30)} GB, ${platform()} ${release()}`,
+    `${Math.round(totalmem() / 2 ** 30)} GB, ${platform()} ${release()}`,
     `Node ${process.versions.node}, PostgreSQL ${pg?.version} (fsync ${pg?.fsync}, synchronous_commit ${pg?.commit}), Temporal server ${info.serverVersion} on SQLite (WAL, synchronous)`,
-    'Each scenario says when it was measured, with which commit, and the load average of the minute before it: at the first of a run, near 0 means that it had the machine to itself; later ones follow the load of the ones before.',
+    'Each scenario says when it was measured, on which processor, with which commit, and the load average of the minute before it: at the first of a run, near 0 means that it had the machine to itself; later ones follow the load of the ones before.',
     'Servers, Docket’s processes, the rivals and the load share these cores. Rounds alternate; figures are medians of the rounds.',
   ];
 }

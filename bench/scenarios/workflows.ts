@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { type Caller, need, openCallers } from '../client.ts';
-import { drained, type Lab } from '../lab.ts';
+import { cpuSeconds, drained, type Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
 import { BODY } from '../seed.ts';
-import { median, short } from '../stats.ts';
+import { median, ms, short } from '../stats.ts';
 import { closed, until } from './steady.ts';
 
 /** As many signals in flight as a follower sends by default, and callers that don't hold it up. */
@@ -21,9 +21,23 @@ export async function workflows(lab: Lab, report: Report): Promise<void> {
   const bare = await lab.child(fileURLToPath(new URL('../bare/worker.mjs', import.meta.url)), []);
   const ours: number[] = [];
   const theirs: number[] = [];
+  // CPU milliseconds a life, by round
+  const cpu: Record<'server' | 'worker' | 'bareServer' | 'bareWorker', number[]> = {
+    ...{ server: [], worker: [], bareServer: [], bareWorker: [] },
+  };
+  const spent = async (pids: [number, number], into: [number[], number[]], work: () => Promise<number>) => {
+    const before = pids.map(cpuSeconds);
+    const rate = await work();
+    for (const [n, pid] of pids.entries()) into[n]?.push(((cpuSeconds(pid) - (before[n] ?? 0)) * 1000) / each);
+    return rate;
+  };
   try {
     for (let round = -1; round < rounds; round++) {
-      const [mine, other] = [await lives(lab, docket.url, round, each), await bareLives(lab, round, each)];
+      const [server, worker] = [lab.temporalPid, docket.worker.pid];
+      const mine = await spent([server, worker], [cpu.server, cpu.worker], () => lives(lab, docket.url, round, each));
+      const other = await spent([server, bare.pid], [cpu.bareServer, cpu.bareWorker], () =>
+        bareLives(lab, round, each),
+      );
       if (round < 0) continue; // the first one warms up
       ours.push(mine);
       theirs.push(other);
@@ -39,6 +53,13 @@ export async function workflows(lab: Lab, report: Report): Promise<void> {
     ratio: median(ours) / median(theirs),
     target: { least: 0.7 },
   });
+  for (const [what, mine, other] of [
+    ['CPU of Temporal’s server, a life', cpu.server, cpu.bareServer],
+    ['CPU of the worker, a life', cpu.worker, cpu.bareWorker],
+  ] as const) {
+    const [m, o] = [median(mine), median(other)];
+    report.add({ what, figure: ms(m), rival: `bare: ${ms(o)}`, ratio: m / o });
+  }
 }
 
 async function lives(lab: Lab, url: string, round: number, each: number): Promise<number> {
