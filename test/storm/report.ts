@@ -28,7 +28,7 @@ export const rowOf = ({ verdicts, ...result }: StormResult, commit: string): Row
 export function addToTable(row: Row): void {
   const rows: Row[] = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : [];
   rows.push(row);
-  writeFileSync(RESULTS, `${JSON.stringify(rows, null, 1)}\n`);
+  writeFileSync(RESULTS, `${JSON.stringify(rows, null, 2)}\n`);
   const text = readFileSync(DOCUMENT, 'utf8');
   const [before = '', rest = ''] = text.split(BEGIN);
   writeFileSync(DOCUMENT, `${before}${BEGIN}\n\n${tablesOf(rows)}\n${END}${rest.split(END)[1] ?? ''}`);
