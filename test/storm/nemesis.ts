@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Journal } from './journal.ts';
@@ -112,14 +112,10 @@ const ill: Way = async ({ receiver, fault: { what, ms } }) => {
   receiver.set(what as Ill, false);
 };
 
-const hogs = new Set<ChildProcess>();
-
 const hog: Way = async ({ fault: { ms } }) => {
   const child = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
-  hogs.add(child);
   await sleep(ms);
   child.kill('SIGKILL');
-  hogs.delete(child);
 };
 
 /** Its snapshot keeps every dead row. */
@@ -144,13 +140,9 @@ const clock: Way = async ({ world, fault: { target, at, ms } }) => {
 };
 
 function wayOf({ what, target }: Fault): Way {
-  if (what === 'slow') return target === 'receiver' ? ill : network;
-  const ways: Record<Exclude<Fault['what'], 'slow'>, Way> = {
-    ...{ kill, pause, restart, hog, transaction, clock },
-    ...{ cut: network, frozen: network, deaf: network },
-    ...{ hangs: ill, fails: ill, forgets: ill },
-  };
-  return ways[what];
+  if (target === 'receiver') return ill;
+  const ways: Partial<Record<Fault['what'], Way>> = { kill, pause, restart, hog, transaction, clock };
+  return ways[what] ?? network;
 }
 
 /**
