@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+/** Compare times, or take both cores: they have the machine to themselves. */
+const ALONE = ['test/pace/**/*.test.ts', 'test/storm/storm.test.ts'];
+
 /** Takes minutes and mostly waits: begun last, it would have the machine to itself. */
 const LONGEST = '/test/api/openapi.test.ts';
 
@@ -28,17 +31,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       // three on two cores: most tests wait for timers, leases and fuzzers
-      { test: { ...each, name: 'all', include: ['test/**/*.test.ts'], exclude: ['test/pace/**'], maxWorkers: 3 } },
-      // What compares times has the machine to itself: after all others, one file at a time.
-      {
-        test: {
-          ...each,
-          name: 'pace',
-          include: ['test/pace/**/*.test.ts'],
-          maxWorkers: 1,
-          sequence: { groupOrder: 1 },
-        },
-      },
+      { test: { ...each, name: 'all', include: ['test/**/*.test.ts'], exclude: ALONE, maxWorkers: 3 } },
+      // after all others, one file at a time
+      { test: { ...each, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 1 } } },
     ],
   },
 });

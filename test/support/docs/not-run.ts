@@ -5,6 +5,7 @@ const NOT_RUN: Record<string, string> = {
   'DOCKET_\\w+=\\S+ npm start': 'the same with a setting',
   'BEANSTALKD_PORT=\\S+ npm start': 'the same with a setting',
   'npm (test|run (check|demo))': 'takes minutes',
+  'npm run storm -- .*--minutes': 'takes as long as it says',
   'npm (pack|install)': 'needs a project of the reader',
   'pip install': 'needs a project of the reader',
   'composer (require|config)': 'needs a project of the reader',
