@@ -1,42 +1,18 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
+import { debianRepositories } from '../support/clients/composer.ts';
 import { phpKit } from '../support/clients/kits.ts';
-import { needDebian } from '../support/debian.ts';
 import { startTestSystem } from '../support/system.ts';
 import { ticket } from '../support/tickets.ts';
 
 const client = fileURLToPath(new URL('../../clients/php', import.meta.url));
 const kit = phpKit();
 const system = await startTestSystem();
-
-/** Composer's, as Debian's packages have them: path of the library, and what loads it. */
-const LIBRARIES: Record<string, { debian: string; path: string; autoload: object }> = {
-  'psr/http-client': library('php-psr-http-client', 'Psr/Http/Client', 'Psr\\Http\\Client\\'),
-  'psr/http-factory': library('php-psr-http-factory', 'Psr/Http/Message', 'Psr\\Http\\Message\\'),
-  'psr/http-message': library('php-psr-http-message', 'Psr/Http/Message', 'Psr\\Http\\Message\\'),
-  'guzzlehttp/guzzle': { debian: 'php-guzzlehttp-guzzle', path: 'GuzzleHttp', autoload: { files: ['autoload.php'] } },
-};
-
-function library(debian: string, path: string, namespace: string) {
-  return { debian, path, autoload: { 'psr-4': { [namespace]: '' } } };
-}
-
-// biome-ignore lint/suspicious/noTemplateCurlyInString: it is dpkg's
-const FORMAT = '${Version}';
-
-/** A repository with one library of Debian's in it, so that nothing has to come from elsewhere. */
-function repository(name: string) {
-  const { debian, path, autoload } = LIBRARIES[name] as (typeof LIBRARIES)[string];
-  const found = execFileSync('dpkg-query', ['-W', '-f', FORMAT, debian], { encoding: 'utf8' });
-  const [version] = found.split('-');
-  const dist = { type: 'path', url: `/usr/share/php/${path}` };
-  return { type: 'package', package: { name, version, dist, autoload } };
-}
 
 const home = mkdtempSync(join(tmpdir(), 'docket-composer-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -54,12 +30,14 @@ const run = async (cwd: string, command: string, ...args: string[]): Promise<str
   (await promisify(execFile)(command, args, { cwd, env })).stdout;
 const composer = (cwd: string, ...args: string[]) => run(cwd, 'composer', ...args);
 
-/** An empty project, whose only repositories are these. */
+/** An empty project, whose only repositories are these and Debian's libraries. */
 function project(name: string, repositories: object[]): string {
   const dir = join(home, name);
   mkdirSync(dir);
-  const all = [...repositories, ...Object.keys(LIBRARIES).map(repository), { 'packagist.org': false }];
-  writeFileSync(join(dir, 'composer.json'), JSON.stringify({ repositories: all }));
+  writeFileSync(
+    join(dir, 'composer.json'),
+    JSON.stringify({ repositories: [...repositories, ...debianRepositories()] }),
+  );
   return dir;
 }
 
@@ -77,8 +55,6 @@ echo $client->tickets->decide($ticket, 'fine')->ticket->state, ' ', Docket\\Rece
 
 describe.skipIf(!kit)('PHP', () => {
   if (!kit) return;
-  needDebian({ composer: 'composer' });
-
   test('S0.8 the built package is installed into an empty project, and works there', async () => {
     await composer(client, 'validate', '--strict', '--no-check-version');
     await composer(client, 'archive', '--format=tar', `--dir=${home}`, '--file=client');
