@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, inject, test } from 'vitest';
 import { createKey } from '../support/keys.ts';
 import { pythonWith } from '../support/python.ts';
-import { startTestSystem } from '../support/system.ts';
+import { startTestSystem, type TestSystem } from '../support/system.ts';
 
 const EXAMPLES = process.env.FUZZ_EXAMPLES ?? '10';
 
@@ -21,8 +22,22 @@ const OPTIONS = ['--exclude-path', '/v1/stream', '--exclude-path', '/v1/feed', '
 /** What is the same for every seed is run with the first one only. */
 const RANDOM = ['--phases', 'fuzzing,stateful'];
 
+/** Deletes schedules until the signal: dozens that fire each second would go on as long as Temporal runs. */
+async function sweep({ api, sql }: TestSystem, key: string, signal: AbortSignal): Promise<void> {
+  const admin = api.as(key);
+  for (let over = false; !over; ) {
+    over = signal.aborted;
+    for (const { topic, name } of await sql('select topic, name from schedule')) {
+      const path = `/v1/topics/${encodeURIComponent(topic)}/schedules/${encodeURIComponent(name)}`;
+      await admin.raw('DELETE', path);
+    }
+    await sleep(1_000, undefined, { signal }).catch(() => {});
+  }
+}
+
 async function fuzz(seed: number): Promise<{ code: number | null; output: string }> {
-  const { api, running } = await startTestSystem({ DOCKET_AUTH: 'keys' });
+  const system = await startTestSystem({ DOCKET_AUTH: 'keys' });
+  const { api, running } = system;
   const { key } = await createKey(running.runtime.db, { name: 'fuzzer', role: 'admin', subject: null });
   const args = ['--config-file', here('schemathesis.toml'), 'run', `${api.url}/openapi.json`, '--seed', String(seed)];
   const limits = ['--max-examples', EXAMPLES, '--request-timeout', '70', '--suppress-health-check', 'all'];
@@ -32,7 +47,12 @@ async function fuzz(seed: number): Promise<{ code: number | null; output: string
   const child = spawn(python, all, { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })));
+  const over = new AbortController();
+  const swept = sweep(system, key, over.signal);
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  over.abort();
+  await swept;
+  return { code, output };
 }
 
 // Others with DOCKET_NIGHTLY=1: most of what is random in them is random in the first one, too.

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Journal } from './journal.ts';
-import type { Fault, Ill, Program, Target, Wire } from './plan.ts';
+import { type Fault, type Ill, PROGRAMS, type Program, type Target, type Wire } from './plan.ts';
 import type { Receiver } from './receivers.ts';
 import type { World } from './world.ts';
 
@@ -15,26 +16,29 @@ interface Context {
   world: World;
   receiver: Receiver;
   fault: Fault;
+  /** Runs what is done to a server or program after what is done to it already: what is killed twice is started twice. */
+  inTurn(name: string, work: () => Promise<void>): Promise<void>;
 }
 
 /** Makes a fault, lets it last, and undoes it. */
 type Way = (context: Context) => Promise<void>;
 
-/** One of a server's kind at a time: what is killed twice is started twice. */
-const busy = new Map<string, Promise<void>>();
-
-const inTurn = (name: string, work: () => Promise<void>): Promise<void> => {
-  const turn = (busy.get(name) ?? Promise.resolve()).then(work);
-  busy.set(
-    name,
-    turn.catch(() => {}),
-  );
-  return turn;
-};
+/** @returns a queue for each name */
+function turns(): Context['inTurn'] {
+  const last = new Map<string, Promise<void>>();
+  return (name, work) => {
+    const turn = (last.get(name) ?? Promise.resolve()).then(work);
+    last.set(
+      name,
+      turn.catch(() => {}),
+    );
+    return turn;
+  };
+}
 
 const isProgram = (target: Target): target is Program => /^(api|worker)-\d$/.test(target);
 
-const kill: Way = ({ world, fault: { target, ms } }) =>
+const kill: Way = ({ world, inTurn, fault: { target, ms } }) =>
   inTurn(target === 'backend' ? 'postgres' : target, async () => {
     if (target === 'backend') return killBackend(world);
     if (target === 'postgres') return killServer(world.postgres, ms, () => world.startPostgres());
@@ -53,15 +57,7 @@ async function killServer(
   await ended;
   await sleep(ms);
   // a process of it that is paused may hold its memory or its port a little longer
-  for (let tries = 1; ; tries++) {
-    try {
-      await start();
-      return;
-    } catch (error) {
-      if (tries === STARTS) throw error;
-      await sleep(AGAIN_MS);
-    }
-  }
+  await untilDone(start);
 }
 
 async function killBackend(world: World): Promise<void> {
@@ -70,7 +66,7 @@ async function killBackend(world: World): Promise<void> {
   if (pid !== undefined) process.kill(pid, 'SIGKILL');
 }
 
-const pause: Way = ({ world, fault: { target, ms } }) =>
+const pause: Way = ({ world, inTurn, fault: { target, ms } }) =>
   inTurn(target, async () => {
     const pids = target === 'backend' ? (await world.backends()).slice(0, 4) : [];
     if (target === 'temporal') pids.push(world.temporal.pid);
@@ -92,12 +88,35 @@ function tryKill(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-const restart: Way = ({ world, fault: { target, ms } }) =>
+const restart: Way = ({ world, inTurn, fault: { target, ms } }) =>
   inTurn(target, async () => {
     await world.end(target as Program, 'SIGTERM');
     await sleep(ms);
     await world.start(target as Program);
   });
+
+/** As docs/operations.md says: the schema, then the workers, then the APIs, one after the other. */
+const update: Way = async (context) => {
+  const { world, fault } = context;
+  await untilDone(() => world.migrate());
+  for (const target of PROGRAMS.toReversed()) {
+    world.update(target);
+    await restart({ ...context, fault: { ...fault, target } });
+  }
+};
+
+/** Servers may be away while it is tried. */
+async function untilDone(work: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (tries === STARTS) throw error;
+      await sleep(AGAIN_MS);
+    }
+  }
+}
 
 const network: Way = async ({ world, fault: { what, target, ms } }) => {
   const line = world.line(target as `${Program}:${Wire}`);
@@ -112,11 +131,36 @@ const ill: Way = async ({ receiver, fault: { what, ms } }) => {
   receiver.set(what as Ill, false);
 };
 
-const hog: Way = async ({ fault: { ms } }) => {
-  const child = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
+async function beside(program: string, args: string[], ms: number): Promise<void> {
+  const child = spawn(process.execPath, ['-e', program, ...args], { stdio: 'ignore' });
   await sleep(ms);
   child.kill('SIGKILL');
-};
+}
+
+const hog: Way = ({ fault: { ms } }) => beside('for (;;);', [], ms);
+
+/** The disk of PostgreSQL is kept busy. */
+const sync: Way = ({ world, fault: { ms } }) => beside(SYNC, [join(world.dir, 'pg', 'synced')], ms);
+const SYNC = `const fs = require('node:fs');
+const file = fs.openSync(process.argv[1], 'w');
+for (;;) {
+  fs.writeSync(file, Buffer.alloc(2 ** 20, 1), 0, 2 ** 20, 0);
+  fs.fsyncSync(file);
+}`;
+
+/** PostgreSQL gives up when it cannot write its log, and again when it cannot recover for want of space. */
+const full: Way = ({ world, inTurn, fault: { ms } }) =>
+  inTurn('postgres', async () => {
+    let ended = false;
+    void world.postgres.ended.then(() => {
+      ended = true;
+    });
+    world.disk?.fill();
+    await sleep(ms);
+    world.disk?.empty();
+    await sleep(AGAIN_MS);
+    if (ended) await untilDone(() => world.startPostgres());
+  });
 
 /** Its snapshot keeps every dead row. */
 const transaction: Way = async ({ world, fault: { ms } }) => {
@@ -141,7 +185,9 @@ const clock: Way = async ({ world, fault: { target, at, ms } }) => {
 
 function wayOf({ what, target }: Fault): Way {
   if (target === 'receiver') return ill;
-  const ways: Partial<Record<Fault['what'], Way>> = { kill, pause, restart, hog, transaction, clock };
+  const ways: Partial<Record<Fault['what'], Way>> = {
+    ...{ kill, pause, restart, update, hog, sync, full, transaction, clock },
+  };
   return ways[what] ?? network;
 }
 
@@ -150,12 +196,15 @@ function wayOf({ what, target }: Fault): Way {
  * @returns when the last one is undone: all programs run, all lines are open
  */
 export async function unleash(plan: Fault[], world: World, receiver: Receiver, journal: Journal): Promise<void> {
-  const all = plan.map(async (fault) => {
+  const inTurn = turns();
+  const able = plan.filter(
+    ({ what }) => (what !== 'clock' || world.canStepClocks) && (what !== 'full' || world.disk !== undefined),
+  );
+  const all = able.map(async (fault) => {
     await sleep(Math.max(0, fault.at - journal.now()));
-    if (fault.what === 'clock' && !world.canStepClocks) return;
     const at = journal.now();
     try {
-      await wayOf(fault)({ world, receiver, fault });
+      await wayOf(fault)({ world, receiver, fault, inTurn });
       journal.fault({ ...fault, at, until: journal.now() });
     } catch (error) {
       journal.fault({ ...fault, at, until: journal.now(), failure: (error as Error).message });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Fault, planOf, shrink } from './plan.ts';
+import { type Fault, planOf, shrink, withUpdate } from './plan.ts';
 
 test('a seed has the same faults each time, and another seed has others', () => {
   expect(planOf(7, 10, 1)).toEqual(planOf(7, 10, 1));
@@ -21,6 +21,11 @@ test('ten minutes of a fault a second have each sort of fault, and none after th
     'clock worker',
   ])
     expect(sorts).toContain(sort);
+});
+
+test('a storm that begins with an earlier release has one update, in its middle', () => {
+  const updates = withUpdate(planOf(7, 10, 1), 10).filter(({ what }) => what === 'update');
+  expect(updates.map(({ at }) => at)).toEqual([300_000]);
 });
 
 test('a plan that fails by two of its faults is shrunk to these two', async () => {

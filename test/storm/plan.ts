@@ -10,7 +10,8 @@ export type Wire = 'http' | 'tcp' | 'postgres' | 'temporal';
 /** How a receiver of callbacks fails: it handles one and answers no one, answers 500, waits, or is gone after it has handled it. */
 export type Ill = 'hangs' | 'fails' | 'slow' | 'forgets';
 
-type What = 'kill' | 'pause' | 'restart' | Exclude<Mode, 'open'> | Ill | 'hog' | 'transaction' | 'clock';
+type What = 'kill' | 'pause' | 'restart' | Exclude<Mode, 'open'> | Ill | OfMachine;
+type OfMachine = 'hog' | 'transaction' | 'clock' | 'update' | 'sync' | 'full';
 
 export interface Fault {
   /** Milliseconds since the storm began. */
@@ -53,6 +54,9 @@ const SORTS: Sort[] = [
   { what: 'hog', targets: ['machine'], ms: [1_000, 4_000], weight: 3 },
   { what: 'transaction', targets: ['postgres'], ms: [5_000, 60_000], weight: 1 },
   { what: 'clock', targets: PROGRAMS, ms: [2_000, 15_000], weight: 4 },
+  { what: 'sync', targets: ['machine'], ms: [1_000, 6_000], weight: 2 },
+  { what: 'full', targets: ['postgres'], ms: [500, 3_000], weight: 0.5 },
+  { what: 'update', targets: ['machine'], ms: [0, 500], weight: 0.5 },
 ];
 
 /** Before the first one, so that something is under way. */
@@ -78,6 +82,12 @@ export function planOf(seed: number, minutes: number, faultsPerSecond: number): 
     const target = sort.targets[Math.floor(roll() * sort.targets.length)] as Target;
     faults.push({ at, what: sort.what, target, ms: between(sort.ms) });
   }
+}
+
+/** The same with an update of all programs in the middle: of a storm that begins with an earlier release. */
+export function withUpdate(plan: Fault[], minutes: number): Fault[] {
+  const others = plan.filter(({ what }) => what !== 'update');
+  return [...others, { at: minutes * 30_000, what: 'update', target: 'machine', ms: 500 }];
 }
 
 /**

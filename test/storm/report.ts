@@ -5,7 +5,12 @@ import type { StormResult } from './storm.ts';
 /** What stays of a storm; the table is made of these. */
 export interface Row {
   seed: number;
+  /** Where files differ from it, with a `+`. */
   commit: string;
+  /** The release that it began with, if another one. */
+  from?: string | undefined;
+  /** Which of Temporal's servers. */
+  temporal: 'development' | 'server';
   minutes: number;
   calls: StormResult['calls'];
   faults: StormResult['faults'];
@@ -19,8 +24,8 @@ const RESULTS = fileURLToPath(new URL('results.json', import.meta.url));
 const DOCUMENT = fileURLToPath(new URL('../../docs/storm.md', import.meta.url));
 const [BEGIN, END] = ['<!-- written by npm run storm -- --write: begin -->', '<!-- end -->'];
 
-export const rowOf = ({ verdicts, ...result }: StormResult, commit: string): Row => ({
-  ...{ ...result, commit },
+export const rowOf = ({ verdicts, ...result }: StormResult, what: Pick<Row, 'commit' | 'from' | 'temporal'>): Row => ({
+  ...{ ...result, ...what },
   verdicts: Object.fromEntries(Object.entries(verdicts).map(([name, { found, of }]) => [name, [found.length, of]])),
 });
 
@@ -48,7 +53,8 @@ function tablesOf(rows: Row[]): string {
   });
   const faults = [...new Set(rows.flatMap((row) => Object.keys(row.faults)))].sort();
   const storms = rows.map((row) => [
-    ...[String(row.seed), row.commit, String(row.minutes)],
+    ...[String(row.seed), row.from === undefined ? row.commit : `${row.from} → ${row.commit}`],
+    ...[row.temporal, String(row.minutes)],
     ...[row.calls.ok, row.calls.refused, row.calls.unknown, sum(Object.values(row.faults))].map(number),
     ...[sum(Object.values(row.verdicts).map(([found]) => found)), row.seen['leases that ran out']].map(number),
     ...[row.seen['late calls refused'], row.seen['callbacks delivered more than once']].map(number),
@@ -63,7 +69,18 @@ function tablesOf(rows: Row[]): string {
     ),
     table(
       [
-        ...['seed', 'commit', 'minutes', 'calls ok', 'refused', 'unknown', 'faults', 'found', 'leases that ran out'],
+        ...[
+          'seed',
+          'commit',
+          'Temporal',
+          'minutes',
+          'calls ok',
+          'refused',
+          'unknown',
+          'faults',
+          'found',
+          'leases that ran out',
+        ],
         ...['late calls refused', 'callbacks repeated', 'unknown, had happened', 'had not'],
         ...['late, ms: p50 / p99 / most', 'drained in, s'],
       ],

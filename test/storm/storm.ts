@@ -28,6 +28,10 @@ export interface StormOptions {
   plan: Fault[];
   /** Where the journal goes. */
   journal?: string;
+  /** An earlier release, with which the storm begins. */
+  from?: string;
+  /** Temporal's server on PostgreSQL instead of its development server. */
+  production?: boolean;
   say: (line: string) => void;
 }
 
@@ -48,7 +52,7 @@ const VISIBLE_MS = 240_000;
 
 /** Runs a seed's clients through its faults, lets everything come to its end, and checks. */
 export async function storm(o: StormOptions): Promise<StormResult> {
-  const world = await World.start(o.say);
+  const world = await World.start(o);
   const journal = new Journal(o.journal);
   const receiver = new Receiver(() => journal.now());
   try {

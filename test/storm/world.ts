@@ -1,20 +1,21 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { lastingPort } from '../../cli/servers/ports.ts';
 import { type RunningServer, startPostgres } from '../../cli/servers/postgres.ts';
-import { startTemporal, type TemporalServer } from '../../cli/servers/temporal.ts';
+import { startTemporal } from '../../cli/servers/temporal.ts';
 import { findTemporalCli } from '../../cli/servers/temporal-cli.ts';
-import { migrate } from '../../db/migrate.ts';
+import { HERE, releaseOf } from '../support/releases.ts';
 import type { Verdict } from './checkers/checker.ts';
+import { Disk } from './disk.ts';
 import { Line } from './network.ts';
 import { PROGRAMS, type Program, type Wire } from './plan.ts';
+import { ProductionTemporal, type Temporal } from './temporal.ts';
 
-const BIN = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));
+const BIN = 'cli/docket.mjs';
 /** Debian's package faketime. Programs of Node take their time from it; their timers do not. */
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
 const AGAIN_MS = 300;
@@ -24,32 +25,47 @@ interface Running {
   exited: Promise<void>;
 }
 
+export interface WorldOptions {
+  /** The release that the programs are of until they are updated; what is here without it. */
+  from?: string;
+  /** Temporal's server on PostgreSQL instead of its development server. */
+  production?: boolean;
+  say: (line: string) => void;
+}
+
 /** Two APIs and two workers on real servers, each on lines of its own. */
 export class World {
   readonly dir: string;
   readonly lines = new Map<`${Program}:${Wire}`, Line>();
   readonly canStepClocks = existsSync(FAKETIME);
   postgres!: RunningServer;
-  temporal!: TemporalServer;
+  temporal!: Temporal;
+  /** Of PostgreSQL, where this user may mount one. */
+  readonly disk: Disk | undefined;
+  readonly #cacheDir = process.env.DOCKET_CACHE || join(homedir(), '.cache', 'docket');
   readonly #ports = new Map<string, number>();
   readonly #running = new Map<Program, Running>();
-  #cli = '';
+  /** Where the code of each program is. */
+  readonly #releases: Map<Program, string>;
+  #startTemporal: () => Promise<Temporal> = () => Promise.reject(new Error('there is no Temporal yet'));
   #over = false;
 
-  private constructor(dir: string) {
+  private constructor(dir: string, o: WorldOptions) {
     this.dir = dir;
+    this.disk = Disk.mount(join(dir, 'disk'), join(dir, 'pg'));
+    const release = o.from === undefined ? HERE : releaseOf(o.from, this.#cacheDir, o.say);
+    this.#releases = new Map(PROGRAMS.map((program) => [program, release]));
   }
 
-  static async start(say: (line: string) => void): Promise<World> {
+  static async start(o: WorldOptions): Promise<World> {
     const dir = mkdtempSync(join(tmpdir(), 'docket-storm-'));
     chmodSync(dir, 0o755); // as root the database runs as another user
-    mkdirSync(join(dir, 'pg'));
-    const world = new World(dir);
-    const cacheDir = process.env.DOCKET_CACHE || join(homedir(), '.cache', 'docket');
-    world.#cli = await findTemporalCli({ given: process.env.TEMPORAL_CLI, cacheDir, say });
+    const world = new World(dir, o);
     for (const name of ['postgres', 'temporal', 'temporal-ui']) world.#ports.set(name, await lastingPort());
-    await Promise.all([world.startPostgres(), world.startTemporal()]);
-    await migrate(world.postgres.url);
+    await world.startPostgres();
+    world.#startTemporal = await world.#temporalOf(o);
+    await world.startTemporal();
+    await world.#docket(world.#releases.get('api-1') ?? HERE, 'migrate');
     for (const program of PROGRAMS) await world.#wire(program);
     await Promise.all(PROGRAMS.map((program) => world.start(program)));
     return world;
@@ -57,13 +73,24 @@ export class World {
 
   async startPostgres(): Promise<void> {
     // full durability: what was acknowledged must outlive kill -9
-    this.postgres = await startPostgres(join(this.dir, 'pg', 'postgres'), { port: this.#port('postgres') });
+    this.postgres = await startPostgres(join(this.dir, 'pg', 'postgres'), {
+      port: this.#port('postgres'),
+      settings: { max_connections: '300', max_wal_size: '256MB' },
+    });
   }
 
   async startTemporal(): Promise<void> {
-    const [port, uiPort] = [this.#port('temporal'), this.#port('temporal-ui')];
-    const dir = join(this.dir, 'temporal');
-    this.temporal = await startTemporal({ cli: this.#cli, dir, port, uiPort, namespace: 'default' });
+    this.temporal = await this.#startTemporal();
+  }
+
+  /** Brings the schema to what is here, while everything runs. */
+  async migrate(): Promise<void> {
+    await this.#docket(HERE, 'migrate');
+  }
+
+  /** From its next start on the program is of what is here. */
+  update(program: Program): void {
+    this.#releases.set(program, HERE);
   }
 
   /** Starts a program, again and again while what it needs cannot be reached. */
@@ -104,12 +131,9 @@ export class World {
 
   /** What `docket doctor` finds. @returns for each check that found something broken, a line */
   async doctor(): Promise<Verdict> {
-    const env = { ...process.env, DATABASE_URL: this.postgres.url, TEMPORAL_ADDRESS: this.temporal.address };
-    const done = await promisify(execFile)(process.execPath, [BIN, 'doctor', '--deep', '--json'], { env }).catch(
-      // it ends with 1 where something is broken
-      (error: { stdout: string }) => error,
-    );
-    const findings: { check: string; severity: string; count: number; examples: string[] }[] = JSON.parse(done.stdout);
+    // it ends with 1 where something is broken
+    const printed = await this.#docket(HERE, 'doctor', '--deep', '--json').catch((error) => String(error.stdout));
+    const findings: { check: string; severity: string; count: number; examples: string[] }[] = JSON.parse(printed);
     const broken = findings.filter(({ severity, count }) => severity === 'broken' && count > 0);
     return { of: 1, found: broken.map(({ check, count, examples }) => `${check}: ${count}: ${examples.join('; ')}`) };
   }
@@ -118,8 +142,27 @@ export class World {
     this.#over = true;
     await Promise.all(PROGRAMS.map((program) => this.end(program, 'SIGKILL')));
     for (const line of this.lines.values()) line.close();
-    await Promise.all([this.temporal.stop(), this.postgres.stop()]);
+    await this.temporal.stop();
+    await this.postgres.stop();
+    this.disk?.unmount();
     rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  async #temporalOf({ production, say }: WorldOptions): Promise<() => Promise<Temporal>> {
+    const [port, uiPort] = [this.#port('temporal'), this.#port('temporal-ui')];
+    const where = { cacheDir: this.#cacheDir, dir: join(this.dir, 'temporal'), say };
+    if (production) {
+      const server = await ProductionTemporal.install({ ...where, port, postgres: this.postgres.url });
+      return () => server.start();
+    }
+    const cli = await findTemporalCli({ ...where, given: process.env.TEMPORAL_CLI });
+    return () => startTemporal({ cli, dir: where.dir, port, uiPort, namespace: 'default' });
+  }
+
+  /** Runs a command of a release beside the programs, on the servers themselves. @returns what it printed */
+  async #docket(release: string, ...args: string[]): Promise<string> {
+    const env = { ...process.env, DATABASE_URL: this.postgres.url, TEMPORAL_ADDRESS: this.temporal.address };
+    return (await promisify(execFile)(process.execPath, [join(release, BIN), ...args], { env })).stdout;
   }
 
   async #wire(program: Program): Promise<void> {
@@ -136,7 +179,8 @@ export class World {
 
   async #tryStart(program: Program): Promise<boolean> {
     const log = openSync(join(this.dir, `${program}.log`), 'a');
-    const child = spawn(process.execPath, [BIN, program.replace(/-\d$/, '')], {
+    const bin = join(this.#releases.get(program) ?? HERE, BIN);
+    const child = spawn(process.execPath, [bin, program.replace(/-\d$/, '')], {
       env: this.#envOf(program),
       stdio: ['ignore', 'pipe', log],
     });

@@ -20,9 +20,12 @@ afterAll(() => {
 
 const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));
 
-/** Runs `docket start|api|worker` as a process of its own, and waits until it says that it is ready. */
-export const startChild = (command: string, env: Record<string, string>) =>
-  startProgram([process.execPath, bin, command], env);
+/**
+ * Runs `docket start|api|worker` as a process of its own, and waits until it says that it is ready.
+ * @param program of another release than what is here
+ */
+export const startChild = (command: string, env: Record<string, string>, program = bin) =>
+  startProgram([process.execPath, program, command], env);
 
 /** `npm start` in a process group of its own, which `end` does not signal as a whole. */
 export const startNpm = (env: Record<string, string>, checkout = fileURLToPath(new URL('../..', import.meta.url))) =>

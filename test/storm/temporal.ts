@@ -1,0 +1,156 @@
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { type RunningChild, runToEnd, spawnServer, untilReady } from '../../cli/servers/children.ts';
+import { lastingPort } from '../../cli/servers/ports.ts';
+
+/** As in docker-compose.yml. */
+const VERSION = '1.31.2';
+const HOST = '127.0.0.1';
+const STARTS = 20;
+
+export interface Temporal extends RunningChild {
+  address: string;
+}
+
+/** Temporal's server as in production, built with Go once. @returns the folder of its programs */
+async function programs(cacheDir: string, say: (line: string) => void): Promise<string> {
+  const dir = join(cacheDir, `temporal-server-${VERSION}`);
+  if (existsSync(dir)) return dir;
+  say(`Temporal's server ${VERSION} is built with Go, once: some minutes …`);
+  const part = `${dir}.part`;
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(part, { recursive: true });
+  const env = { ...process.env, GOBIN: part, GOFLAGS: '-modcacherw' };
+  for (const name of ['cmd/server', 'cmd/tools/sql'])
+    await runToEnd({
+      ...{ command: 'go', args: ['install', '-ldflags=-s', `go.temporal.io/server/${name}@v${VERSION}`] },
+      ...{ env, signal: 'SIGINT', graceMs: 5_000 },
+    });
+  renameSync(part, dir);
+  return dir;
+}
+
+/** Temporal's server with its stores in PostgreSQL, all four services in one process. */
+export class ProductionTemporal {
+  readonly #programs: string;
+  readonly #dir: string;
+  readonly #port: number;
+
+  private constructor(programs: string, dir: string, port: number) {
+    this.#programs = programs;
+    this.#dir = dir;
+    this.#port = port;
+  }
+
+  /** @param postgres URL of a server on which it may make its databases */
+  static async install(o: {
+    cacheDir: string;
+    dir: string;
+    port: number;
+    postgres: string;
+    say: (line: string) => void;
+  }): Promise<ProductionTemporal> {
+    const made = new ProductionTemporal(await programs(o.cacheDir, o.say), o.dir, o.port);
+    mkdirSync(o.dir, { recursive: true });
+    await made.#schema(new URL(o.postgres));
+    const ports = [];
+    for (let n = 0; n < 7; n++) ports.push(await lastingPort());
+    writeFileSync(join(o.dir, 'docket.yaml'), JSON.stringify(configuration(new URL(o.postgres), o, ports)));
+    writeFileSync(join(o.dir, 'dynamic.yaml'), DYNAMIC);
+    return made;
+  }
+
+  async start(): Promise<Temporal> {
+    const server = await spawnServer({
+      ...{ command: join(this.#programs, 'server'), signal: 'SIGTERM', graceMs: 15_000 },
+      args: ['--root', this.#dir, '--config', '.', '--env', 'docket', '--allow-no-auth', 'start'],
+    });
+    const address = `${HOST}:${this.#port}`;
+    await untilReady('Temporal', server, () => withNamespace(address), { most: 600 });
+    return { ...server, address };
+  }
+
+  async #schema({ hostname, port, username, password }: URL): Promise<void> {
+    const to = ['--plugin', 'postgres12', '--ep', hostname, '-p', port, '-u', username, '--pw', password];
+    const tool = (database: string, ...args: string[]) =>
+      runToEnd({
+        ...{ command: join(this.#programs, 'sql'), args: [...to, '--db', database, ...args] },
+        ...{ signal: 'SIGTERM', graceMs: 5_000 },
+      });
+    for (const [database, schema] of [
+      ['temporal', 'temporal'],
+      ['temporal_visibility', 'visibility'],
+    ] as const) {
+      await tool(database, 'create-database');
+      await tool(database, 'setup-schema', '-v', '0.0');
+      await tool(database, 'update-schema', '--schema-name', `postgresql/v12/${schema}`);
+    }
+  }
+}
+
+/** Makes the namespace if it is not there. */
+async function withNamespace(address: string): Promise<void> {
+  const connection = await Connection.connect({ address, connectTimeout: '2s' });
+  const { workflowService } = connection;
+  const describe = () => workflowService.describeNamespace({ namespace: 'default' });
+  const retention = { seconds: 86_400 as never };
+  try {
+    await describe().catch(async () => {
+      await workflowService.registerNamespace({ namespace: 'default', workflowExecutionRetentionPeriod: retention });
+      // its caches know it some seconds later
+      for (let tries = 1; tries < STARTS; tries++) await describe().catch(() => sleep(1_000));
+    });
+  } finally {
+    await connection.close();
+  }
+}
+
+/** As deploy/temporal-dynamic.yaml. */
+const DYNAMIC = `limit.maxIDLength: [{ value: 1020 }]
+matching.useNewMatcher: [{ value: true }]
+matching.numTaskqueueReadPartitions: [{ value: 1 }]
+matching.numTaskqueueWritePartitions: [{ value: 1 }]
+`;
+
+function configuration(postgres: URL, { dir, port }: { dir: string; port: number }, ports: number[]): object {
+  const next = () => ports.pop() ?? 0;
+  const store = (databaseName: string) => ({
+    sql: {
+      ...{ pluginName: 'postgres12', databaseName, connectAddr: postgres.host, connectProtocol: 'tcp' },
+      ...{
+        user: postgres.username,
+        password: postgres.password,
+        maxConns: 20,
+        maxIdleConns: 20,
+        maxConnLifetime: '1h',
+      },
+    },
+  });
+  const service = (grpcPort: number) => ({ rpc: { grpcPort, membershipPort: next(), bindOnIP: HOST } });
+  const address = `${HOST}:${port}`;
+  return {
+    log: { stdout: true, level: 'error' },
+    persistence: {
+      ...{ defaultStore: 'default', visibilityStore: 'visibility', numHistoryShards: 4 },
+      datastores: { default: store('temporal'), visibility: store('temporal_visibility') },
+    },
+    global: { membership: { maxJoinDuration: '30s', broadcastAddress: HOST } },
+    services: {
+      ...{ frontend: service(port), history: service(next()), matching: service(next()), worker: service(next()) },
+    },
+    clusterMetadata: {
+      ...{ enableGlobalNamespace: false, failoverVersionIncrement: 10 },
+      ...{ masterClusterName: 'active', currentClusterName: 'active' },
+      clusterInformation: {
+        active: { enabled: true, initialFailoverVersion: 1, rpcName: 'frontend', rpcAddress: address },
+      },
+    },
+    publicClient: { hostPort: address },
+    dcRedirectionPolicy: { policy: 'noop' },
+    archival: { history: { state: 'disabled' }, visibility: { state: 'disabled' } },
+    namespaceDefaults: { archival: { history: { state: 'disabled' }, visibility: { state: 'disabled' } } },
+    dynamicConfigClient: { filepath: join(dir, 'dynamic.yaml'), pollInterval: '60s' },
+  };
+}
