@@ -1,6 +1,7 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { DeliveryRow as Delivery } from '../db/statements.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
+import type { PrivateHosts } from '../domain/private-hosts.ts';
 import type { Log } from '../runtime/log.ts';
 import type { DeliveryService } from '../services/deliveries.ts';
 import { Hosts, type Lane, type Slot } from './hosts.ts';
@@ -9,7 +10,8 @@ import { type Answer, type Message, post } from './webhook.ts';
 export interface SenderContext {
   deliveries: DeliveryService;
   log: Log;
-  allowPrivate: boolean;
+  /** Private places that the operator allows. */
+  privateCallbacks: PrivateHosts;
 }
 
 const GONE = 410;
@@ -50,7 +52,7 @@ export function createSender(context: SenderContext) {
      */
     async send(delivery: Delivery, message: Message, take: TakeSlot) {
       const slot = take(message.url);
-      const answer = await post(message, context.allowPrivate).catch((error: Error) => error);
+      const answer = await post(message, context.privateCallbacks).catch((error: Error) => error);
       slot.report(!(answer instanceof Error || UNAVAILABLE.has(answer.status)));
       await record(context, delivery, message.url, answer);
     },

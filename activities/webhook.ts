@@ -3,7 +3,8 @@ import { lookup } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { isPublicAddress, PRIVATE_ADDRESS, refuseUrl } from '../domain/callbacks.ts';
+import { mayCall, PRIVATE_ADDRESS, refuseUrl } from '../domain/callbacks.ts';
+import type { PrivateHosts } from '../domain/private-hosts.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_PATIENCE_MS = 30_000;
@@ -27,11 +28,12 @@ export interface Answer {
  * POSTs one message with Standard Webhooks headers. Redirects are not followed, the answer's body is
  * not read. The address that was checked is the one connected to, so that a name cannot change its
  * mind in between.
+ * @param permitted private places that the operator allows
  * @param patienceMs how long to wait for the answer; 30 s at most
  * @throws Error when there is none in that time or the address is refused
  */
-export function post(message: Message, allowPrivate: boolean, patienceMs = TIMEOUT_MS): Promise<Answer> {
-  const refused = refuseUrl(message.url, allowPrivate);
+export function post(message: Message, permitted: PrivateHosts, patienceMs = TIMEOUT_MS): Promise<Answer> {
+  const refused = refuseUrl(message.url, permitted);
   if (refused !== null) return Promise.reject(new Error(`the URL ${refused}`));
   const waitMs = Math.min(patienceMs, MAX_PATIENCE_MS);
   const { request } = message.url.startsWith('https:') ? https : http;
@@ -41,7 +43,7 @@ export function post(message: Message, allowPrivate: boolean, patienceMs = TIMEO
       {
         method: 'POST',
         headers: { ...signedHeaders(message, Math.floor(Date.now() / 1000)) },
-        lookup: allowPrivate ? undefined : publicLookup,
+        lookup: permitted.all ? undefined : checkedLookup(new URL(message.url), permitted),
         signal: AbortSignal.timeout(waitMs),
         agent: false,
       },
@@ -72,13 +74,16 @@ function signedHeaders(message: Message, at: number): Record<string, string> {
   };
 }
 
-const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, '', 0);
-    const [first] = addresses;
-    if (!first || !addresses.every((a) => isPublicAddress(a.address)))
-      return callback(new Error(`${hostname} ${PRIVATE_ADDRESS}`), '', 0);
-    if (options.all) return callback(null, addresses);
-    callback(null, first.address, first.family);
-  });
-};
+/** Resolves a URL's host and gives its addresses only if each of them may be called. */
+function checkedLookup(url: URL, permitted: PrivateHosts): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, '', 0);
+      const [first] = addresses;
+      if (!first || !addresses.every(({ address }) => mayCall(url, address, permitted)))
+        return callback(new Error(`${hostname} ${PRIVATE_ADDRESS}`), '', 0);
+      if (options.all) return callback(null, addresses);
+      callback(null, first.address, first.family);
+    });
+  };
+}

@@ -32,9 +32,13 @@ export async function readJson(incoming: IncomingMessage, limit: number): Promis
 
 /**
  * A body as bytes, from the connection itself: the frame's own `Request` would copy it, and read one without a length by a web stream.
- * @throws Problem `payload_too_large`
+ * @throws Problem `payload_too_large`, or `invalid_request` when the connection ends before the body does
  */
 export function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
+  const cutOff = () => {
+    const errors = [{ path: '', message: 'was cut off' }];
+    return new Problem('invalid_request', 'the connection ended before the body did', { status: 400, errors });
+  };
   const tooLarge = () => new Problem('payload_too_large', `the body may have ${limit} bytes at most`);
   return new Promise((resolve, reject) => {
     if (Number(incoming.headers['content-length'] ?? 0) > limit) return reject(tooLarge());
@@ -47,7 +51,7 @@ export function readBytes(incoming: IncomingMessage, limit: number): Promise<Buf
     });
     incoming.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     const broken = () => {
-      if (!incoming.readableEnded) reject(incoming.errored ?? new Error('Connection terminated'));
+      if (!incoming.readableEnded) reject(cutOff());
     };
     incoming.on('error', broken);
     incoming.on('close', broken);

@@ -33,7 +33,7 @@ export const shownCallback = (callback: Callback | null, { role }: Pick<Caller, 
 
 /** @throws Problem `invalid_request` when messages may not go to this URL, as far as the URL alone tells */
 export function checkUrl(api: Api, path: string, url: string | undefined): void {
-  const refused = url !== undefined && refuseUrl(url, api.config.allowPrivateCallbacks);
+  const refused = url !== undefined && refuseUrl(url, api.config.privateCallbacks);
   if (refused) throw invalid(path, refused);
 }
 

@@ -2,18 +2,22 @@ import ipaddr from 'ipaddr.js';
 import type { CaseItem, Completion, Item } from '../contract/items.ts';
 import { stateWord } from './items.ts';
 import { kindOf } from './kinds.ts';
+import { hasNetworks, hostOfUrl, type PrivateHosts, permits } from './private-hosts.ts';
 
-/** Names that mean this machine or this network, whatever a resolver says. */
-const PRIVATE_NAMES = /^(localhost|.*\.(localhost|local|internal|home\.arpa))\.?$/i;
+/** Names that mean this machine, whatever a resolver says. */
+const OWN_NAMES = /^(.*\.)?localhost$/i;
+/** Names that mean this network. */
+const LOCAL_NAMES = /\.(local|internal|home\.arpa)$/i;
 
 /** Why a callback is not sent, and who can change that. */
 export const PRIVATE_ADDRESS =
-  'leads to a private address; the operator can permit those with DOCKET_ALLOW_PRIVATE_CALLBACKS=1';
+  'leads to a private address; the operator can permit its host or network in DOCKET_ALLOW_PRIVATE_CALLBACKS, or all ' +
+  'of them with DOCKET_ALLOW_PRIVATE_CALLBACKS=1';
 
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
 
 /** Whether an address is one of the public internet: not loopback, private, link-local, mapped or reserved. */
-export function isPublicAddress(address: string): boolean {
+function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const plain = ipaddr.process(address);
   if (plain.range() !== 'unicast') return false;
@@ -25,17 +29,24 @@ export function isPublicAddress(address: string): boolean {
  * Why a callback may not go to this URL, as far as the URL alone tells; null if it may. Names are
  * resolved and checked again at each send. WHATWG parsing has already made `0x7f.1` and the like
  * into plain addresses.
+ * @param permitted private places that the operator allows
  */
-export function refuseUrl(text: string, allowPrivate: boolean): string | null {
+export function refuseUrl(text: string, permitted: PrivateHosts): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null) return 'is not a URL';
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must be http or https';
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
-  if (allowPrivate) return null;
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const isPrivate = PRIVATE_NAMES.test(host) || (ipaddr.isValid(host) && !isPublicAddress(host));
+  const host = hostOfUrl(url);
+  if (ipaddr.isValid(host)) return mayCall(url, host, permitted) ? null : PRIVATE_ADDRESS;
+  if (permits(permitted, url)) return null;
+  // what a local name resolves to may be in a permitted network; the name of this machine has to be listed itself
+  const isPrivate = OWN_NAMES.test(host) || (LOCAL_NAMES.test(host) && !hasNetworks(permitted));
   return isPrivate ? PRIVATE_ADDRESS : null;
 }
+
+/** Whether a callback to this URL may connect to this address, which is one of its host's. */
+export const mayCall = (url: URL, address: string, permitted: PrivateHosts): boolean =>
+  isPublicAddress(address) || permits(permitted, url, address);
 
 /** The type of an invitation's delivery; a case has one for each, beside that of its outcome. */
 export const INVITED = 'case.invited';

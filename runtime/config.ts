@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { type PrivateHosts, parsePrivateHosts } from '../domain/private-hosts.ts';
 
 const between = (min: number, max?: number) => (max === undefined ? `of at least ${min}` : `from ${min} to ${max}`);
 
@@ -33,6 +34,15 @@ const ImageHost = z
     /^(https?:\/\/)?(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:\d{1,5})?$/i,
     'must be hosts, separated by commas: images.example.com, https://*.example.com',
   );
+
+function privateHosts(text: string, context: z.RefinementCtx): PrivateHosts {
+  try {
+    return parsePrivateHosts(text);
+  } catch (error) {
+    context.addIssue((error as Error).message);
+    return z.NEVER;
+  }
+}
 
 /** Descriptions are what `--help` shows; defaults that are not constant are said in them. */
 const Environment = z.object({
@@ -84,7 +94,14 @@ const Environment = z.object({
   DOCKET_TEMPORAL_MAX_ID_BYTES: whole(255, 100_000)
     .default(1000)
     .describe('limit.maxIDLength of the Temporal server; jobs with longer ids are refused when they are added'),
-  DOCKET_ALLOW_PRIVATE_CALLBACKS: Switch.default('0').describe('1 permits callbacks to loopback and private addresses'),
+  DOCKET_ALLOW_PRIVATE_CALLBACKS: z
+    .string()
+    .default('0')
+    .transform(privateHosts)
+    .describe(
+      'private places to which callbacks may go: hosts, host:port and networks (hooks.internal,10.1.0.0/16), separated ' +
+        'by commas; 1 permits all, loopback too',
+    ),
   DOCKET_KEY: Text.optional().describe('API key with which docket export and npm run demo call the server'),
   DOCKET_AUTH: oneOf('open', 'keys')
     .optional()
@@ -188,7 +205,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     temporalCli: e.TEMPORAL_CLI,
     /** `limit.maxIDLength` of the Temporal server. */
     temporalMaxIdBytes: e.DOCKET_TEMPORAL_MAX_ID_BYTES,
-    allowPrivateCallbacks: e.DOCKET_ALLOW_PRIVATE_CALLBACKS === '1',
+    /** Private places to which callbacks may go. */
+    privateCallbacks: e.DOCKET_ALLOW_PRIVATE_CALLBACKS,
     /** With which commands call a server. */
     key: e.DOCKET_KEY,
     /** No keys asked for; on loopback only. */

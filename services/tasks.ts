@@ -4,6 +4,7 @@ import type { Db, Mover, Queryable, RowOf } from '../db/pool.ts';
 import type { TaskRow } from '../db/statements.ts';
 import { refuseUrl } from '../domain/callbacks.ts';
 import { PAGE_BYTES } from '../domain/pages.ts';
+import type { PrivateHosts } from '../domain/private-hosts.ts';
 import { groupOfGid, mismatches, personOfUid, queueOfExecutor } from '../domain/tasks.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { invalid, Problem, sameContent } from './problems.ts';
@@ -62,7 +63,7 @@ export interface TaskService {
 }
 
 export interface TaskConfig {
-  allowPrivateCallbacks: boolean;
+  privateCallbacks: PrivateHosts;
   /** Rotating tasks that an executor may have (S4.9). */
   maxRotations: number;
 }
@@ -154,7 +155,7 @@ export function fieldsOf(row: TaskRow): TaskFields {
  */
 async function checked(db: Db, config: TaskConfig, id: string, fields: TaskFields): Promise<Partial<TaskRow>> {
   checkRhythm(fields);
-  const refused = fields.callback && refuseUrl(fields.callback.url, config.allowPrivateCallbacks);
+  const refused = fields.callback && refuseUrl(fields.callback.url, config.privateCallbacks);
   if (refused) throw invalid('callback.url', refused);
   const [zone] = await db.run('is_zone', { name: fields.timezone });
   if (!zone?.known) throw invalid('timezone', 'is not a time zone that the database knows');

@@ -5,6 +5,7 @@ import type { Item } from '../contract/items.ts';
 import type { PushTarget } from '../contract/jobs.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
 import { jobView } from '../domain/jobs.ts';
+import type { PrivateHosts } from '../domain/private-hosts.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Services } from '../services/services.ts';
 
@@ -35,16 +36,16 @@ interface Topic {
 export class Pusher {
   readonly #runtime: Runtime;
   readonly #services: Services;
-  readonly #allowPrivate: boolean;
+  readonly #privateCallbacks: PrivateHosts;
   readonly #topics = new Map<string, Topic>();
   readonly #underWay = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(runtime: Runtime, services: Services, allowPrivate: boolean) {
+  constructor(runtime: Runtime, services: Services, privateCallbacks: PrivateHosts) {
     this.#runtime = runtime;
     this.#services = services;
-    this.#allowPrivate = allowPrivate;
+    this.#privateCallbacks = privateCallbacks;
   }
 
   start(): void {
@@ -138,7 +139,7 @@ export class Pusher {
       const body = JSON.stringify({ type: 'job', version: job.version, job: jobView(job) });
       const timeoutMs = Math.max((job.lease_seconds ?? 0) * 1000 - MARGIN_MS, MARGIN_MS);
       const message = { url, secret, id: messageId(job), body };
-      const answer = await post(message, this.#allowPrivate, timeoutMs).catch((error: Error) => error);
+      const answer = await post(message, this.#privateCallbacks, timeoutMs).catch((error: Error) => error);
       await this.#settle(job, topic, answer);
     } catch (error) {
       // its lease runs out, and it is pushed again

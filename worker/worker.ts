@@ -18,6 +18,7 @@ import { itemActivities } from '../activities/items.ts';
 import { reviewActivities } from '../activities/reviews.ts';
 import { scheduleActivities } from '../activities/schedules.ts';
 import type { FollowerSinks } from '../contract/snapshot.ts';
+import type { PrivateHosts } from '../domain/private-hosts.ts';
 import { needFolder } from '../runtime/failures.ts';
 import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../runtime/followers/publisher.ts';
 import type { Log } from '../runtime/log.ts';
@@ -33,7 +34,7 @@ export interface WorkerOptions {
   namespace: string;
   /** Where bundled workflow code is kept from one start to the next. */
   cacheDir: string;
-  allowPrivateCallbacks: boolean;
+  privateCallbacks: PrivateHosts;
   pacemaker: boolean;
 }
 
@@ -55,7 +56,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     log,
     deliveries: services.deliveries,
     outcomes: services.outcomes,
-    allowPrivate: o.allowPrivateCallbacks,
+    privateCallbacks: o.privateCallbacks,
     forwardToReview: (item, target) => forwardToReview(services, item, target),
     escalateHung: services.cases.escalate,
   });
@@ -95,7 +96,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     shutdownGraceTime: '12s',
     shutdownForceTime: '15s',
   });
-  const pusher = new Pusher(runtime, services, o.allowPrivateCallbacks);
+  const pusher = new Pusher(runtime, services, o.privateCallbacks);
   pusher.start();
   const workers = [...workflowWorkers, outside];
   const running = workers.map((w) => runToEnd(w));

@@ -23,7 +23,7 @@ const WRONG: Record<string, [value: string, said: string]> = {
   TEMPORAL_UI_PORT: ['-1', 'must be a whole number from 0 to 65535, not "-1"'],
   TEMPORAL_UI_URL: ['localhost:8080', 'must be a URL that begins with http:// or https://'],
   DOCKET_TEMPORAL_MAX_ID_BYTES: ['12', 'must be a whole number from 255 to 100000, not "12"'],
-  DOCKET_ALLOW_PRIVATE_CALLBACKS: ['true', 'must be 0 or 1, not "true"'],
+  DOCKET_ALLOW_PRIVATE_CALLBACKS: ['true', 'must be 0, 1, or hosts, host:port and networks, separated by commas'],
   DOCKET_AUTH: ['none', 'must be open or keys, not "none"'],
   DOCKET_PACEMAKER: ['1', 'must be on or off, not "1"'],
   DOCKET_PUBLISH_CONCURRENCY: ['0', 'must be a whole number from 1 to 256, not "0"'],

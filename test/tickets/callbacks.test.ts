@@ -211,15 +211,24 @@ test.each([
   expect(reply.status).toBe(201);
 });
 
-test('S0.10 an address that was allowed once is checked again at each send', async () => {
+test('S0.10 an address that was allowed once is checked again at each send, on each process by its own list', async () => {
   const { callback, received } = await startReceiver();
-  await startTestSystem({ DOCKET_ALLOW_PRIVATE_CALLBACKS: '0' }, { role: 'worker', stores: carefulStores });
+  const listed = await startReceiver();
+  const { host } = new URL(listed.url);
+  const env = { DOCKET_ALLOW_PRIVATE_CALLBACKS: `hooks.internal,${host}` };
+  await startTestSystem(env, { role: 'worker', stores: carefulStores });
+  const lenient = await startTestSystem(env, { role: 'api', stores: carefulStores });
+  const other = await lenient.api.post('/v1/queues/q/tickets', { body: null, callback });
+  expect([other.status, other.body.errors?.[0].path]).toEqual([422, 'callback.url']);
+  await add(lenient.api, 'listed', { id: 'listed', callback: listed.callback });
+  await lenient.api.post('/v1/tickets/listed/invalidate', { reason: 'r' });
+  await eventually(async () => listed.received.length > 0);
   await add(careful.api, 'sneaky', { id: 'sneaky', callback: { url: 'https://example.com/', secret: SECRET } });
   await careful.sql(`update item set callback = $1 where id = 'sneaky'`, [JSON.stringify(callback)]);
   await careful.api.post('/v1/tickets/sneaky/invalidate', { reason: 'r' });
-  const listed = async () => (await careful.api.get('/v1/tickets/sneaky/deliveries')).body.items[0];
-  await eventually(async () => (await listed())?.attempts >= 1);
-  expect(await listed()).toMatchObject({
+  const sent = async () => (await careful.api.get('/v1/tickets/sneaky/deliveries')).body.items[0];
+  await eventually(async () => (await sent())?.attempts >= 1);
+  expect(await sent()).toMatchObject({
     ...{ state: 'pending', status: null },
     error: expect.stringMatching(/private address.*DOCKET_ALLOW_PRIVATE_CALLBACKS=1/),
   });
