@@ -1,29 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { readConfig } from '../../runtime/config.ts';
 import { FLOW } from '../../scripts/architecture/imports.ts';
-
-interface Service {
-  image: string;
-  environment?: Record<string, string>;
-  volumes?: string[];
-  ports?: string[];
-  depends_on?: Record<string, { condition: string }>;
-  healthcheck?: object;
-}
+import { composeText, environmentOf, services, volumes } from '../support/compose.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
-const text = read('docker-compose.yml');
-const { services, volumes } = parse(text, { merge: true }) as {
-  services: Record<string, Service>;
-  volumes: Record<string, null>;
-};
+const text = composeText;
 
 test('every image is pinned', () => {
   const images = Object.values(services).map((s) => s.image);
   const bases = [...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map((m) => m[1] ?? '');
   for (const image of [...images, ...bases]) expect(image).toMatch(/:\d+\.\d+/);
+});
+
+test('the image that compose builds has the version of the package', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  for (const name of ['migrate', 'api', 'worker']) expect(services[name]?.image).toBe(`docket:${version}`);
 });
 
 test('every secret comes from .env, which has no default for it', () => {
@@ -34,6 +26,25 @@ test('every secret comes from .env, which has no default for it', () => {
     expect(read('.env.example')).toMatch(new RegExp(`^${name}=$`, 'm'));
   }
   expect(text).not.toMatch(/(PASSWORD|PWD): ['"]?[^$\s]/);
+});
+
+/** Their images write beside their volumes at the start. */
+const WRITING = ['temporal', 'temporal-ui', 'temporal-schema', 'temporal-namespace'];
+
+test('no container has rights that it does not need', () => {
+  for (const [name, service] of Object.entries(services)) {
+    expect(service.cap_drop, name).toEqual(['ALL']);
+    expect(service.security_opt, name).toEqual(['no-new-privileges:true']);
+    expect([service.privileged, service.network_mode], name).toEqual([undefined, undefined]);
+    expect(service.read_only ?? false, name).toBe(!WRITING.includes(name));
+    expect(service.cap_add !== undefined, name).toBe(name === 'postgres');
+  }
+  // an image that runs as root would have it in the container too
+  expect(
+    read('Dockerfile')
+      .split(/^FROM /m)
+      .at(-1),
+  ).toMatch(/^USER node$/m);
 });
 
 test('services wait for what they need: for health where there is a check, else for its end', () => {
@@ -58,15 +69,6 @@ test('every folder that runs on a server is copied into the image', () => {
   for (const folder of copied) expect(read('.dockerignore')).toMatch(new RegExp(`^!${folder}$`, 'm'));
 });
 
-/** What compose makes of a service's environment where .env has nothing but the three passwords. */
-const defaultsOf = (service: Service | undefined) =>
-  Object.fromEntries(
-    Object.entries(service?.environment ?? {}).map(([name, value]) => [
-      name,
-      value.replaceAll(/\$\{\w+:-(.*?)\}/g, '$1').replaceAll(/\$\{\w+:\?.*?\}/g, 'secret'),
-    ]),
-  );
-
 /** Settings of the servers that `npm start` runs itself. */
 const NPM_START = ['DOCKET_DATA', 'DOCKET_CACHE', 'TEMPORAL_CLI', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'];
 /** DOCKET_KEY is for commands; a server that listens on all addresses always asks for keys. */
@@ -85,7 +87,7 @@ test('every setting of runtime/config.ts reaches the API and the worker, and no 
 });
 
 test('settings that .env leaves out have their defaults, and .env.example names each with its default', () => {
-  const { DATABASE_URL, TEMPORAL_ADDRESS, TEMPORAL_UI_URL, ...env } = defaultsOf(services.worker);
+  const { DATABASE_URL, TEMPORAL_ADDRESS, TEMPORAL_UI_URL, ...env } = environmentOf(services.worker);
   expect(readConfig(env)).toEqual(readConfig({}));
   const lines = read('.env.example').matchAll(/^#?(\w+)=(.*)$/gm);
   const example = Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
@@ -103,7 +105,7 @@ test('settings that .env leaves out have their defaults, and .env.example names 
 });
 
 test('the API asks for keys, and every port is published to this host only', () => {
-  const config = readConfig(defaultsOf(services.api));
+  const config = readConfig(environmentOf(services.api));
   expect(config.open).toBe(false);
   expect([config.beanstalkdPort, config.lmstfyPort, config.delayQueuePort]).toEqual([undefined, undefined, undefined]);
   for (const [name, { ports = [] }] of Object.entries(services))

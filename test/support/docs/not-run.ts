@@ -11,6 +11,9 @@ const NOT_RUN: Record<string, string> = {
   'composer (require|config)': 'needs a project of the reader',
   'cp \\.env\\.example': 'is for Docker Compose',
   'docker compose': 'needs Docker',
+  kubectl: 'needs a cluster',
+  'npm run build': 'takes a minute, and what the tests run would be compiled',
+  sudo: 'needs a host with systemd',
   'npx docket export .*@(warehouse|search)': 'names servers of the reader',
   'export OLD_DATABASE_URL=': 'names a database of the reader',
 };

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { expect, inject, test, vi } from 'vitest';
+import { startChild } from '../support/child.ts';
+import { docket } from '../support/cli.ts';
+import { eventually } from '../support/client.ts';
+import { environmentOf, services } from '../support/compose.ts';
+import { opened, startReceiver } from '../support/receiver.ts';
+import { testStores } from '../support/system.ts';
+
+// a program for each call, and machines that are shared stall for seconds
+vi.setConfig({ testTimeout: 200_000 });
+
+const stores = await testStores({ records: false });
+
+/** An empty database, as PostgreSQL's container makes one. */
+async function emptyDatabase(): Promise<string> {
+  const admin = new pg.Client({ connectionString: stores.databaseUrl });
+  await admin.connect();
+  await admin.query('create database compose');
+  await admin.end();
+  return new URL('/compose', stores.databaseUrl).href;
+}
+
+test('S3.6 the processes of docker-compose.yml, each with its command and its environment, from an empty database on', async () => {
+  const receiver = await startReceiver();
+  const env = {
+    DOCKET_ALLOW_PRIVATE_CALLBACKS: new URL(receiver.url).host,
+    TEMPORAL_NAMESPACE: stores.namespace,
+    BEANSTALKD_PORT: '0',
+  };
+  /** Where the stores are is the network's of the containers, and the port is the host's here. */
+  const here = { DATABASE_URL: await emptyDatabase(), TEMPORAL_ADDRESS: stores.temporalAddress };
+  const of = (name: string) => ({ ...environmentOf(services[name], env), ...here, DOCKET_CACHE: inject('cacheDir') });
+  const programOf = (name: string) => {
+    const [node, program, command = ''] = services[name]?.command ?? [];
+    expect([node, program], name).toEqual(['node', 'cli/docket.mjs']);
+    return command;
+  };
+
+  expect(await docket([programOf('migrate')], of('migrate'))).toMatchObject({ code: 0, stderr: '' });
+  const worker = await startChild(programOf('worker'), of('worker'));
+  const server = await startChild(programOf('api'), { ...of('api'), PORT: '0' });
+  const url = server.api.url.replace('0.0.0.0', '127.0.0.1');
+  expect(server.output()).toContain('beanstalkd 0.0.0.0:');
+
+  const [, node = '', ...check] = services.api?.healthcheck?.test ?? [];
+  const at = check.map((text) => text.replaceAll('http://127.0.0.1:3000', url));
+  expect(at).not.toEqual(check);
+  await promisify(execFile)(node, at);
+
+  // as README has it: docker compose exec api node cli/docket.mjs key create --role admin
+  const { stdout } = await docket(['key', 'create', '--role', 'admin'], of('api'));
+  const key = /docket_[0-9a-f]{12}_[\w-]{43}/.exec(stdout)?.[0] ?? '';
+  const call = async (path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const sent = body && { method: 'POST', body: JSON.stringify(body) };
+    return (await fetch(`${url}${path}`, { headers, ...sent })).json();
+  };
+  expect((await fetch(`${url}/v1/queues`)).status).toBe(401);
+  await eventually(async () => (await call('/readyz')).status === 'ok', 60_000);
+
+  await call('/v1/queues/q/tickets', { id: 'one', body: 1, callback: receiver.callback });
+  const [{ lease }] = (await call('/v1/queues/q/claim', { reviewer: 'anna' })).tickets;
+  await call('/v1/tickets/one/decide', { token: lease.token, decision: 'ok' });
+  const [message] = await eventually(async () => receiver.received.length > 0 && receiver.received, 60_000);
+  expect(opened(message as never)).toMatchObject({ type: 'ticket.decided', ticket: { id: 'one' } });
+
+  expect(await Promise.all([server.end('SIGTERM'), worker.end('SIGTERM')])).toEqual([0, 0]);
+});
