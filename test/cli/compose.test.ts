@@ -4,7 +4,7 @@ import pg from 'pg';
 import { expect, inject, test, vi } from 'vitest';
 import { startChild } from '../support/child.ts';
 import { docket } from '../support/cli.ts';
-import { eventually } from '../support/client.ts';
+import { eventually, type Json } from '../support/client.ts';
 import { environmentOf, services } from '../support/compose.ts';
 import { opened, startReceiver } from '../support/receiver.ts';
 import { testStores } from '../support/system.ts';
@@ -53,7 +53,7 @@ test('S3.6 the processes of docker-compose.yml, each with its command and its en
   // as README has it: docker compose exec api node cli/docket.mjs key create --role admin
   const { stdout } = await docket(['key', 'create', '--role', 'admin'], of('api'));
   const key = /docket_[0-9a-f]{12}_[\w-]{43}/.exec(stdout)?.[0] ?? '';
-  const call = async (path: string, body?: object) => {
+  const call = async (path: string, body?: object): Promise<Json> => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const sent = body && { method: 'POST', body: JSON.stringify(body) };
     return (await fetch(`${url}${path}`, { headers, ...sent })).json();
@@ -64,8 +64,8 @@ test('S3.6 the processes of docker-compose.yml, each with its command and its en
   await call('/v1/queues/q/tickets', { id: 'one', body: 1, callback: receiver.callback });
   const [{ lease }] = (await call('/v1/queues/q/claim', { reviewer: 'anna' })).tickets;
   await call('/v1/tickets/one/decide', { token: lease.token, decision: 'ok' });
-  const [message] = await eventually(async () => receiver.received.length > 0 && receiver.received, 60_000);
-  expect(opened(message as never)).toMatchObject({ type: 'ticket.decided', ticket: { id: 'one' } });
+  const message = await eventually(async () => receiver.received[0], 60_000);
+  expect(opened(message)).toMatchObject({ type: 'ticket.decided', ticket: { id: 'one' } });
 
   expect(await Promise.all([server.end('SIGTERM'), worker.end('SIGTERM')])).toEqual([0, 0]);
 });

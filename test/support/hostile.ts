@@ -114,9 +114,13 @@ export const FRAMES: Record<string, string> = {
   'a path that is not UTF-8': 'GET /v1/tickets/%ff%fe HTTP/1.1\r\nhost: localhost\r\n\r\n',
 };
 
+/** For what is never answered, because the server waits for more. */
+const UNANSWERED_MS = 60;
+
 /**
- * Sends bytes over a connection of its own and ends it.
- * @param end `half` hears what the server says until it hangs up; `reset` does not wait for anything
+ * Sends bytes over a connection of its own and ends it: when something was answered, or after a while. Node.js drops what it
+ * was about to answer when the client ends first.
+ * @param end `reset` does not wait for anything
  * @returns the statuses that came back, in order
  */
 export function statusesOf(url: string, sent: string, end: 'half' | 'reset' = 'half'): Promise<number[]> {
@@ -124,17 +128,22 @@ export function statusesOf(url: string, sent: string, end: 'half' | 'reset' = 'h
   return new Promise((resolve) => {
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
     let text = '';
+    let giveUp: NodeJS.Timeout | undefined;
     socket.on('data', (chunk: Buffer) => {
       text += chunk.toString('latin1');
+      socket.end();
     });
     // a server that has heard enough resets the connection
     socket.on('error', () => {});
     socket.on('end', () => socket.destroy());
-    socket.on('close', () => resolve([...text.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map((m) => Number(m[1]))));
+    socket.on('close', () => {
+      clearTimeout(giveUp);
+      resolve([...text.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map((m) => Number(m[1])));
+    });
     socket.on('connect', () => {
       socket.write(Buffer.from(sent, 'latin1'), () => {
         if (end === 'reset') socket.resetAndDestroy();
-        else socket.end();
+        else giveUp = setTimeout(() => socket.end(), UNANSWERED_MS);
       });
     });
   });
