@@ -26,7 +26,7 @@ const targets: Record<string, { url: string; method: string; path: string }> = {
 /** Someone else's call, which is answered whatever is sent beside it. */
 async function neighbour(): Promise<void> {
   const { status, body } = await api.get('/v1/queues/neighbour');
-  expect([status, body.queue]).toEqual([200, 'neighbour']);
+  expect([status, body.name]).toEqual([200, 'neighbour']);
 }
 
 afterAll(async () => {

@@ -20,6 +20,8 @@ const seed = Number(process.env.BEANSTALKD_SEED ?? 500);
 const oracle = await startOracle();
 const { running, api } = await startTestSystem({ BEANSTALKD_PORT: '0' }, { role: 'api' });
 const port = running.beanstalkd?.port ?? 0;
+// the oracle was connected to once, to see that it runs
+(await Wire.open(port)).close();
 
 const REPLY =
   /^(INSERTED \d+|BURIED( \d+)?|EXPECTED_CRLF|JOB_TOO_BIG|DRAINING|USING \S+|RESERVED \d+ \d+|DEADLINE_SOON|TIMED_OUT|DELETED|NOT_FOUND|RELEASED|TOUCHED|WATCHING \d+|NOT_IGNORED|FOUND \d+ \d+|KICKED( \d+)?|OK \d+|PAUSED|BAD_FORMAT|UNKNOWN_COMMAND)\r\n/;

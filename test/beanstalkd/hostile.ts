@@ -82,7 +82,8 @@ export function comparableLine(r: Random): string {
     const line = oddLine(r);
     const command = parse(line);
     const name = typeof command === 'string' ? '' : command.name;
-    const waits = name.startsWith('reserve') && name !== 'reserve-job';
+    // how its number is read differs between the versions of beanstalkd
+    const waits = name === 'reserve' || line.startsWith('reserve-with-timeout');
     const sends = name === 'put' || line.startsWith('put ');
     if (!waits && !sends && name !== 'quit' && !isHttp(line) && line.length < 200 && !line.includes('\r')) return line;
   }
