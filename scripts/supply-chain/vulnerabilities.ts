@@ -16,7 +16,7 @@ interface Audit {
 
 /** What stops a change; the rest can wait for the next update. */
 const STOPS = new Set(['high', 'critical']);
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 45_000;
 /** A registry that is away is asked once. */
 const ONCE = ['--fetch-retries=0', '--fetch-timeout=5000'];
 

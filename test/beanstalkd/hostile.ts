@@ -34,8 +34,7 @@ export function oddLine(r: Random): string {
   return r.int(4) === 0 ? changed(r, line) : line;
 }
 
-export const noise = (r: Random, length: number) =>
-  Array.from({ length }, () => String.fromCharCode(r.int(256))).join('');
+const noise = (r: Random, length: number) => Array.from({ length }, () => String.fromCharCode(r.int(256))).join('');
 
 /** The same with a byte dropped, doubled or replaced. */
 function changed(r: Random, line: string): string {
