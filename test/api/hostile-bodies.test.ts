@@ -23,6 +23,19 @@ const targets: Record<string, { url: string; method: string; path: string }> = {
   ...dialects,
 };
 
+/** The ways in which bodies are read: one entry, many that are looked at one by one, by the handler itself, not as JSON at first. */
+const READERS = new Set([
+  ...[
+    'post /v1/queues/{queue}/tickets',
+    'post /v1/queues/{queue}/tickets/batch',
+    'post /v1/jobs',
+    'put /v1/queues/{queue}',
+  ],
+  ...Object.keys(dialects),
+]);
+/** Larger bodies only cost time where another call reads them in the same way. */
+const SMALL = 20_000;
+
 /** Someone else's call, which is answered whatever is sent beside it. */
 async function neighbour(): Promise<void> {
   const { status, body } = await api.get('/v1/queues/neighbour');
@@ -42,6 +55,7 @@ afterAll(async () => {
 
 test.each(Object.entries(targets))('no hostile body harms %s', async (name, { url, method, path }) => {
   for (const [what, { body, headers = { 'content-type': 'application/json' } }] of Object.entries(BODIES)) {
+    if (body.length > SMALL && !READERS.has(name)) continue;
     const sent = fetch(url + path, { method, headers, body: new Uint8Array(Buffer.from(body)) });
     const [reply] = await Promise.all([sent, neighbour()]);
     const text = await reply.text();
