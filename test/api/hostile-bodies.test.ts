@@ -57,11 +57,12 @@ test.each(Object.entries(targets))('no hostile body harms %s', async (name, { ur
   for (const [what, { body, headers = { 'content-type': 'application/json' } }] of Object.entries(BODIES)) {
     if (body.length > SMALL && !READERS.has(name)) continue;
     const sent = fetch(url + path, { method, headers, body: new Uint8Array(Buffer.from(body)) });
-    const [reply] = await Promise.all([sent, neighbour()]);
+    const [reply] = await Promise.all([sent, ...(READERS.has(name) ? [neighbour()] : [])]);
     const text = await reply.text();
     expect(reply.status, `${name}: ${what} → ${text.slice(0, 200)}`).toBeLessThan(500);
     expect(text, what).not.toMatch(/polluted|node_modules|\n {4}at /);
   }
+  await neighbour();
 });
 
 test('a compressed body is not unpacked: it is no JSON', async () => {
