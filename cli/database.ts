@@ -11,10 +11,14 @@ const FORM = 'postgres://user:password@host:5432/database';
  * Gives `work` the database of DATABASE_URL, or else that of the data folder.
  * @throws Error that names the setting, where the database cannot be used
  */
-export async function withStore(config: Config, work: (db: Db) => Promise<void>): Promise<void> {
+export const withStore = (config: Config, work: (db: Db) => Promise<void>): Promise<void> =>
+  withStoreUrl(config, (url) => withDatabase(url, work));
+
+/** The same, for what has connections of its own. */
+export async function withStoreUrl(config: Config, work: (url: string) => Promise<void>): Promise<void> {
   const database = databaseOf(config);
   try {
-    await withDatabase(database.url, work);
+    await work(database.url);
   } catch (error) {
     throw databaseFailure(error, database);
   }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { ROLES } from '../contract/roles.ts';
-import { type Config, readConfig, type Setting } from '../runtime/config.ts';
+import type { Setting } from '../runtime/config.ts';
+import { add, type Run } from './command.ts';
 import type { DoctorCommandOptions } from './doctor.ts';
 import type { ExportOptions } from './export.ts';
-import { type Guide, guide, pathOf } from './help.ts';
+import { type Guide, guide } from './help.ts';
 import type { NewKeyOptions } from './keys.ts';
-import { Misused } from './misused.ts';
 
 const STORES: Setting[] = ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];
 const OWN_SERVERS: Setting[] = ['DOCKET_DATA', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'TEMPORAL_CLI'];
@@ -55,6 +55,7 @@ docket COMMAND --help has the options, environment variables and examples of a c
   program.addHelpText('after', '\nExit codes: 0 done or stopped, 1 failed, 2 the command line cannot be understood.');
   addProcesses(program);
   addStores(program);
+  addMoving(program);
   addDoctor(program);
   addKeys(program);
   addExport(program);
@@ -65,30 +66,6 @@ docket COMMAND --help has the options, environment variables and examples of a c
 function version(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
-}
-
-type Run = (config: Config, ...given: never[]) => Promise<void>;
-
-/**
- * A command that runs `load`'s function with the environment, its arguments and its options. What it throws is printed in a line
- * or few.
- */
-function add(parent: Command, name: string, help: Guide, load: () => Promise<Run>): Command {
-  const command = guide(parent.command(name), help);
-  return command.action(async (...given: unknown[]) => {
-    try {
-      const config = readConfig(process.env);
-      const run = (await load()) as (config: Config, ...given: unknown[]) => Promise<void>;
-      // the last one is the command
-      await run(config, ...given.slice(0, -1));
-    } catch (error) {
-      const { message } = error as Error;
-      if (error instanceof Misused) command.error(`error: ${message}`, { exitCode: 2 });
-      console.error(`${pathOf(command)}: ${message || String(error)}`);
-      if (process.env.LOG_LEVEL === 'debug') console.error(error);
-      process.exit(1);
-    }
-  });
 }
 
 function addProcesses(program: Command): void {
@@ -154,6 +131,42 @@ Needed only after a restore that Docket cannot notice, see docs/operations.md.`,
     ],
   };
   add(program, 'reconcile', reconcile, async () => (await import('./reconcile.ts')).reconcileCommand);
+}
+
+function addMoving(program: Command): void {
+  const dump: Guide = {
+    summary: 'write all of the database to a file, as of one instant',
+    description: `Writes everything that Docket keeps in PostgreSQL to a file that docket load takes, while
+everything goes on: a backup, or the way to other servers. The file holds what the database
+holds, secrets of callbacks and hashes of keys too. The schema must be up to date.`,
+    reads: DATABASE,
+    examples: [
+      ['docket dump docket.dump', 'of the docket start that has its data in .docket'],
+      ['DATABASE_URL=postgres://docket:secret@db/docket docket dump | gzip > docket.dump.gz', 'of servers of yours'],
+    ],
+  };
+  add(program, 'dump', dump, async () => {
+    const { dumpCommand } = await import('./dump.ts');
+    return (config, file: string | undefined) => dumpCommand(config, file, version());
+  }).argument('[file]', 'made for its owner only; it must not be there (default: standard output)');
+  const load: Guide = {
+    summary: 'fill an empty database from such a file',
+    description: `Migrates an empty database, loads a file of docket dump in one transaction, and marks what
+Temporal should have to be put back, by the processes that run on it or will. It changes
+nothing where the database has anything in it, or where the file is cut or altered.`,
+    reads: DATABASE,
+    examples: [
+      ['docket load docket.dump', 'into the docket start that has its data in .docket'],
+      [
+        'gunzip -c docket.dump.gz | DATABASE_URL=postgres://docket:secret@db/docket docket load',
+        'into servers of yours',
+      ],
+    ],
+  };
+  add(program, 'load', load, async () => {
+    const { loadCommand } = await import('./load.ts');
+    return (config, file: string | undefined) => loadCommand(config, file);
+  }).argument('[file]', 'of docket dump (default: standard input)');
 }
 
 function addDoctor(program: Command): void {

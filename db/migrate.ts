@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { EDITION, MIN_COMPATIBLE } from './edition.ts';
 
-const MIGRATE_LOCK = 7236000;
+/** Held by whoever changes the schema, and shared by who must not see it change. */
+export const MIGRATE_LOCK = 7236000;
 /** The first major version that has all that migrations use. */
 const OLDEST_SERVER = 15;
 const MIGRATIONS = 'migrations/';
@@ -202,6 +203,9 @@ function pending(applied: Map<string, string>): Step[] {
   const functions = steps('functions').filter((s) => applied.get(s.name) !== s.hash);
   return [...migrations, ...functions];
 }
+
+/** The names of this program's migrations, in order. */
+export const ownMigrations = (): string[] => steps('migrations').map((s) => s.name);
 
 const cache = new Map<string, Step[]>();
 

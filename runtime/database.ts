@@ -1,6 +1,9 @@
 import { type Db, openDb } from '../db/pool.ts';
 
 export { migrate, SchemaAheadError, type SchemaState, schemaState } from '../db/migrate.ts';
+export { dump } from '../db/moving/dump.ts';
+export { checkDump } from '../db/moving/file.ts';
+export { load } from '../db/moving/load.ts';
 
 /** Gives `work` a database without the rest of a runtime, for commands that need no more. */
 export async function withDatabase<T>(url: string, work: (db: Db) => Promise<T>): Promise<T> {

@@ -8,7 +8,7 @@ import { cruise, type ICruiseResult, type IForbiddenRuleType } from 'dependency-
 export const FLOW: Record<string, { values: string[]; types?: string[]; packages?: string }> = {
   contract: { values: [], packages: '@hono/zod-openapi|zod' },
   domain: { values: ['contract'], packages: 'ipaddr.js' },
-  db: { values: ['contract', 'domain'], packages: 'pg|crypto|fs|url' },
+  db: { values: ['contract', 'domain'], packages: 'pg|pg-copy-streams|crypto|fs|stream/promises|url' },
   runtime: { values: ['contract', 'domain', 'db'] },
   services: { values: ['contract', 'domain', 'db', 'runtime'] },
   activities: { values: ['contract', 'domain', 'runtime', 'services'], types: ['db'] },

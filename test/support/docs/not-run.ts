@@ -2,6 +2,8 @@
 const NOT_RUN: Record<string, string> = {
   'npm ci': 'installs what the tests run from',
   'npm start': 'starts what the other blocks are run against; test/faults/npm-start.test.ts runs it',
+  '(DOCKET_\\w+=\\S+ )?PORT=0 npm start': 'the same where no one calls it',
+  'DOCKET_DATA=\\S+ npx docket': 'is for a data folder of the reader; test/moves runs it on databases',
   'DOCKET_\\w+=\\S+ npm start': 'the same with a setting',
   'BEANSTALKD_PORT=\\S+ npm start': 'the same with a setting',
   'npm (test|run (check|demo))': 'takes minutes',

@@ -1,0 +1,144 @@
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { from } from 'pg-copy-streams';
+import { EDITION } from '../edition.ts';
+import { loadStatements } from '../load.ts';
+import { MIGRATE_LOCK, migrate } from '../migrate.ts';
+import { DumpFileError, DumpReader, type Header, type Table } from './file.ts';
+import { connect, differences, MOVED, NEVER_EMPTY } from './tables.ts';
+
+/** What was loaded: the dump's header, and how many rows each table has got. */
+export interface Loaded extends Header {
+  rows: Map<string, number>;
+}
+
+const EMPTY = MOVED.filter((name) => !NEVER_EMPTY.includes(name));
+const LOCK_TRIES = 5;
+/** Deadlock, lock time-out. */
+const BUSY = new Set(['40P01', '55P03']);
+
+const listed = (names: string[]) => names.map((name) => pg.escapeIdentifier(name)).join(', ');
+
+/**
+ * Fills an empty database from a dump, in one transaction, after it has migrated it. What Temporal should have is marked to be
+ * put back, as `docket reconcile` does, by the processes that run on it or will. Processes may run on it meanwhile: what they
+ * write waits.
+ * @param name of the file, for messages
+ * @param log is given a line for each migration
+ * @throws DumpFileError when the file is none, not whole, or of another schema; Error when the database has anything in it
+ *   already. Nothing was loaded then
+ */
+export async function load(
+  url: string,
+  chunks: AsyncIterable<Buffer>,
+  name: string,
+  log: (line: string) => void = () => {},
+): Promise<Loaded> {
+  const reader = new DumpReader(chunks, name);
+  const header = await reader.header();
+  checkSchema(header, name);
+  const client = await connect(url, 'docket load');
+  try {
+    await needEmpty(client);
+    await migrate(url, log);
+    await lockTables(client);
+    await needEmpty(client);
+    const rows = await fill(client, reader);
+    await client.query('commit');
+    await client.query(`analyze ${listed(MOVED)}`);
+    return { ...header, rows };
+  } finally {
+    await client.end();
+  }
+}
+
+function checkSchema({ docket, edition, migrations }: Header, name: string): void {
+  const { later, earlier } = differences(edition, migrations);
+  const made = `${name} was made by Docket ${docket} (edition ${edition})`;
+  if (later)
+    throw new DumpFileError(`${made}, and this program is earlier (edition ${EDITION}); load it with that version`);
+  if (earlier)
+    throw new DumpFileError(
+      `${made}, and this program is later (edition ${EDITION}): load it with that version into an empty database, then run ` +
+        'docket migrate of this one',
+    );
+}
+
+/** @throws Error when there is anything that a load would mix with, or that callers know */
+async function needEmpty(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select c.relname as name from pg_class c
+      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname = any ($1) order by 1`,
+    [EMPTY],
+  );
+  if (rows.length === 0) return;
+  const one = ({ name }: { name: string }) =>
+    `select ${pg.escapeLiteral(name)} as name where exists (select from ${pg.escapeIdentifier(name)})`;
+  const used = await client.query<{ name: string }>(rows.map(one).join(' union all '));
+  if (used.rows.length === 0) return;
+  throw new Error(
+    `the database is not empty, it has rows in ${used.rows.map(({ name }) => name).join(', ')}; ` +
+      'load into another one: an empty database (DATABASE_URL), or a docket start on another folder (DOCKET_DATA)',
+  );
+}
+
+/** Begins the transaction. Processes that run on the database wait then, and find what was loaded when it is committed. */
+async function lockTables(client: pg.Client): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    await client.query('begin');
+    try {
+      await client.query("set local lock_timeout = '10s'");
+      await client.query('select pg_advisory_xact_lock($1)', [MIGRATE_LOCK]);
+      await client.query(`lock table ${listed(MOVED)} in share row exclusive mode`);
+      return;
+    } catch (error) {
+      await client.query('rollback');
+      if (!BUSY.has((error as pg.DatabaseError).code ?? '')) throw error;
+      if (tries === LOCK_TRIES)
+        throw new Error(`the database is in use (${(error as Error).message}); stop what uses it, and try again`);
+    }
+  }
+}
+
+async function fill(client: pg.Client, reader: DumpReader): Promise<Map<string, number>> {
+  const rows = new Map<string, number>();
+  const own = await client.query<{ epoch: string | null; store: string | null }>(
+    'select (select max(epoch) from log_shard) as epoch, (select store from reconciliation) as store',
+  );
+  // they write what follows from a change, which the dump has
+  const { rows: triggered } = await client.query<{ name: string }>(
+    `select distinct c.relname as name from pg_trigger t join pg_class c on c.oid = t.tgrelid
+      where c.relnamespace = 'public'::regnamespace and c.relname = any ($1) and not t.tgisinternal`,
+    [MOVED],
+  );
+  const triggers = async (how: 'enable' | 'disable') => {
+    for (const { name } of triggered) await client.query(`alter table ${listed([name])} ${how} trigger user`);
+  };
+  await triggers('disable');
+  for (const name of NEVER_EMPTY) await client.query(`delete from ${listed([name])}`);
+  for (let line = await reader.line(); line.word !== 'end'; line = await reader.line()) {
+    if (line.word === 'table') rows.set(line.name, await copy(client, line, reader));
+    if (line.word === 'sequence') await client.query('select setval($1::regclass, $2::bigint)', [line.name, line.last]);
+  }
+  await triggers('enable');
+  await handOver(client, own.rows[0] ?? { epoch: null, store: null });
+  return rows;
+}
+
+async function copy(client: pg.Client, { name, columns }: Table, reader: DumpReader): Promise<number> {
+  const into = client.query(from(`copy ${listed([name])} (${listed(columns)}) from stdin`));
+  await pipeline(reader.rows(), into);
+  return into.rowCount;
+}
+
+/**
+ * What was published went to another store of Temporal: all of it is put back. A follower that runs on this database must not
+ * take the parts of the log for those that it followed; and the store that it is connected to is known already.
+ */
+async function handOver(client: pg.Client, { epoch, store }: { epoch: string | null; store: string | null }) {
+  await client.query('update log_shard set epoch = greatest(epoch, $1::bigint) + 1', [epoch ?? 0]);
+  const restart = loadStatements().get('restart_reconciliation');
+  if (!restart) throw new Error('no statement named restart_reconciliation in db/queries');
+  await client.query(restart.text);
+  if (store !== null) await client.query('update reconciliation set store = $1', [store]);
+}

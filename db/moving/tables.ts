@@ -1,0 +1,96 @@
+import pg from 'pg';
+import { EDITION } from '../edition.ts';
+import { ownMigrations } from '../migrate.ts';
+import { schemaObjects } from '../objects.ts';
+import type { Sequence, Table } from './file.ts';
+
+const named = (what: string) =>
+  schemaObjects().flatMap((object) => (object.startsWith(`${what} `) ? [object.slice(what.length + 1)] : []));
+
+/** What a migrated database has by itself, and processes that run on the server there. */
+const NOT_MOVED = new Set(['schema_step', 'schema_edition', 'schema_function', 'node']);
+/** All tables whose rows a dump has. */
+export const MOVED: string[] = named('table').filter((name) => !NOT_MOVED.has(name));
+/** Tables with rows in a database that nothing was put into: made by migrations, or by processes that only run. */
+export const NEVER_EMPTY = ['feed_state', 'log_shard', 'reconciliation', 'sample_state'];
+
+/**
+ * What means something on its own server only, and what stands in a dump for it: numbers of transactions, which every server
+ * counts for itself, and the process that follows a part of the log. Without `stocked_by` and `seen` nothing counts as passed by
+ * until the next completion (decision 19). A hole of the feed is looked into once more and then given up: no transaction of the
+ * old server can fill it.
+ */
+export const INSTEAD: Record<string, Record<string, string>> = {
+  feed_hole: { seen_by: "'0'" },
+  item: { stocked_by: 'null' },
+  lease: { seen: 'null' },
+  log_shard: { owner: 'null', seen_at: 'null' },
+  notice: { xid: 'null', snap: 'null' },
+};
+
+/** Values are written and read the same whatever the server's settings, and millions of rows take as long as they take. */
+const OPTIONS = [
+  'datestyle=iso',
+  'extra_float_digits=3',
+  'statement_timeout=0',
+  'idle_in_transaction_session_timeout=0',
+];
+
+/** A connection for one long piece of work. */
+export async function connect(url: string, name: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    application_name: name,
+    options: OPTIONS.map((option) => `-c ${option}`).join(' '),
+  });
+  // a connection that was lost is seen by the next statement
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+/** How migrations differ from this program's. */
+export function differences(edition: number, migrations: string[]): { later: boolean; earlier: boolean } {
+  const own = ownMigrations();
+  return {
+    later: edition > EDITION || migrations.some((name) => !own.includes(name)),
+    earlier: own.some((name) => !migrations.includes(name)),
+  };
+}
+
+/** What the database was migrated to. */
+export async function schemaOf(client: pg.Client): Promise<{ edition: number; migrations: string[] }> {
+  const steps = await client.query<{ name: string }>(
+    "select name from schema_step where name like 'migrations/%' order by name",
+  );
+  const known = await client.query<{ edition: number }>('select edition from schema_edition');
+  return { edition: known.rows[0]?.edition ?? 0, migrations: steps.rows.map(({ name }) => name) };
+}
+
+/** The tables to be moved, with the columns that can be written; what PostgreSQL computes is not among them. */
+export async function tablesIn(client: pg.Client): Promise<Table[]> {
+  const { rows } = await client.query<Table>(
+    `select table_name as name, array_agg(column_name::text order by ordinal_position) as columns
+       from information_schema.columns
+      where table_schema = 'public' and table_name = any ($1) and is_generated = 'NEVER'
+      group by table_name order by table_name`,
+    [MOVED],
+  );
+  return rows;
+}
+
+/** Sequences that were used, those of identity columns too. Read after the snapshot: its rows have no higher numbers. */
+export async function sequencesIn(client: pg.Client): Promise<Sequence[]> {
+  const { rows } = await client.query<Sequence>(
+    `select s.sequencename as name, s.last_value::text as last from pg_sequences s
+      where s.schemaname = 'public' and s.last_value is not null
+        and (s.sequencename = any ($1) or s.sequencename in (
+          select split_part(pg_get_serial_sequence(c.table_name, c.column_name), '.', 2) from information_schema.columns c
+           where c.table_schema = 'public' and c.table_name = any ($2) and c.is_identity = 'YES'))
+      order by s.sequencename`,
+    [named('sequence'), MOVED],
+  );
+  return rows;
+}
