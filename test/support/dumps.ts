@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
@@ -36,6 +36,7 @@ async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T
 /** `docket dump` into a file of this name; its path. */
 export async function dumped(url: string, name: string): Promise<string> {
   const file = join(folder, name);
+  rmSync(file, { force: true });
   const { code, stderr } = await docket(['dump', file], { DATABASE_URL: url });
   if (code !== 0) throw new Error(`docket dump: ${stderr}`);
   return file;
