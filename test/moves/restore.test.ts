@@ -111,7 +111,11 @@ test('S0.9 a backup of Temporal, or of PostgreSQL, that is older than the other 
   let api = await start('default');
   await useAllKinds(api, 'x');
   await api.put('/v1/topics/x-topic/schedules/daily', { cron: '0 4 * * *', body: 1 });
-  await addMany(api, 'own', [{ id: 'own-1' }, { id: 'own-2' }, { id: 'own-3', delaySeconds: 3_600 }]);
+  await addMany(api, 'own', [
+    { id: 'own-1', deadlineSeconds: 3_600 },
+    { id: 'own-2' },
+    { id: 'own-3', delaySeconds: 3_600 },
+  ]);
   await published(system.running, 60_000);
   const before = await acknowledged();
   await stop();
@@ -140,6 +144,7 @@ test('S0.9 a backup of Temporal, or of PostgreSQL, that is older than the other 
   // tokens of what never was
   for (const lost of [held, late]) expect((await decide(api, lost)).body.code).toBe('lease_lost');
   expect((await ticket(api, held.id)).state).toBe('waiting');
+  expect((await workflowOf(api, held.id)).status).toBe('running');
   const again = await claimOne(api, 'own', 'ben');
   expect((await decide(api, again)).status).toBe(200);
   await eventually(async () => (await workflowOf(api, again.id)).status === 'completed');
