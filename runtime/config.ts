@@ -64,6 +64,10 @@ const Environment = z.object({
   DELAY_QUEUE_OPEN: Switch.default('0').describe(
     '1 permits a DELAY_QUEUE_HOST other than loopback, without authentication',
   ),
+  METRICS_PORT: Port.optional().describe(
+    'port for /metrics alone, with those of the Temporal worker where there is one; off without it; 0 takes any free one',
+  ),
+  METRICS_HOST: z.string().default('127.0.0.1').describe('address on which /metrics listens on that port'),
   DOCKET_PUBLIC_URL: WebUrl.optional().describe(
     'URL at which others reach this API process (default: where it listens)',
   ),
@@ -192,6 +196,9 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** Of the HTTP API of the Go delay-queue; undefined: it is not spoken. */
     delayQueuePort: e.DELAY_QUEUE_PORT,
     delayQueueHost: e.DELAY_QUEUE_HOST,
+    /** Of /metrics alone; undefined: it has no port of its own. */
+    metricsPort: e.METRICS_PORT,
+    metricsHost: e.METRICS_HOST,
     /** Where other machines reach this one; undefined: where it listens. */
     publicUrl: e.DOCKET_PUBLIC_URL,
     dataDir: resolve(e.DOCKET_DATA),

@@ -6,6 +6,7 @@ import { Follower, type FollowerOptions } from './followers/follower.ts';
 import { Load } from './load.ts';
 import type { Log } from './log.ts';
 import { Maintenance } from './maintenance.ts';
+import { ProcessMetrics } from './metrics.ts';
 import { Notices } from './notices.ts';
 import { Bus, type Hint } from './notify.ts';
 import { Pacemaker } from './pacemaker.ts';
@@ -36,6 +37,7 @@ export interface Runtime {
   readonly feed: Feed;
   readonly schemas: Schemas;
   readonly maintenance: Maintenance;
+  readonly metrics: ProcessMetrics;
   /** Calls being worked on. Followers yield to them. */
   readonly load: Load;
   /** The log, or what is marked beside it, has something new. */
@@ -79,9 +81,10 @@ export function createRuntime(o: RuntimeOptions): Runtime {
   const follow = (urgent: boolean) => follower?.look(urgent);
   db.onCommit(publishing({ follow, waiters, load, bus, notices, feed, arm }));
   const maintenance = new Maintenance({ ...o, db, follower, bus });
+  const metrics = new ProcessMetrics({ waiters, follower });
   let slowPoll: NodeJS.Timeout | undefined;
   return {
-    ...{ db, client, node, log, load, follower, waiters, notices, feed, schemas, maintenance },
+    ...{ db, client, node, log, load, follower, waiters, notices, feed, schemas, maintenance, metrics },
     follow() {
       follow(true);
       bus.hint({ follow: 'now' });

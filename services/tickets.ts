@@ -6,7 +6,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 import type { Gone } from '../runtime/waiting.ts';
 import { share, sharePerGroup } from './batching.ts';
 import { invalid, Problem, sameContent } from './problems.ts';
-import { type Handed, type TicketEndings, ticketEndings } from './tickets-endings.ts';
+import { countHandOut, type Handed, type TicketEndings, ticketEndings } from './tickets-endings.ts';
 import { type Needs, type TicketLeases, ticketLeases } from './tickets-leases.ts';
 import { contentHash, newId, newToken } from './tokens.ts';
 
@@ -94,8 +94,13 @@ export function ticketService(runtime: Runtime, needs: Needs): TicketService {
         await queues.ensure('ticket', queue);
         return undefined;
       });
-      if (!handed) return { handed: [], ...(await reasonsFor(runtime, queue, reviewer, skills)) };
+      if (!handed) {
+        const found = await reasonsFor(runtime, queue, reviewer, skills);
+        if (!signal.aborted) runtime.metrics.empty('ticket', queue, firstReason(found.reasons));
+        return { handed: [], ...found };
+      }
       if (signal.aborted) await giveBack(runtime, handed);
+      else for (const { item, isNew } of handed) if (isNew) countHandOut(runtime, item);
       return { handed, reasons: null, retryAfterSeconds: 0 };
     },
     async explain(queue, person, skills, ticket) {
@@ -187,6 +192,10 @@ async function giveBack({ db }: Runtime, handed: Handed[]): Promise<void> {
     await db.move('release_item', { ...release, delaySeconds: 0, skip: false, undelivered: true });
   }
 }
+
+/** What is about the queue or all of the reviewer's work goes before what is about single tickets. */
+const REASONS = ['paused', 'maxHeld', 'skills', 'excluded', 'skipped', 'held', 'delayed'] as const;
+const firstReason = (reasons: Reasons) => REASONS.find((name) => reasons[name] > 0) ?? 'none';
 
 async function reasonsFor({ db }: Runtime, queue: string, person: string, skills: string[]) {
   const row = only(await db.run('claim_reasons', { kind: 'ticket', queue, person, skills }));

@@ -4,14 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  type InjectedSinks,
-  type NativeConnection,
-  Runtime as Sdk,
-  Worker,
-} from '@temporalio/worker';
+import { bundleWorkflowCode, type InjectedSinks, type NativeConnection, Worker } from '@temporalio/worker';
 import { deliveryActivities } from '../activities/deliveries.ts';
 import { DELIVERY_SLOTS } from '../activities/hosts.ts';
 import { itemActivities } from '../activities/items.ts';
@@ -21,7 +14,6 @@ import type { FollowerSinks } from '../contract/snapshot.ts';
 import type { PrivateHosts } from '../domain/private-hosts.ts';
 import { needFolder } from '../runtime/failures.ts';
 import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../runtime/followers/publisher.ts';
-import type { Log } from '../runtime/log.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { forwardToReview } from '../services/forwarding.ts';
 import type { Services } from '../services/services.ts';
@@ -134,20 +126,6 @@ async function runToEnd(worker: Worker): Promise<void> {
     await Promise.race([settled, sleep(POLL_MS, undefined, { ref: false })]);
   await Promise.race([run, sleep(POLL_MS, undefined, { ref: false })]);
   if (!over) throw new Error(`the worker of ${worker.options.taskQueue} has failed`);
-}
-
-let installed = false;
-
-/** The SDK's own log goes into ours, from warnings on. Once per process, before the first connection. */
-export function installRuntime(log: Log): void {
-  if (installed) return;
-  installed = true;
-  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
-    if (message.startsWith('No workflows registered')) return;
-    if (level === 'ERROR') log.error({ ...meta }, message);
-    else log.warn({ ...meta }, message);
-  });
-  Sdk.install({ logger, telemetryOptions: { logging: { filter: 'WARN', forward: {} } }, shutdownSignals: [] });
 }
 
 /** Compiled code has its bundle with it. */

@@ -12,7 +12,7 @@ const addAll = (queue: string, ids: string[], more: object = {}) =>
 const stateOf = async (id: string) => (await api.get(`/v1/tickets/${id}`)).body.state as string;
 const stats = async (queue: string): Promise<Json> => (await api.get(`/v1/queues/${queue}/stats`)).body;
 const parkedGauge = async () =>
-  Number(/^docket_parked_items\{.*\} (\d+)$/m.exec((await api.get('/metrics')).body)?.[1]);
+  Number(/^docket_parked_items (\d+)$/m.exec((await api.get('/metrics')).body)?.[1]);
 
 /** No update of this item succeeds until `heal` is called. */
 const poison = (id: string) =>
