@@ -1,17 +1,15 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { DELIVERED_KINDS } from '../contract/kinds.ts';
-import type { Kind } from '../contract/snapshot.ts';
-import type { RowOf } from '../db/pool.ts';
-import { transitionsOf } from '../domain/lifecycle.ts';
-import { MOST_NAMES, OTHERS } from '../runtime/metrics.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { FigureService } from '../services/figures.ts';
 import type { InvariantMonitor } from '../services/invariants.ts';
 import type { ReviewService } from '../services/reviews.ts';
 import type { Services } from '../services/services.ts';
+import { queueMetrics } from './queue-metrics.ts';
 
 export interface Metrics {
-  registry: Registry;
+  /** All of them in Prometheus' text format. */
+  text(): Promise<string>;
   calls: Histogram<'method' | 'route' | 'status'>;
   refused: Counter<'code'>;
 }
@@ -21,12 +19,14 @@ export function createMetrics({ metrics: { registry } }: Runtime, services: Serv
   const { figures, reviews, invariants } = services;
   const registers = [registry];
   addSystem(figures, registers);
-  addQueues(figures, registers);
   addDeliveries(figures, registers);
   addReviewGauge(reviews, registers);
   addInvariants(invariants, registers);
   return {
-    registry,
+    async text() {
+      const [ofQueues, others] = await Promise.all([queueMetrics(figures), registry.metrics()]);
+      return others + ofQueues;
+    },
     calls: new Histogram({
       name: 'docket_http_seconds',
       help: 'Duration of API calls, waiting included',
@@ -114,69 +114,6 @@ function addSystem(figures: FigureService, registers: Registry[]): void {
     shared(figures.oldestDelivery),
     Number,
   );
-}
-
-type QueueRow = RowOf<'queue_metrics'>;
-type Count = (typeof OPEN)[number] | (typeof ENDED)[number];
-
-const OPEN = ['delayed', 'ready', 'held', 'buried'] as const;
-const ENDED = ['settled', 'invalidated', 'expired', 'dead'] as const;
-const COUNTERS = ['added', ...ENDED, 'lapsed'] as const;
-/** So that no kind has lines for states that it does not know. */
-const statesOf = (kind: Kind, among: readonly Count[]) => {
-  const known = new Set<string>(transitionsOf(kind).map(({ to }) => to));
-  return among.filter((state) => known.has(state));
-};
-const isNothing = (row: QueueRow) => [...OPEN, ...COUNTERS].every((what) => row[what] === 0);
-
-/** Of queues, topics, courts and groups, which are the same for each API process: take the maximum over these. */
-function addQueues(figures: FigureService, registers: Registry[]): void {
-  const read = shared(() => figures.queues(MOST_NAMES));
-  // users without a group are others, too: no line where there are none
-  const rows = async () => ((await read()) ?? []).filter((row) => row.queue !== null || !isNothing(row));
-  const labelsOf = ({ kind, queue }: QueueRow) => ({ kind, queue: queue ?? OTHERS });
-  new Gauge({
-    name: 'docket_items',
-    help: `Open items by state, of the ${MOST_NAMES} queues, topics, courts and groups that were made first; the others of a kind together as ${OTHERS}, a minute old`,
-    labelNames: ['kind', 'queue', 'state'],
-    registers,
-    collect() {
-      return refill(this, rows(), (row) => {
-        for (const state of statesOf(row.kind, OPEN)) this.set({ ...labelsOf(row), state }, row[state]);
-      });
-    },
-  });
-  new Gauge({
-    name: 'docket_oldest_ready_seconds',
-    help: 'For how long the oldest item that could be handed out has waited; 0: there is none',
-    labelNames: ['kind', 'queue'],
-    registers,
-    collect() {
-      return refill(this, rows(), (row) => {
-        if (row.queue !== null) this.set(labelsOf(row), row.oldest_seconds ?? 0);
-      });
-    },
-  });
-  const counter = (name: string, help: string, of: 'added' | 'lapsed') =>
-    new Counter({
-      ...{ name, help, registers, labelNames: ['kind', 'queue'] },
-      collect() {
-        return refill(this, rows(), (row) => this.inc(labelsOf(row), row[of]));
-      },
-    });
-  counter('docket_added_total', 'Items added, or moved here from another queue', 'added');
-  counter('docket_lease_expiries_total', 'Leases that ran out', 'lapsed');
-  new Counter({
-    name: 'docket_ended_total',
-    help: 'Items that ended, by the state in which they did',
-    labelNames: ['kind', 'queue', 'outcome'],
-    registers,
-    collect() {
-      return refill(this, rows(), (row) => {
-        for (const outcome of statesOf(row.kind, ENDED)) this.inc({ ...labelsOf(row), outcome }, row[outcome]);
-      });
-    },
-  });
 }
 
 const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;

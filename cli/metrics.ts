@@ -9,8 +9,8 @@ import { freePort } from './servers/ports.ts';
 interface MetricsPort extends Pick<Listening, 'address' | 'port' | 'close'> {
   /** Where the Temporal SDK is to serve its own, which are shown here with ours. */
   readonly sdkPort: number;
-  /** Answers from now on with what the registry has. */
-  open(registry: Registry): void;
+  /** Answers from now on with this text. */
+  open(text: () => Promise<string>): void;
 }
 
 /** Where it listens, and the settings that say so; undefined: nowhere. */
@@ -28,12 +28,12 @@ export async function bindMetrics(config: Config): Promise<MetricsPort | null> {
   return {
     ...{ address, port, close },
     sdkPort: await freePort(),
-    open: (registry) => open((request) => answer(request, registry)),
+    open: (text) => open((request) => answer(request, text)),
   };
 }
 
-async function answer({ url }: Request, registry: Registry): Promise<Response> {
+async function answer({ url }: Request, text: () => Promise<string>): Promise<Response> {
   if (new URL(url).pathname !== '/metrics') return new Response('not found', { status: 404 });
-  const [own, sdk] = await Promise.all([registry.metrics(), sdkMetrics().catch(() => '')]);
+  const [own, sdk] = await Promise.all([text(), sdkMetrics().catch(() => '')]);
   return new Response(own + sdk, { headers: { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE } });
 }

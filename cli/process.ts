@@ -21,6 +21,7 @@ import { type Config, isLoopback } from '../runtime/config.ts';
 import { databaseFailure, type ListenAddress } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
 import { createRuntime, type Runtime } from '../runtime/runtime.ts';
+import { startTracing } from '../runtime/tracing.ts';
 import { createServices, type Services } from '../services/services.ts';
 import { installRuntime } from '../worker/sdk.ts';
 import { startWorker } from '../worker/worker.ts';
@@ -75,8 +76,11 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   const ports = role === 'worker' ? null : await reservePorts(config);
   const url = ports && `http://${ports.http.address}`;
   const reachable = ports && (config.publicUrl ?? url);
+  const endpoint = config.otlpEndpoint;
+  const tracing = endpoint ? await startTracing({ endpoint, role, node }) : undefined;
   const runtime = createRuntime({
     ...config,
+    tracing,
     databaseUrl: stores.databaseUrl,
     client,
     node,
@@ -96,7 +100,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
     reachStores(api);
     void openConsole(api.console, config, runtime.log, closing.signal);
   }
-  metrics?.open(runtime.metrics.registry);
+  metrics?.open(api?.metrics.text ?? (() => runtime.metrics.registry.metrics()));
   const worker = role === 'api' ? null : await workerOf(runtime, services, config, temporal);
   const { beanstalkd = null, lmstfy = null, delayQueue = null } = ports ?? {};
   const spoken = {
@@ -121,6 +125,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
       await services.stop();
       await runtime.stop();
       await connection.close();
+      await tracing?.stop().catch((error: Error) => log.warn({ err: error.message }, 'the last traces were not sent'));
       log.info({ node }, 'stopped');
     },
   };

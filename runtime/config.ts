@@ -142,6 +142,9 @@ const Environment = z.object({
   DOCKET_POOL: whole(4, 200)
     .default(20)
     .describe('database connections, per process; a fifth as many again are for lists'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: WebUrl.optional().describe(
+    "OpenTelemetry collector to which traces are sent, as http://collector:4318; off without it. The other OTEL_* variables of OpenTelemetry's libraries are read, too",
+  ),
   LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent')
     .default('warn')
     .describe('fatal, error, warn, info, debug or silent; JSON lines on standard error'),
@@ -235,6 +238,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** From which the console may show images, beside this server. */
     imageHosts: e.DOCKET_IMAGE_HOSTS,
     poolSize: e.DOCKET_POOL,
+    /** Where traces go; undefined: there are none. */
+    otlpEndpoint: e.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: e.LOG_LEVEL,
   };
 }

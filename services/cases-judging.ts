@@ -45,7 +45,7 @@ const VOTE_TRIES = 100;
 /** Few, because a shared statement locks the cases of all. */
 const MOST_TOGETHER = 32;
 
-export const judgingService = ({ db, metrics }: Runtime, courts: CourtService): JudgingService => {
+export const judgingService = ({ db, metrics, tracing }: Runtime, courts: CourtService): JudgingService => {
   const claimTogether = sharePerGroup((court) => claimsOf(db, court));
   const voteTogether = votes(db);
   return {
@@ -64,6 +64,7 @@ export const judgingService = ({ db, metrics }: Runtime, courts: CourtService): 
         return { item: null, reasons };
       }
       const { id, outcome, expires_at: expiresAt } = claimed;
+      tracing?.saw('case', id);
       const item = claimed.item ?? only(await db.run('get_cases', { ids: [id] }));
       // an answer that cannot be written to a closed connection is no hand-out
       if (outcome === 'held' && signal.aborted) await leave(db, { id, token, subject: null }, 'released');
@@ -73,6 +74,7 @@ export const judgingService = ({ db, metrics }: Runtime, courts: CourtService): 
     async vote(hold, option, comment) {
       for (let tries = 0; tries < VOTE_TRIES; tries++) {
         const cast = await voteTogether({ ...hold, option, comment });
+        tracing?.saw('case', hold.id);
         if (cast instanceof Problem) throw cast;
         const { outcome, counted, item } = cast;
         if (outcome === 'counted' || outcome === 'late' || outcome === 'repeated') return { counted, item };

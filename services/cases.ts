@@ -70,7 +70,10 @@ export function caseService(runtime: Runtime, needs: Needs): CaseService {
       const content = { parties, body, deadlineSeconds, callback };
       const hash = contentHash({ court: court.name, ...content });
       const item = await addTogether({ id, court, ...content, gold: null, hash, actor });
-      if (item) return { item, created: true };
+      if (item) {
+        runtime.tracing?.saw('case', id);
+        return { item, created: true };
+      }
       const [existing] = await db.run('get_items', { kind: 'case', ids: [id] });
       return { item: sameContent(existing, 'case', id, hash), created: false };
     },

@@ -47,10 +47,13 @@ export interface DispatchService {
   log(filter: DispatchLogFilter, limit: number): Promise<DispatchLogRow[]>;
 }
 
-export function dispatchService({ db, waiters, metrics }: Runtime): DispatchService {
+export function dispatchService({ db, waiters, metrics, tracing }: Runtime): DispatchService {
   const counted = (found: Found): Found => {
-    if (found.outcome === 'dispatched') metrics.handedOut('task', found.queue);
-    if (found.outcome !== 'none') return found;
+    if (found.outcome !== 'none') {
+      tracing?.saw('task', found.id);
+      if (found.outcome === 'dispatched') metrics.handedOut('task', found.queue);
+      return found;
+    }
     const { queues, reasons } = found.given;
     const reason = REASONS.find((name) => (reasons?.[name] ?? 0) > 0) ?? 'none';
     for (const queue of queues) metrics.empty('task', queue, reason);
@@ -102,6 +105,7 @@ export function dispatchService({ db, waiters, metrics }: Runtime): DispatchServ
     async complete(uid, logId, result) {
       const completion = { person: personOfUid(uid), token: logId, result, hash: contentHash(result) };
       const done = await completeTogether(completion);
+      if (done.outcome === 'completed') tracing?.saw('task', done.id);
       if (done.outcome === 'completed' || done.outcome === 'repeated') return done.completed_at;
       throw rejection(done);
     },

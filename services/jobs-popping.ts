@@ -43,9 +43,12 @@ export interface JobsPopping {
   giveBack(reservations: Reservation[]): Promise<void>;
 }
 
-export function popping({ db, waiters, metrics }: Runtime, queues: QueueService): JobsPopping {
+export function popping({ db, waiters, metrics, tracing }: Runtime, queues: QueueService): JobsPopping {
   const count = <T extends Popped>(jobs: T[]) => {
-    for (const job of jobs) metrics.handedOut('job', job.queue, waitedSeconds(job));
+    for (const job of jobs) {
+      metrics.handedOut('job', job.queue, waitedSeconds(job));
+      tracing?.saw('job', job.id);
+    }
     return jobs;
   };
   const popTogether = sharedPops(db);

@@ -115,8 +115,10 @@ export function ticketEndings(runtime: Runtime, needs: Needs): TicketEndings {
 }
 
 /** A ticket that was not handed out before is on its way to its reviewer. */
-export const countHandOut = ({ metrics }: Runtime, item: ShownTicket) =>
+export function countHandOut({ metrics, tracing }: Runtime, item: ShownTicket): void {
   metrics.handedOut('ticket', item.queue, waitedSeconds(item));
+  tracing?.saw('ticket', item.id);
+}
 
 async function decide(
   runtime: Runtime,

@@ -18,6 +18,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { forwardToReview } from '../services/forwarding.ts';
 import type { Services } from '../services/services.ts';
 import { Pusher } from './pusher.ts';
+import { publishing, working } from './tracing.ts';
 
 export interface WorkerOptions {
   runtime: Runtime;
@@ -54,12 +55,15 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   });
   const reviews = reviewActivities({ ...deliveries, reviews: services.reviews });
   const bundle = await workflowBundle(o.cacheDir);
+  const { tracing } = runtime;
+  const interceptors = tracing ? { activity: [working(tracing)] } : {};
   const workflowWorkers = await Promise.all(
     [TASK_QUEUE, URGENT_TASK_QUEUE].map((taskQueue) =>
       Worker.create({
         connection,
         namespace,
         taskQueue,
+        interceptors,
         workflowBundle: bundle,
         activities: {
           ...{ ...items, ...scheduleActivities(services.schedules), giveUpDelivery: deliveries.giveUpDelivery },
@@ -78,6 +82,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     connection,
     namespace,
     taskQueue: DELIVERY_TASK_QUEUE,
+    interceptors,
     activities: {
       deliver: deliveries.deliver,
       deliverOutcome: deliveries.deliverOutcome,
@@ -94,7 +99,8 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   const running = workers.map((w) => runToEnd(w));
   // one that has published over the connection of a worker that died
   await runtime.follower?.stop();
-  runtime.follower?.start(new Client({ connection, namespace }));
+  const workflow = tracing ? [publishing(tracing)] : [];
+  runtime.follower?.start(new Client({ connection, namespace, interceptors: { workflow } }));
   const done = Promise.all(running).then(() => {});
   // a worker that dies unobserved must not be an unhandled rejection
   done.catch(() => {});

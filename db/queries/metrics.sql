@@ -10,10 +10,10 @@
 -- (With the collation of the index of the tally, which queues' names do not have.)
 with named as materialized (
   select * from (
-    select k.kind, q.name as queue, q.created_at from unnest(array['ticket', 'job', 'case']) as k (kind)
-     cross join lateral (select name, created_at from queue q where q.kind = k.kind and is_there(q) order by q.seq limit :limit) q
+    select k.kind, q.name as queue, q.seq, q.created_at from unnest(array['ticket', 'job', 'case']) as k (kind)
+     cross join lateral (select name, seq, created_at from queue q where q.kind = k.kind and is_there(q) order by q.seq limit :limit) q
     union all
-    select 'task', 'gid_' || g.id, g.created_at from (select id, created_at from task_group order by seq limit :limit) g) n
+    select 'task', 'gid_' || g.id, g.seq, g.created_at from (select id, seq, created_at from task_group order by seq limit :limit) g) n
    order by n.created_at limit :limit
 ), counters as materialized (
   select n.kind, n.queue, s.* from (
@@ -29,7 +29,8 @@ with named as materialized (
 ), others as materialized (
   select k.kind from unnest(array['ticket', 'job', 'case', 'task']) as k (kind)
    where k.kind = 'task' or exists (
-     select from queue q where q.kind = k.kind and is_there(q) and (q.kind, q.name) not in (select kind, queue from named))
+     select from queue q
+      where q.kind = k.kind and is_there(q) and q.seq > coalesce((select max(n.seq) from named n where n.kind = k.kind), 0))
 )
 select n.kind, n.queue, c.delayed, c.ready, c.held, c.buried, s.added, s.settled, s.invalidated, s.expired, s.dead, s.lapsed,
        (select extract(epoch from clock_timestamp() - min(i.first_available_at))::double precision
@@ -37,8 +38,9 @@ select n.kind, n.queue, c.delayed, c.ready, c.held, c.buried, s.added, s.settled
   from named n cross join lateral counts_of(n.kind, n.queue) c join counters s on s.kind = n.kind and s.queue = n.queue
 union all
 select o.kind, null, greatest(t.delayed - l.delayed, 0), greatest(t.ready - l.ready, 0), greatest(t.held - l.held, 0),
-       greatest(t.buried - l.buried, 0), s.added - l.added, s.settled - l.settled, s.invalidated - l.invalidated,
-       s.expired - l.expired, s.dead - l.dead, s.lapsed - l.lapsed, null
+       greatest(t.buried - l.buried, 0), greatest(s.added - l.added, 0), greatest(s.settled - l.settled, 0),
+       greatest(s.invalidated - l.invalidated, 0), greatest(s.expired - l.expired, 0), greatest(s.dead - l.dead, 0),
+       greatest(s.lapsed - l.lapsed, 0), null
   from others o join counters s on s.kind = o.kind and s.queue = ''
  cross join lateral (
    select coalesce(sum(m.delayed), 0)::bigint as delayed, coalesce(sum(m.ready), 0)::bigint as ready,

@@ -99,6 +99,7 @@ test('settings that .env leaves out have their defaults, and .env.example names 
     LMSTFY_PORT,
     DELAY_QUEUE_PORT,
     METRICS_PORT,
+    OTEL_EXPORTER_OTLP_ENDPOINT,
     DOCKET_PUBLIC_URL,
     ...defaults
   } = example;
