@@ -55,8 +55,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   });
   const reviews = reviewActivities({ ...deliveries, reviews: services.reviews });
   const bundle = await workflowBundle(o.cacheDir);
-  const { tracing } = runtime;
-  const interceptors = tracing ? { activity: [working(tracing)] } : {};
+  const interceptors = runtime.tracing ? { activity: [working(runtime.tracing)] } : {};
   const workflowWorkers = await Promise.all(
     [TASK_QUEUE, URGENT_TASK_QUEUE].map((taskQueue) =>
       Worker.create({
@@ -97,10 +96,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   pusher.start();
   const workers = [...workflowWorkers, outside];
   const running = workers.map((w) => runToEnd(w));
-  // one that has published over the connection of a worker that died
-  await runtime.follower?.stop();
-  const workflow = tracing ? [publishing(tracing)] : [];
-  runtime.follower?.start(new Client({ connection, namespace, interceptors: { workflow } }));
+  await publishOver(o);
   const done = Promise.all(running).then(() => {});
   // a worker that dies unobserved must not be an unhandled rejection
   done.catch(() => {});
@@ -113,6 +109,13 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
       await Promise.allSettled(running);
     },
   };
+}
+
+async function publishOver({ runtime: { follower, tracing }, connection, namespace }: WorkerOptions): Promise<void> {
+  // one that has published over the connection of a worker that died
+  await follower?.stop();
+  const workflow = tracing ? [publishing(tracing)] : [];
+  follower?.start(new Client({ connection, namespace, interceptors: { workflow } }));
 }
 
 function sinksOf({ follower }: Runtime): InjectedSinks<FollowerSinks> {
