@@ -82,17 +82,20 @@ kept as (
 due as (
   insert into sample_due (kind, queue) select distinct kind, queue from gone where kind in ('ticket', 'job', 'case', 'task')
   on conflict (kind, queue) do nothing),
+-- the same lines together first: there are thousands, of few sorts
+sorts as materialized (
+  select kind, queue, what, was, recent, at is null as timeless, n > 0 as more, sum(n) as n from gone group by 1, 2, 3, 4, 5, 6, 7),
 counted as (
-  select 'counted/' || gone.kind as kind, gone.queue, part.what, sum(part.n) as n
-    from gone cross join lateral (values
+  select 'counted/' || sorts.kind as kind, sorts.queue, part.what, sum(part.n) as n
+    from sorts cross join lateral (values
       -- a line that stays for its second, which has a time, is not one that came in
-      (was is null and at is null and n > 0 and what in ('delayed', 'ready', 'held', 'buried'), 'added', n),
+      (was is null and timeless and more and what in ('delayed', 'ready', 'held', 'buried'), 'added', n),
       (was is not null and what in ('settled', 'invalidated', 'expired', 'dead'), what, n),
       (what = 'lease_expired', 'lapsed', n)) as part (counts, what, n)
-   where part.counts and kind in ('ticket', 'job', 'case', 'task') group by gone.kind, gone.queue, part.what)
+   where part.counts and kind in ('ticket', 'job', 'case', 'task') group by sorts.kind, sorts.queue, part.what)
 insert into tally_sum as s (kind, queue, what, n)
 select kind, queue, part.what, sum(part.n)
-  from gone cross join lateral (values
+  from sorts cross join lateral (values
     (recent is not true, what, n), (was is not null, was, -n),
     (what = 'held' and recent = false, 'granted', n)) as part (counts, what, n)
  where part.counts group by kind, queue, part.what having sum(part.n) <> 0
