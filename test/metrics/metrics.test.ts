@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { addCase, claim as claimCase, court, jurors } from '../support/cases.ts';
 import { claimOne, eventually, type Json } from '../support/client.ts';
 import { useAllKinds } from '../support/doctor.ts';
@@ -141,6 +141,18 @@ test('S0.10 pending deliveries by host, with the oldest', async () => {
   await eventually(async () => metric(await scrape(), 'docket_delivery_host_pending', { host }) === 1);
   await sql(`update delivery set created_at = created_at - interval '1 hour' where item_id = 'cb-1'`);
   expect(metric(await scrape(), 'docket_delivery_host_oldest_seconds', { host })).toBeGreaterThan(3_500);
+});
+
+test('S0.3 without PostgreSQL what the process sees itself is shown, and that PostgreSQL is away', async () => {
+  const away = vi.spyOn(running.runtime.db.lists.pool, 'query').mockRejectedValue(new Error('away') as never);
+  const lines = await scrape();
+  away.mockRestore();
+  expect(metric(lines, 'docket_postgres_up')).toBe(0);
+  expect(metric(lines, 'docket_handed_out_total', { kind: 'ticket', queue: 'line' })).toBe(3);
+  const names = new Set(lines.map(({ name }) => name));
+  for (const name of ['docket_items', 'docket_added_total', 'docket_deliveries', 'docket_parked_items'])
+    expect(names.has(name), name).toBe(false);
+  expect(metric(await scrape(), 'docket_postgres_up')).toBe(1);
 });
 
 test('a port of its own has the metrics of the SDK beside ours, and nothing else', async () => {
