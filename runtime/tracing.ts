@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attributes, Span, SpanOptions, Tracer } from '@opentelemetry/api';
 import type { Driven } from '../contract/snapshot.ts';
 
@@ -12,7 +13,7 @@ export interface Tracing {
   saw(kind: Driven, id: string): void;
   /** Does work for an item, named by the id of its workflow, in a span of the item's trace. */
   item<T>(workflowId: string, name: string, attributes: Attributes, work: () => Promise<T>): Promise<T>;
-  /** Sends what is left. */
+  /** Sends what is left, unless the collector is away. */
   stop(): Promise<void>;
 }
 
@@ -31,6 +32,8 @@ interface Call {
 
 /** A call that adds a thousand items leaves a span in the traces of so many. */
 const MOST_SEEN = 20;
+/** A collector that does not answer holds up no end of a process. */
+const STOP_MS = 3_000;
 /** OpenTelemetry's numbers: kinds of spans, and the status of one that failed. */
 const KIND = { server: 1, producer: 3, consumer: 4 } as const;
 const ERROR = { code: 2 } as const;
@@ -80,7 +83,7 @@ export async function startTracing({ endpoint, role, node }: TracingOptions): Pr
       const span = ids.in(workflowId, tracer, name, { kind, attributes: { 'docket.item': workflowId, ...attributes } });
       return ending(span, work);
     },
-    stop: () => provider.shutdown(),
+    stop: () => Promise.race([provider.shutdown(), sleep(STOP_MS, undefined, { ref: false })]),
   };
 }
 
