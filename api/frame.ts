@@ -41,18 +41,23 @@ const REQUEST_ID = /^[\w.-]{1,100}$/;
 export async function framing(api: Api, guard: Guard) {
   // with the names whose values differ: to add a name to a copy takes V8 ten times as long as to copy all of them
   const always: Record<string, string> = { ...(await securityHeaders()), 'cache-control': 'no-store', ...PER_ANSWER };
-  return (route: Route) => async (c: ApiContext) => {
-    const start = performance.now();
-    const given = c.env.incoming.headers['x-request-id'];
-    const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
-    const headers = { ...always };
-    headers['x-request-id'] = requestId;
-    const answer = await answerOf(api, guard, c, route, headers);
-    const ms = performance.now() - start;
-    const [method, { path }, { status }] = [c.req.method, route, answer];
-    api.metrics.calls.observe({ method, route: path, status }, ms / 1000);
-    api.runtime.log.info({ requestId, method, route: path, status, ms: Math.round(ms * 10) / 10 }, 'request');
-    return answer;
+  const { tracing } = api.runtime;
+  return (route: Route) => {
+    const handle = async (c: ApiContext) => {
+      const start = performance.now();
+      const given = c.env.incoming.headers['x-request-id'];
+      const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+      const headers = { ...always };
+      headers['x-request-id'] = requestId;
+      const answer = await answerOf(api, guard, c, route, headers);
+      const ms = performance.now() - start;
+      const [method, { path }, { status }] = [c.req.method, route, answer];
+      api.metrics.calls.observe({ method, route: path, status }, ms / 1000);
+      api.runtime.log.info({ requestId, method, route: path, status, ms: Math.round(ms * 10) / 10 }, 'request');
+      return answer;
+    };
+    if (!tracing) return handle;
+    return (c: ApiContext) => tracing.call(`${c.req.method} ${route.path}`, c.env.incoming.headers, () => handle(c));
   };
 }
 

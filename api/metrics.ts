@@ -1,35 +1,32 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { DELIVERED_KINDS } from '../contract/kinds.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { FigureService } from '../services/figures.ts';
 import type { InvariantMonitor } from '../services/invariants.ts';
 import type { ReviewService } from '../services/reviews.ts';
 import type { Services } from '../services/services.ts';
+import { queueMetrics } from './queue-metrics.ts';
 
 export interface Metrics {
-  registry: Registry;
+  /** All of them in Prometheus' text format. */
+  text(): Promise<string>;
   calls: Histogram<'method' | 'route' | 'status'>;
-  /** Counts what was newly handed out. */
-  handedOut(queue: string, items: number): void;
   refused: Counter<'code'>;
 }
 
-/** Queues with a line of their own: their names are the callers', and each line costs memory and a place in every scrape. */
-const MOST_QUEUES = 1_000;
-/** No queue can be called that. */
-const OTHERS = '(others)';
-
-/** What `GET /metrics` shows, in Prometheus' words. */
-export function createMetrics(runtime: Runtime, { figures, reviews, invariants }: Services): Metrics {
-  const registry = new Registry();
-  registry.setDefaultLabels({ node: runtime.node });
-  collectDefaultMetrics({ register: registry });
+/** What `GET /metrics` of an API process shows: what it sees itself, and the whole system, read when it is scraped. */
+export function createMetrics({ metrics: { registry } }: Runtime, services: Services): Metrics {
+  const { figures, reviews, invariants } = services;
   const registers = [registry];
-  addGauges(runtime, figures, registers);
+  addSystem(figures, registers);
   addDeliveries(figures, registers);
   addReviewGauge(reviews, registers);
   addInvariants(invariants, registers);
   return {
-    registry,
+    async text() {
+      const [ofQueues, others] = await Promise.all([queueMetrics(figures), registry.metrics()]);
+      return others + ofQueues;
+    },
     calls: new Histogram({
       name: 'docket_http_seconds',
       help: 'Duration of API calls, waiting included',
@@ -37,14 +34,6 @@ export function createMetrics(runtime: Runtime, { figures, reviews, invariants }
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60],
       registers,
     }),
-    handedOut: countPerQueue(
-      new Counter({
-        name: 'docket_handed_out_total',
-        help: `Items newly handed out by this process; beyond ${MOST_QUEUES} queues the others together as ${OTHERS}`,
-        labelNames: ['queue'],
-        registers,
-      }),
-    ),
     refused: new Counter({
       name: 'docket_refused_total',
       help: 'Problems answered, by code',
@@ -54,23 +43,145 @@ export function createMetrics(runtime: Runtime, { figures, reviews, invariants }
   };
 }
 
-function countPerQueue(counter: Counter<'queue'>): Metrics['handedOut'] {
-  const known = new Set<string>();
-  return (queue, items) => {
-    if (known.size < MOST_QUEUES) known.add(queue);
-    counter.inc({ queue: known.has(queue) ? queue : OTHERS }, items);
+/**
+ * A scrape collects all metrics at once: those that show parts of one reading share it. Without PostgreSQL they show nothing, so
+ * that what the process sees itself can still be scraped.
+ */
+function shared<T>(read: () => Promise<T>): () => Promise<T | undefined> {
+  let reading: Promise<T | undefined> | undefined;
+  return () => {
+    reading ??= read()
+      .catch(() => undefined)
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
   };
 }
 
+/** Replaces a metric's lines by those of what was read, all at once: two scrapes may come together. */
+async function refill<T>(
+  metric: { reset(): void },
+  read: Promise<T[] | undefined>,
+  add: (one: T) => void,
+): Promise<void> {
+  const found = await read;
+  metric.reset();
+  for (const one of found ?? []) add(one);
+}
+
+function addSystem(figures: FigureService, registers: Registry[]): void {
+  const gauge = <T>(name: string, help: string, read: () => Promise<T | undefined>, toNumber: (found: T) => number) =>
+    new Gauge({
+      ...{ name, help, registers },
+      async collect() {
+        const found = await read();
+        if (found === undefined) this.remove();
+        else this.set(toNumber(found));
+      },
+    });
+  const unpublished = shared(figures.unpublished);
+  const parked = shared(figures.parked);
+  gauge(
+    'docket_postgres_up',
+    '1: this process can read from PostgreSQL; 0: what is of the whole system is left out',
+    async () => ((await parked()) === undefined ? 0 : 1),
+    (up) => up,
+  );
+  gauge('docket_followed', '1: a worker publishes to the workflows', shared(figures.isFollowed), Number);
+  gauge(
+    'docket_unpublished_rows',
+    'Lines of the log behind the slowest lane of publishing; estimated from 10,000 on',
+    unpublished,
+    ({ waiting }) => waiting,
+  );
+  gauge(
+    'docket_unpublished_oldest_seconds',
+    'Age of the oldest of them',
+    unpublished,
+    ({ oldest_seconds }) => oldest_seconds,
+  );
+  gauge(
+    'docket_resync_rows',
+    'Schedules and repeated deliveries that Temporal may have otherwise than their rows say',
+    shared(figures.resync),
+    Number,
+  );
+  gauge('docket_parked_items', 'Items whose due transition fails; must be 0', parked, Number);
+  gauge(
+    'docket_delivery_oldest_pending_seconds',
+    'Age of the oldest delivery that is pending',
+    shared(figures.oldestDelivery),
+    Number,
+  );
+}
+
+const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
+
+/** Of the whole system, not of this process: workers make the attempts. */
+function addDeliveries(figures: FigureService, registers: Registry[]): void {
+  const read = shared(figures.deliveries);
+  /** Also where there are none yet: what appears with the first failure is not seen to grow by it. */
+  const counts = async (prefix: string) => {
+    const found = await read();
+    const numberOf = (kind: string, what: string) =>
+      found?.find((row) => row.kind === kind && row.what === what)?.n ?? 0;
+    const kinds = found ? DELIVERED_KINDS : [];
+    return kinds.flatMap((kind) =>
+      DELIVERY_STATES.map((state) => ({ kind, state, n: numberOf(kind, prefix + state) })),
+    );
+  };
+  const hosts = shared(figures.pendingHosts);
+  new Gauge({
+    name: 'docket_deliveries',
+    help: 'Deliveries of all processes by kind and state: pending, failed, delivered',
+    labelNames: ['kind', 'state'],
+    registers,
+    collect() {
+      return refill(this, counts(''), ({ kind, state, n }) => this.set({ kind, state }, n));
+    },
+  });
+  new Counter({
+    name: 'docket_delivery_attempts_total',
+    help: 'Attempts of all processes by kind and the state in which they left the delivery',
+    labelNames: ['kind', 'outcome'],
+    registers,
+    collect() {
+      return refill(this, counts('attempt_'), ({ kind, state, n }) => this.inc({ kind, outcome: state }, n));
+    },
+  });
+  new Gauge({
+    name: 'docket_delivery_host_pending',
+    help: 'Pending deliveries by host, of the 5,000 oldest of each kind; the 50 hosts with the most of them',
+    labelNames: ['host'],
+    registers,
+    collect() {
+      return refill(this, hosts(), ({ host, n }) => this.set({ host }, n));
+    },
+  });
+  new Gauge({
+    name: 'docket_delivery_host_oldest_seconds',
+    help: 'Age of the oldest pending delivery to each of these hosts',
+    labelNames: ['host'],
+    registers,
+    collect() {
+      return refill(this, hosts(), ({ host, oldest_seconds }) => this.set({ host }, oldest_seconds));
+    },
+  });
+}
+
 function addReviewGauge(reviews: ReviewService, registers: Registry[]): void {
+  const counts = shared(async () => {
+    const { day: _, ...byOutcome } = await reviews.counts(null);
+    return Object.entries(byOutcome);
+  });
   new Gauge({
     name: 'docket_review_log_lines_today',
     help: "Lines of all reviews' logs of this day (UTC), by outcome: callbacks, and edits by authors",
     labelNames: ['outcome'],
     registers,
-    async collect() {
-      const { day, ...counts } = await reviews.counts(null);
-      for (const [outcome, n] of Object.entries(counts)) this.set({ outcome }, n);
+    collect() {
+      return refill(this, counts(), ([outcome, n]) => this.set({ outcome }, n));
     },
   });
 }
@@ -84,80 +195,6 @@ function addInvariants({ violations }: InvariantMonitor, registers: Registry[]):
     collect() {
       this.reset();
       for (const [check, n] of violations) this.set({ check }, n);
-    },
-  });
-}
-
-/** Of this process, and of the whole system, which is read when it is asked for. */
-function addGauges({ follower, waiters }: Runtime, figures: FigureService, registers: Registry[]): void {
-  const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
-    new Gauge({
-      ...{ name, help, registers },
-      async collect() {
-        this.set(await read());
-      },
-    });
-  if (follower) {
-    gauge(
-      'docket_publishing_items',
-      'Items that this process is to publish to their workflows',
-      () => follower.pending,
-    );
-    gauge('docket_not_started_items', 'Items that were over for too long to get a workflow', () => follower.skipped);
-    gauge('docket_temporal_down', '1 while this process cannot publish to Temporal', () => (follower.down ? 1 : 0));
-  }
-  // one reading for both of its figures: a scrape collects all gauges at once
-  let reading: ReturnType<FigureService['unpublished']> | undefined;
-  const unpublished = () => {
-    reading ??= figures.unpublished().finally(() => {
-      reading = undefined;
-    });
-    return reading;
-  };
-  gauge('docket_waiting_callers', 'Long polls', () => waiters.size);
-  gauge(
-    'docket_unpublished_rows',
-    'Lines of the log behind the slowest lane of publishing; estimated from 10,000 on',
-    async () => (await unpublished()).waiting,
-  );
-  gauge(
-    'docket_unpublished_oldest_seconds',
-    'Age of the oldest of them',
-    async () => (await unpublished()).oldest_seconds,
-  );
-  gauge(
-    'docket_resync_rows',
-    'Schedules and repeated deliveries that Temporal may have otherwise than their rows say',
-    figures.resync,
-  );
-  gauge('docket_parked_items', 'Items whose due transition fails; must be 0', figures.parked);
-  gauge('docket_delivery_oldest_pending_seconds', 'Age of the oldest delivery that is pending', figures.oldestDelivery);
-}
-
-const ATTEMPT = 'attempt_';
-
-/** Of the whole system, not of this process: workers that make attempts may have no `/metrics` of their own. */
-function addDeliveries(figures: FigureService, registers: Registry[]): void {
-  new Gauge({
-    name: 'docket_deliveries',
-    help: 'Deliveries of all processes by kind and state: pending, failed, delivered',
-    labelNames: ['kind', 'state'],
-    registers,
-    async collect() {
-      this.reset();
-      for (const { kind, what, n } of await figures.deliveries())
-        if (!what.startsWith(ATTEMPT)) this.set({ kind, state: what }, n);
-    },
-  });
-  new Counter({
-    name: 'docket_delivery_attempts_total',
-    help: 'Attempts of all processes by kind and the state in which they left the delivery',
-    labelNames: ['kind', 'outcome'],
-    registers,
-    async collect() {
-      this.reset();
-      for (const { kind, what, n } of await figures.deliveries())
-        if (what.startsWith(ATTEMPT)) this.inc({ kind, outcome: what.slice(ATTEMPT.length) }, n);
     },
   });
 }

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, TransportError } from '@temporalio/worker';
 import { destination, pino } from 'pino';
+import { collectDefaultMetrics } from 'prom-client';
 import type { Api } from '../api/api.ts';
 import { createApp } from '../api/app.ts';
 import { Attempts } from '../api/attempts.ts';
@@ -20,8 +21,11 @@ import { type Config, isLoopback } from '../runtime/config.ts';
 import { databaseFailure, type ListenAddress } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
 import { createRuntime, type Runtime } from '../runtime/runtime.ts';
+import { startTracing } from '../runtime/tracing.ts';
 import { createServices, type Services } from '../services/services.ts';
-import { installRuntime, startWorker } from '../worker/worker.ts';
+import { installRuntime } from '../worker/sdk.ts';
+import { startWorker } from '../worker/worker.ts';
+import { bindMetrics, metricsAddress } from './metrics.ts';
 import { findSite } from './servers/site.ts';
 import { keepRunning } from './servers/supervisor.ts';
 import { temporalFailure, temporalOptions } from './temporal.ts';
@@ -41,6 +45,8 @@ export interface RunningProcess {
   lmstfy: Pick<Listening, 'address' | 'port'> | null;
   /** Where the API of the Go delay-queue is spoken; null where it isn't. */
   delayQueue: Pick<Listening, 'address' | 'port'> | null;
+  /** Where /metrics has a port of its own; null where it has none. */
+  metrics: Pick<Listening, 'address' | 'port'> | null;
   runtime: Runtime;
   services: Services;
   stop(): Promise<void>;
@@ -56,7 +62,8 @@ const RECONNECT = { 'grpc.max_reconnect_backoff_ms': 5_000 };
 /** Runs the API, the worker, or both, on stores that are there already. */
 export async function startProcess(role: Role, config: Config, stores: Stores): Promise<RunningProcess> {
   const log = pino({ level: config.logLevel, base: { role } }, destination({ dest: 2, sync: false, ...LOG }));
-  if (role !== 'api') installRuntime(log);
+  const metrics = await bindMetrics(config);
+  if (role !== 'api') installRuntime(log, metrics?.sdkPort);
   const temporal = temporalOptions(config, stores.temporalAddress);
   // no retries below ours: they would go on after the connection is closed
   const connection = Connection.lazy({ ...temporal.connection, interceptors: [], channelArgs: RECONNECT });
@@ -69,8 +76,11 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   const ports = role === 'worker' ? null : await reservePorts(config);
   const url = ports && `http://${ports.http.address}`;
   const reachable = ports && (config.publicUrl ?? url);
+  const endpoint = config.otlpEndpoint;
+  const tracing = endpoint ? await startTracing({ endpoint, role, node }) : undefined;
   const runtime = createRuntime({
     ...config,
+    tracing,
     databaseUrl: stores.databaseUrl,
     client,
     node,
@@ -78,6 +88,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
     role,
     log,
   });
+  collectDefaultMetrics({ register: runtime.metrics.registry });
   const services = createServices(runtime, config);
   await runtime.start().catch((error: unknown) => {
     throw databaseFailure(error, { url: stores.databaseUrl, setting: 'DATABASE_URL' });
@@ -89,13 +100,17 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
     reachStores(api);
     void openConsole(api.console, config, runtime.log, closing.signal);
   }
+  metrics?.open(api?.metrics.text ?? (() => runtime.metrics.registry.metrics()));
   const worker = role === 'api' ? null : await workerOf(runtime, services, config, temporal);
   const { beanstalkd = null, lmstfy = null, delayQueue = null } = ports ?? {};
-  const spoken = { beanstalkd: beanstalkd?.address, lmstfy: lmstfy?.address, delayQueue: delayQueue?.address };
+  const spoken = {
+    ...{ beanstalkd: beanstalkd?.address, lmstfy: lmstfy?.address, delayQueue: delayQueue?.address },
+    metrics: metrics?.address,
+  };
   log.info({ node, url, ...spoken }, 'started');
   return {
     url,
-    ...{ beanstalkd, lmstfy, delayQueue },
+    ...{ beanstalkd, lmstfy, delayQueue, metrics },
     runtime,
     services,
     async stop() {
@@ -106,9 +121,11 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
       for (const stream of [...openStreams]) stream.close();
       await Promise.all([ports?.http.close(), lmstfy?.close(), delayQueue?.close()]);
       await worker?.stop();
+      await metrics?.close();
       await services.stop();
       await runtime.stop();
       await connection.close();
+      await tracing?.stop().catch((error: Error) => log.warn({ err: error.message }, 'the last traces were not sent'));
       log.info({ node }, 'stopped');
     },
   };
@@ -203,6 +220,7 @@ export function listenAddresses(config: Config) {
     beanstalkd: at('BEANSTALKD', config.beanstalkdHost, config.beanstalkdPort),
     lmstfy: at('LMSTFY', config.lmstfyHost, config.lmstfyPort),
     delayQueue: at('DELAY_QUEUE', config.delayQueueHost, config.delayQueuePort),
+    metrics: metricsAddress(config),
   };
 }
 

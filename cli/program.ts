@@ -29,7 +29,14 @@ const WORKER: Setting[] = [
 ];
 const BOTH: Setting[] = [
   ...(['DOCKET_ALLOW_PRIVATE_CALLBACKS', 'DOCKET_PACEMAKER', 'DOCKET_RETENTION_DAYS'] as const),
-  ...(['DOCKET_CACHE', 'DOCKET_POOL', 'LOG_LEVEL'] as const),
+  ...([
+    'METRICS_PORT',
+    'METRICS_HOST',
+    'DOCKET_CACHE',
+    'DOCKET_POOL',
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'LOG_LEVEL',
+  ] as const),
 ];
 const SERVERS = 'DATABASE_URL=postgres://docket:secret@db/docket TEMPORAL_ADDRESS=temporal:7233';
 /** A database of one's own, or that of a `docket start` on this machine. */

@@ -91,7 +91,10 @@ export type Change = { kind: Driven } & Pick<
 
 /** A job as it is handed out. */
 export type Popped = Change &
-  Pick<Item, 'seq' | 'body' | 'lease_id' | 'expires_at' | 'attempts' | 'lease_seconds' | 'settled_token'>;
+  Pick<
+    Item,
+    'seq' | 'body' | 'available_at' | 'lease_id' | 'expires_at' | 'attempts' | 'lease_seconds' | 'settled_token'
+  >;
 
 /** A ticket as answers show it, and what is published of it. */
 export type ShownTicket = Change &

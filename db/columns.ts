@@ -96,6 +96,7 @@ export interface Columns {
   'open_cases.tally': Record<string, number>;
   'pop_jobs.*': Popped;
   'push_topics.push': PushTarget;
+  'queue_metrics.kind': Kind;
   'queue_stats.counts': Record<string, number>;
   'receive_callbacks.problem': 'no_review' | 'no_target' | 'too_far' | 'busy';
   'receive_callbacks.*': { received_at: Date };

@@ -64,6 +64,10 @@ const Environment = z.object({
   DELAY_QUEUE_OPEN: Switch.default('0').describe(
     '1 permits a DELAY_QUEUE_HOST other than loopback, without authentication',
   ),
+  METRICS_PORT: Port.optional().describe(
+    'port for /metrics alone, with those of the Temporal worker where there is one; off without it; 0 takes any free one',
+  ),
+  METRICS_HOST: z.string().default('127.0.0.1').describe('address on which /metrics listens on that port'),
   DOCKET_PUBLIC_URL: WebUrl.optional().describe(
     'URL at which others reach this API process (default: where it listens)',
   ),
@@ -138,6 +142,9 @@ const Environment = z.object({
   DOCKET_POOL: whole(4, 200)
     .default(20)
     .describe('database connections, per process; a fifth as many again are for lists'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: WebUrl.optional().describe(
+    "OpenTelemetry collector to which traces are sent, as http://collector:4318; off without it. The other OTEL_* variables of OpenTelemetry's libraries are read, too",
+  ),
   LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent')
     .default('warn')
     .describe('fatal, error, warn, info, debug or silent; JSON lines on standard error'),
@@ -192,6 +199,9 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** Of the HTTP API of the Go delay-queue; undefined: it is not spoken. */
     delayQueuePort: e.DELAY_QUEUE_PORT,
     delayQueueHost: e.DELAY_QUEUE_HOST,
+    /** Of /metrics alone; undefined: it has no port of its own. */
+    metricsPort: e.METRICS_PORT,
+    metricsHost: e.METRICS_HOST,
     /** Where other machines reach this one; undefined: where it listens. */
     publicUrl: e.DOCKET_PUBLIC_URL,
     dataDir: resolve(e.DOCKET_DATA),
@@ -228,6 +238,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** From which the console may show images, beside this server. */
     imageHosts: e.DOCKET_IMAGE_HOSTS,
     poolSize: e.DOCKET_POOL,
+    /** Where traces go; undefined: there are none. */
+    otlpEndpoint: e.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: e.LOG_LEVEL,
   };
 }

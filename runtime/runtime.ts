@@ -6,10 +6,12 @@ import { Follower, type FollowerOptions } from './followers/follower.ts';
 import { Load } from './load.ts';
 import type { Log } from './log.ts';
 import { Maintenance } from './maintenance.ts';
+import { ProcessMetrics } from './metrics.ts';
 import { Notices } from './notices.ts';
 import { Bus, type Hint } from './notify.ts';
 import { Pacemaker } from './pacemaker.ts';
 import { Schemas } from './schemas/schemas.ts';
+import type { Tracing } from './tracing.ts';
 import { POLL_STEPS, Waiters } from './waiting.ts';
 
 export interface RuntimeOptions extends Omit<FollowerOptions, 'db' | 'callers'> {
@@ -21,6 +23,7 @@ export interface RuntimeOptions extends Omit<FollowerOptions, 'db' | 'callers'> 
   /** How long what is over of tasks is kept. */
   retentionDays: number;
   poolSize: number;
+  tracing: Tracing | undefined;
 }
 
 /** What every process of Docket carries: the database, and what has to happen after a commit. */
@@ -36,6 +39,9 @@ export interface Runtime {
   readonly feed: Feed;
   readonly schemas: Schemas;
   readonly maintenance: Maintenance;
+  readonly metrics: ProcessMetrics;
+  /** Undefined: there are no traces. */
+  readonly tracing: Tracing | undefined;
   /** Calls being worked on. Followers yield to them. */
   readonly load: Load;
   /** The log, or what is marked beside it, has something new. */
@@ -52,7 +58,7 @@ const ALL = 100_000;
 const SLOW_POLL_MS = 5_000;
 
 export function createRuntime(o: RuntimeOptions): Runtime {
-  const { node, log, client } = o;
+  const { node, log, client, tracing } = o;
   const onError = (error: Error) => log.warn({ err: error.message }, 'a database connection was lost');
   const load = new Load();
   const onMove = (statement: string, ms: number) => load.took(statement, ms);
@@ -79,9 +85,10 @@ export function createRuntime(o: RuntimeOptions): Runtime {
   const follow = (urgent: boolean) => follower?.look(urgent);
   db.onCommit(publishing({ follow, waiters, load, bus, notices, feed, arm }));
   const maintenance = new Maintenance({ ...o, db, follower, bus });
+  const metrics = new ProcessMetrics({ waiters, follower });
   let slowPoll: NodeJS.Timeout | undefined;
   return {
-    ...{ db, client, node, log, load, follower, waiters, notices, feed, schemas, maintenance },
+    ...{ db, client, node, log, load, follower, waiters, notices, feed, schemas, maintenance, metrics, tracing },
     follow() {
       follow(true);
       bus.hint({ follow: 'now' });

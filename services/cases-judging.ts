@@ -3,6 +3,7 @@ import { type Db, only, type Queryable, type RowOf } from '../db/pool.ts';
 import { type Claimed, claimReasons, type Rejection } from '../domain/cases.ts';
 import { verdictOf } from '../domain/courts.ts';
 import { refusalOf } from '../domain/refusals.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import type { Gone } from '../runtime/waiting.ts';
 import { share, sharePerGroup } from './batching.ts';
 import type { CourtService } from './courts.ts';
@@ -44,7 +45,7 @@ const VOTE_TRIES = 100;
 /** Few, because a shared statement locks the cases of all. */
 const MOST_TOGETHER = 32;
 
-export const judgingService = (db: Db, courts: CourtService): JudgingService => {
+export const judgingService = ({ db, metrics, tracing }: Runtime, courts: CourtService): JudgingService => {
   const claimTogether = sharePerGroup((court) => claimsOf(db, court));
   const voteTogether = votes(db);
   return {
@@ -58,18 +59,22 @@ export const judgingService = (db: Db, courts: CourtService): JudgingService => 
         CLAIM_RETRIES,
       );
       if (claimed.id === null) {
-        const found = only(await db.run('case_reasons', { court, juror }));
-        return { item: null, reasons: claimReasons(claimed.outcome, found) };
+        const reasons = claimReasons(claimed.outcome, only(await db.run('case_reasons', { court, juror })));
+        metrics.empty('case', court, firstReason(reasons));
+        return { item: null, reasons };
       }
       const { id, outcome, expires_at: expiresAt } = claimed;
+      tracing?.saw('case', id);
       const item = claimed.item ?? only(await db.run('get_cases', { ids: [id] }));
       // an answer that cannot be written to a closed connection is no hand-out
       if (outcome === 'held' && signal.aborted) await leave(db, { id, token, subject: null }, 'released');
+      else if (outcome === 'held') metrics.handedOut('case', court);
       return { item, token: claimed.token, expiresAt, resumed: outcome === 'resumed' };
     },
     async vote(hold, option, comment) {
       for (let tries = 0; tries < VOTE_TRIES; tries++) {
         const cast = await voteTogether({ ...hold, option, comment });
+        tracing?.saw('case', hold.id);
         if (cast instanceof Problem) throw cast;
         const { outcome, counted, item } = cast;
         if (outcome === 'counted' || outcome === 'late' || outcome === 'repeated') return { counted, item };
@@ -91,6 +96,10 @@ export const judgingService = (db: Db, courts: CourtService): JudgingService => 
     },
   };
 };
+
+/** What excludes the juror themselves goes before what is about single cases. */
+const REASONS = ['notEligible', 'fatigue', 'windowFull', 'voted', 'party', 'skipped', 'noVotesLeft'] as const;
+const firstReason = (reasons: ReturnType<typeof claimReasons>) => REASONS.find((name) => reasons[name] > 0) ?? 'none';
 
 /** Claims in a court. Those that come at the same time share a statement. */
 const claimsOf = (db: Db, court: string) =>

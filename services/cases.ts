@@ -49,7 +49,8 @@ interface Needs {
   queues: QueueService;
 }
 
-export function caseService({ db }: Runtime, needs: Needs): CaseService {
+export function caseService(runtime: Runtime, needs: Needs): CaseService {
+  const { db } = runtime;
   const { courts } = needs;
   const addTogether = share<NewCase, Item | undefined>(
     async (cases) => {
@@ -69,11 +70,14 @@ export function caseService({ db }: Runtime, needs: Needs): CaseService {
       const content = { parties, body, deadlineSeconds, callback };
       const hash = contentHash({ court: court.name, ...content });
       const item = await addTogether({ id, court, ...content, gold: null, hash, actor });
-      if (item) return { item, created: true };
+      if (item) {
+        runtime.tracing?.saw('case', id);
+        return { item, created: true };
+      }
       const [existing] = await db.run('get_items', { kind: 'case', ids: [id] });
       return { item: sameContent(existing, 'case', id, hash), created: false };
     },
-    ...judgingService(db, courts),
+    ...judgingService(runtime, courts),
     get,
     list: ({ before, ...filter }, limit) =>
       db.lists.run('list_cases', { ...filter, beforeCreatedAt: before?.createdAt, beforeSeq: before?.seq, limit }),

@@ -47,7 +47,18 @@ export interface DispatchService {
   log(filter: DispatchLogFilter, limit: number): Promise<DispatchLogRow[]>;
 }
 
-export function dispatchService({ db, waiters }: Runtime): DispatchService {
+export function dispatchService({ db, waiters, metrics, tracing }: Runtime): DispatchService {
+  const counted = (found: Found): Found => {
+    if (found.outcome !== 'none') {
+      tracing?.saw('task', found.id);
+      if (found.outcome === 'dispatched') metrics.handedOut('task', found.queue);
+      return found;
+    }
+    const { queues, reasons } = found.given;
+    const reason = REASONS.find((name) => (reasons?.[name] ?? 0) > 0) ?? 'none';
+    for (const queue of queues) metrics.empty('task', queue, reason);
+    return found;
+  };
   const pullTogether = share<Pull, Pulled>(
     async (pulls) => {
       const rows = await db.move('next_tasks', { pulls }, { moved: (all) => all.filter(isMoved) });
@@ -77,7 +88,7 @@ export function dispatchService({ db, waiters }: Runtime): DispatchService {
     async pull({ uid, exclude, waitSeconds: seconds, signal }) {
       const person = personOfUid(uid);
       const pull = { person, uid, exclude, token: newToken(), explain: seconds === 0 };
-      if (seconds === 0) return look(pull);
+      if (seconds === 0) return counted(await look(pull));
       // at each executor that the client pulls from: one that becomes a member of a group is woken at its own key, and
       // waits at the group's too from then on
       let keys = [`task/uid_${person}`];
@@ -87,12 +98,14 @@ export function dispatchService({ db, waiters }: Runtime): DispatchService {
         keys = one.given.queues.map((queue) => `task/${queue}`);
         return undefined;
       });
-      if (found) return found;
-      return signal.aborted ? { person, outcome: 'none', given: { queues: [] } } : look({ ...pull, explain: true });
+      if (found) return counted(found);
+      if (signal.aborted) return { person, outcome: 'none', given: { queues: [] } };
+      return counted(await look({ ...pull, explain: true }));
     },
     async complete(uid, logId, result) {
       const completion = { person: personOfUid(uid), token: logId, result, hash: contentHash(result) };
       const done = await completeTogether(completion);
+      if (done.outcome === 'completed') tracing?.saw('task', done.id);
       if (done.outcome === 'completed' || done.outcome === 'repeated') return done.completed_at;
       throw rejection(done);
     },
@@ -103,6 +116,9 @@ export function dispatchService({ db, waiters }: Runtime): DispatchService {
     },
   };
 }
+
+/** As answers name them, what is about the client's own choice first. */
+const REASONS = ['excluded', 'taken', 'done', 'passed', 'notYet'] as const;
 
 const isMoved = <T extends { outcome: string }>(
   row: T,

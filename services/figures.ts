@@ -6,6 +6,9 @@ import { type Db, only, type ParamsOf } from '../db/pool.ts';
 const MOST_TARGETS = 5_000;
 /** Failed deliveries of each kind that are looked at. */
 const MOST_FAILED = 1_000;
+/** Pending deliveries of each kind, the oldest, of which GET /metrics shows the hosts, and how many of these. */
+const MOST_PENDING = 5_000;
+const MOST_HOSTS = 50;
 /** Of each thing that needs attention. */
 const MOST_SHOWN = 50;
 
@@ -24,6 +27,11 @@ export const figureService = ({ lists }: Db) => ({
   /** Age in seconds of the oldest delivery that is pending. */
   oldestDelivery: async () =>
     (await lists.run('oldest_pending_delivery', { kinds: [...DELIVERED_KINDS] }))[0]?.seconds ?? 0,
+  /** Where deliveries are pending, by the oldest of each kind: at most 50 hosts, those with the most of them. */
+  pendingHosts: () =>
+    lists.run('pending_hosts', { kinds: [...DELIVERED_KINDS], lines: MOST_PENDING, limit: MOST_HOSTS }),
+  /** Of the `limit` queues, topics, courts and groups that were made first, and of the others of each kind together. */
+  queues: (limit: number) => lists.run('queue_metrics', { limit }),
   /** A page of queues, topics, courts or groups with their counts, newest first. */
   overview: (kind: FigureKind, before: number | undefined, limit: number) =>
     lists.run('overview', { kind, before, limit }),

@@ -31,7 +31,14 @@ export interface ItemService {
   wake(kind: Kind, id: string): Promise<void>;
 }
 
-export function itemService({ db }: Runtime, rules: Rules): ItemService {
+export function itemService({ db, tracing }: Runtime, rules: Rules): ItemService {
+  const seen = <T extends { id: string } | undefined>(kind: Kind, found: Promise<T>): Promise<T> =>
+    tracing
+      ? found.then((item) => {
+          if (item) tracing.saw(kind, item.id);
+          return item;
+        })
+      : found;
   const adds = sharePerGroup<NewItem, Item | undefined, Kind>((kind) =>
     share(
       async (items) => {
@@ -69,9 +76,9 @@ export function itemService({ db }: Runtime, rules: Rules): ItemService {
     ),
   );
   return {
-    add: ({ kind, item }) => adds(kind, item),
-    settle: ({ kind, settlement }) => settlements(kind, settlement),
-    renew: ({ kind, hold }) => renewals(kind, hold),
+    add: ({ kind, item }) => seen(kind, adds(kind, item)),
+    settle: ({ kind, settlement }) => seen(kind, settlements(kind, settlement)),
+    renew: ({ kind, hold }) => seen(kind, renewals(kind, hold)),
     get: async (kind, id) => (await db.run('get_items', { kind, ids: [id] }))[0],
     list: (kind, filter, limit) => listItems(db.lists, kind, filter, limit),
     events: (kind, id, after, limit) => db.lists.run('list_events', { kind, id, after, limit }),

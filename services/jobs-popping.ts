@@ -1,6 +1,7 @@
 import type { Item, Popped } from '../contract/items.ts';
 import type { Db, Mover } from '../db/pool.ts';
 import { MAX_TCP_BYTES } from '../domain/jobs.ts';
+import { waitedSeconds } from '../runtime/metrics.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Gone } from '../runtime/waiting.ts';
 import { share, sharePerGroup } from './batching.ts';
@@ -42,8 +43,14 @@ export interface JobsPopping {
   giveBack(reservations: Reservation[]): Promise<void>;
 }
 
-export function popping(runtime: Runtime, queues: QueueService): JobsPopping {
-  const { db, waiters } = runtime;
+export function popping({ db, waiters, metrics, tracing }: Runtime, queues: QueueService): JobsPopping {
+  const count = <T extends Popped>(jobs: T[]) => {
+    for (const job of jobs) {
+      metrics.handedOut('job', job.queue, waitedSeconds(job));
+      tracing?.saw('job', job.id);
+    }
+    return jobs;
+  };
   const popTogether = sharedPops(db);
   const popWhole = sharedWholePops(db);
   /** Looks until there is a job. What was found when the caller had gone is given back: it is no hand-out. */
@@ -57,7 +64,11 @@ export function popping(runtime: Runtime, queues: QueueService): JobsPopping {
       return popped.length > 0 ? popped : undefined;
     };
     const found = await waiters.waitFor({ keys: () => topics.map((t) => `job/${t}`), seconds, signal }, look);
-    if (!found || !signal.aborted) return found ?? [];
+    if (!found) {
+      if (!signal.aborted) for (const topic of topics) metrics.empty('job', topic, 'none');
+      return [];
+    }
+    if (!signal.aborted) return count(found);
     const reservations = found.map((i) => ({ id: i.id, token: i.lease_id ?? '' }));
     await giveBack(db, reservations, true);
     return [];
@@ -73,10 +84,10 @@ export function popping(runtime: Runtime, queues: QueueService): JobsPopping {
         }
         return found;
       }),
-    popToPush: (topic, count, limit) =>
-      db.move('pop_to_push', { topic, tokens: Array.from({ length: count }, newToken), limit }),
+    popToPush: async (topic, most, limit) =>
+      count(await db.move('pop_to_push', { topic, tokens: Array.from({ length: most }, newToken), limit })),
     async reserve(number, holder) {
-      return (await db.move('reserve_job', { number, token: newToken(), holder, maxBytes: MAX_TCP_BYTES }))[0];
+      return count(await db.move('reserve_job', { number, token: newToken(), holder, maxBytes: MAX_TCP_BYTES }))[0];
     },
     giveBack: (reservations) => giveBack(db, reservations, false),
   };

@@ -50,7 +50,7 @@ export function jobService(runtime: Runtime, needs: Needs): JobService {
   return {
     ...adding(needs),
     ...popping(runtime, needs.queues),
-    ...ending(db, find),
+    ...ending(runtime, find),
     ...holding(db, needs.items),
     ...aside(db, find),
     get: find,
@@ -63,7 +63,7 @@ export function jobService(runtime: Runtime, needs: Needs): JobService {
   };
 }
 
-function ending(db: Db, find: Find): Pick<JobService, 'finish' | 'remove'> {
+function ending({ db, tracing }: Runtime, find: Find): Pick<JobService, 'finish' | 'remove'> {
   const finish = together<{ id: string; token: string | null; actor: string }, RowOf<'finish_jobs'>>((all) =>
     db.move('finish_jobs', {
       ids: all.map((j) => j.id),
@@ -81,7 +81,10 @@ function ending(db: Db, find: Find): Pick<JobService, 'finish' | 'remove'> {
   return {
     async finish(id, token, actor) {
       const finished = await finish({ id, token, actor });
-      if (finished) return finished;
+      if (finished) {
+        tracing?.saw('job', finished.id);
+        return finished;
+      }
       const existing = await find(id);
       if (token === null || isSettledBy(existing, token)) return existing;
       return explain(db, { id, token });

@@ -4,6 +4,7 @@ import { only, type ParamsOf } from '../db/pool.ts';
 import type { QueueRow } from '../db/statements.ts';
 import { coreState } from '../domain/items.ts';
 import { refusalOf } from '../domain/refusals.ts';
+import { waitedSeconds } from '../runtime/metrics.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { checkDecision, checkStatus } from './forms.ts';
 import { checkEntry, Problem } from './problems.ts';
@@ -113,11 +114,18 @@ export function ticketEndings(runtime: Runtime, needs: Needs): TicketEndings {
   };
 }
 
+/** A ticket that was not handed out before is on its way to its reviewer. */
+export function countHandOut({ metrics, tracing }: Runtime, item: ShownTicket): void {
+  metrics.handedOut('ticket', item.queue, waitedSeconds(item));
+  tracing?.saw('ticket', item.id);
+}
+
 async function decide(
-  { db, schemas }: Runtime,
+  runtime: Runtime,
   { items, queues }: Needs,
   { id, token, decision, subject, next: nextWanted, skills }: Decision,
 ) {
+  const { db, schemas } = runtime;
   const hash = contentHash(decision);
   const result = JSON.stringify(decision);
   /** The decider's next new ticket; asked for again, the same (S0.8). */
@@ -126,6 +134,7 @@ async function decide(
     const claim = { kind: 'ticket', id, token: newToken(), skills, follows: token };
     const isNew = (row: ShownTicket) => row.lease_id === claim.token;
     const [item] = await db.move('claim_next', claim, { moved: (rows) => rows.filter(isNew) });
+    if (item && isNew(item)) countHandOut(runtime, item);
     // asked for again later, the ticket may have another holder by now, whose token is not for this caller
     return item ? { item, token: item.holder === decided.ended_by ? item.lease_id : null, isNew: isNew(item) } : null;
   };

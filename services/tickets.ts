@@ -6,7 +6,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 import type { Gone } from '../runtime/waiting.ts';
 import { share, sharePerGroup } from './batching.ts';
 import { invalid, Problem, sameContent } from './problems.ts';
-import { type Handed, type TicketEndings, ticketEndings } from './tickets-endings.ts';
+import { countHandOut, type Handed, type TicketEndings, ticketEndings } from './tickets-endings.ts';
 import { type Needs, type TicketLeases, ticketLeases } from './tickets-leases.ts';
 import { contentHash, newId, newToken } from './tokens.ts';
 
@@ -86,7 +86,7 @@ export function ticketService(runtime: Runtime, needs: Needs): TicketService {
       return item ? { item, created: true } : same(await items.get('ticket', id));
     },
     async claim(request) {
-      const { queue, reviewer, skills, waitSeconds: seconds, signal } = request;
+      const { queue, waitSeconds: seconds, signal } = request;
       const handed = await runtime.waiters.waitFor({ keys: () => [`ticket/${queue}`], seconds, signal }, async () => {
         const taken = await take(request);
         if (taken.length > 0) return taken;
@@ -94,8 +94,9 @@ export function ticketService(runtime: Runtime, needs: Needs): TicketService {
         await queues.ensure('ticket', queue);
         return undefined;
       });
-      if (!handed) return { handed: [], ...(await reasonsFor(runtime, queue, reviewer, skills)) };
+      if (!handed) return emptyHanded(runtime, request);
       if (signal.aborted) await giveBack(runtime, handed);
+      else for (const { item, isNew } of handed) if (isNew) countHandOut(runtime, item);
       return { handed, reasons: null, retryAfterSeconds: 0 };
     },
     async explain(queue, person, skills, ticket) {
@@ -186,6 +187,16 @@ async function giveBack({ db }: Runtime, handed: Handed[]): Promise<void> {
     const release = { kind: 'ticket', id: item.id, token, actor: item.holder, reason };
     await db.move('release_item', { ...release, delaySeconds: 0, skip: false, undelivered: true });
   }
+}
+
+/** What is about the queue or all of the reviewer's work goes before what is about single tickets. */
+const REASONS = ['paused', 'maxHeld', 'skills', 'excluded', 'skipped', 'held', 'delayed'] as const;
+const firstReason = (reasons: Reasons) => REASONS.find((name) => reasons[name] > 0) ?? 'none';
+
+async function emptyHanded(runtime: Runtime, { queue, reviewer, skills, signal }: ClaimRequest): Promise<Claimed> {
+  const found = await reasonsFor(runtime, queue, reviewer, skills);
+  if (!signal.aborted) runtime.metrics.empty('ticket', queue, firstReason(found.reasons));
+  return { handed: [], ...found };
 }
 
 async function reasonsFor({ db }: Runtime, queue: string, person: string, skills: string[]) {

@@ -4,14 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  type InjectedSinks,
-  type NativeConnection,
-  Runtime as Sdk,
-  Worker,
-} from '@temporalio/worker';
+import { bundleWorkflowCode, type InjectedSinks, type NativeConnection, Worker } from '@temporalio/worker';
 import { deliveryActivities } from '../activities/deliveries.ts';
 import { DELIVERY_SLOTS } from '../activities/hosts.ts';
 import { itemActivities } from '../activities/items.ts';
@@ -21,11 +14,11 @@ import type { FollowerSinks } from '../contract/snapshot.ts';
 import type { PrivateHosts } from '../domain/private-hosts.ts';
 import { needFolder } from '../runtime/failures.ts';
 import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../runtime/followers/publisher.ts';
-import type { Log } from '../runtime/log.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { forwardToReview } from '../services/forwarding.ts';
 import type { Services } from '../services/services.ts';
 import { Pusher } from './pusher.ts';
+import { publishing, working } from './tracing.ts';
 
 export interface WorkerOptions {
   runtime: Runtime;
@@ -62,12 +55,14 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   });
   const reviews = reviewActivities({ ...deliveries, reviews: services.reviews });
   const bundle = await workflowBundle(o.cacheDir);
+  const interceptors = runtime.tracing ? { activity: [working(runtime.tracing)] } : {};
   const workflowWorkers = await Promise.all(
     [TASK_QUEUE, URGENT_TASK_QUEUE].map((taskQueue) =>
       Worker.create({
         connection,
         namespace,
         taskQueue,
+        interceptors,
         workflowBundle: bundle,
         activities: {
           ...{ ...items, ...scheduleActivities(services.schedules), giveUpDelivery: deliveries.giveUpDelivery },
@@ -86,6 +81,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     connection,
     namespace,
     taskQueue: DELIVERY_TASK_QUEUE,
+    interceptors,
     activities: {
       deliver: deliveries.deliver,
       deliverOutcome: deliveries.deliverOutcome,
@@ -100,9 +96,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   pusher.start();
   const workers = [...workflowWorkers, outside];
   const running = workers.map((w) => runToEnd(w));
-  // one that has published over the connection of a worker that died
-  await runtime.follower?.stop();
-  runtime.follower?.start(new Client({ connection, namespace }));
+  await publishOver(o);
   const done = Promise.all(running).then(() => {});
   // a worker that dies unobserved must not be an unhandled rejection
   done.catch(() => {});
@@ -115,6 +109,13 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
       await Promise.allSettled(running);
     },
   };
+}
+
+async function publishOver({ runtime: { follower, tracing }, connection, namespace }: WorkerOptions): Promise<void> {
+  // one that has published over the connection of a worker that died
+  await follower?.stop();
+  const workflow = tracing ? [publishing(tracing)] : [];
+  follower?.start(new Client({ connection, namespace, interceptors: { workflow } }));
 }
 
 function sinksOf({ follower }: Runtime): InjectedSinks<FollowerSinks> {
@@ -134,20 +135,6 @@ async function runToEnd(worker: Worker): Promise<void> {
     await Promise.race([settled, sleep(POLL_MS, undefined, { ref: false })]);
   await Promise.race([run, sleep(POLL_MS, undefined, { ref: false })]);
   if (!over) throw new Error(`the worker of ${worker.options.taskQueue} has failed`);
-}
-
-let installed = false;
-
-/** The SDK's own log goes into ours, from warnings on. Once per process, before the first connection. */
-export function installRuntime(log: Log): void {
-  if (installed) return;
-  installed = true;
-  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
-    if (message.startsWith('No workflows registered')) return;
-    if (level === 'ERROR') log.error({ ...meta }, message);
-    else log.warn({ ...meta }, message);
-  });
-  Sdk.install({ logger, telemetryOptions: { logging: { filter: 'WARN', forward: {} } }, shutdownSignals: [] });
 }
 
 /** Compiled code has its bundle with it. */

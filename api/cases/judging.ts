@@ -36,7 +36,6 @@ export const claimCaseEndpoint = endpoint({
     const claim = await api.services.cases.claim(court, juror, signal);
     if (claim.item === null) return ok({ case: null, lease: null, resumed: false, reasons: claim.reasons });
     const { item, token, expiresAt, resumed } = claim;
-    if (!resumed) api.metrics.handedOut(court, 1);
     const lease = { token, expiresAt: expiresAt.toISOString() };
     return ok({ case: await viewForJuror(api, caller, item, { juror }), lease, resumed, reasons: null });
   },

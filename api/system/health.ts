@@ -69,9 +69,7 @@ export const metricsEndpoint = endpoint({
   answers: { 200: z.string() },
   media: Registry.PROMETHEUS_CONTENT_TYPE,
   async handle({ api: { metrics } }) {
-    return new Response(await metrics.registry.metrics(), {
-      headers: { 'content-type': metrics.registry.contentType },
-    });
+    return new Response(await metrics.text(), { headers: { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE } });
   },
 });
 

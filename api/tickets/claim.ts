@@ -14,13 +14,11 @@ export const claimTicketsEndpoint = endpoint({
   params: QueueParam,
   body: Claim,
   answers: { 200: ClaimAnswer },
-  async handle({ api: { services, metrics }, caller, params: { queue }, body, signal }) {
+  async handle({ api: { services }, caller, params: { queue }, body, signal }) {
     const { skills, count, waitSeconds } = body;
     const reviewer = personOf(caller, body.reviewer);
     const request = { queue, reviewer, skills, count, waitSeconds, signal };
     const { handed, reasons, retryAfterSeconds } = await services.tickets.claim(request);
-    const fresh = handed.filter((h) => h.isNew).length;
-    if (fresh > 0) metrics.handedOut(queue, fresh);
     const tickets = handed.map(({ item, token, isNew }) => handedView(item, token, !isNew));
     return ok({ tickets, reasons, retryAfterSeconds });
   },

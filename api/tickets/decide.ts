@@ -15,11 +15,10 @@ export const decideTicket = endpoint({
   body: Decide,
   answers: { 200: DecideAnswer },
   problems: ['not_found', 'not_open', 'lease_lost'],
-  async handle({ api: { services, metrics }, caller, params: { id }, body }) {
+  async handle({ api: { services }, caller, params: { id }, body }) {
     const { token, decision, next: nextWanted, skills } = body;
     const subject = boundTo(caller);
     const { item, next } = await services.tickets.decide({ id, token, decision, subject, next: nextWanted, skills });
-    if (next?.isNew) metrics.handedOut(item.queue, 1);
     return ok({ ticket: ticketView(item), next: next && handedView(next.item, next.token, false) });
   },
 });

@@ -153,6 +153,8 @@ begin
       ), noticed as (
         insert into notice (kind, item_id, queue, person, type, data)
         select 'case', i.id, queue, holder, 'lease_lost', json_build_object('reason', 'expired', 'by', 'system') from ended
+      ), counted as (
+        insert into tally_line (kind, queue, what, n) select 'case', queue, 'lease_expired', count(*) from ended group by queue
       ) select json_agg(holder) into v_jurors from ended;
       perform recompute_cases(array[(i.id, 'system', case when v_jurors is null then json_build_object('deadlineAt', i.deadline_at)
                                                           else json_build_object('jurors', v_jurors) end, null)::item_line],

@@ -68,6 +68,9 @@ begin
     select 'task', item_id, queue, holder, 'lease_lost',
            json_build_object('reason', case p_why when 'expired' then 'expired' else 'revoked' end, 'by', p_actor)
       from returned order by item_id, granted_at
+  ), counted as (
+    insert into tally_line (kind, queue, what, n)
+    select 'task', queue, 'lease_expired', count(*) from returned where p_why = 'expired' group by queue
   ) select array_agg((item_id, p_actor, json_build_object('logId', token, 'person', slot, 'uid', holder, 'params', given,
                                                           'reason', p_why), null)::item_line order by item_id, granted_at)
       into v_lines from returned;

@@ -4,7 +4,7 @@
 -- moves
 -- Only what is handed out and what is published: reading a row costs more than anything else here.
 select kind, id, queue, seq, state, version, wake_at, holder, telling, inviting, event_seq, last_event, last_actor, updated_at,
-       settled_token, body, lease_id, expires_at, attempts, lease_seconds
+       settled_token, body, available_at, lease_id, expires_at, attempts, lease_seconds
   from pop_jobs(:topics, :tokens, :holders, :maxBytes?, null);
 
 -- name: pop_whole_jobs

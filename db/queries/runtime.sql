@@ -69,6 +69,8 @@ delete from notice where at < (select clock_timestamp()) - interval '10 minutes'
 -- name: compact_tally
 -- Adds up the lines, one process at a time. What was handed out or settled in the last minute stays as a line for each second;
 -- after that, what was handed out is counted on as `granted`. Queues that have lines have changed: they are to be sampled.
+-- What came in, ended and was taken back is counted on too, of each queue and of all of its kind (queue ''), as kind `counted/…`: counters of
+-- GET /metrics, which never fall, whatever retention clears. They cost a commit nothing: its lines say it already.
 with leader as materialized (select pg_try_advisory_xact_lock(7236001) as mine),
 gone as (
   delete from tally_line t using leader
@@ -79,13 +81,28 @@ kept as (
   select kind, queue, what, sum(n), at from gone where recent group by kind, queue, what, at having sum(n) <> 0),
 due as (
   insert into sample_due (kind, queue) select distinct kind, queue from gone where kind in ('ticket', 'job', 'case', 'task')
-  on conflict (kind, queue) do nothing)
+  on conflict (kind, queue) do nothing),
+-- the same lines together first: there are thousands, of few sorts
+sorts as materialized (
+  select kind, queue, what, was, recent, at is null as timeless, n > 0 as more, sum(n) as n from gone group by 1, 2, 3, 4, 5, 6, 7),
+counted as (
+  select 'counted/' || sorts.kind as kind, sorts.queue, part.what, sum(part.n) as n
+    from sorts cross join lateral (values
+      -- a line that stays for its second, which has a time, is not one that came in
+      (was is null and timeless and more and what in ('delayed', 'ready', 'held', 'buried'), 'added', n),
+      (was is not null and what in ('settled', 'invalidated', 'expired', 'dead'), what, n),
+      (what = 'lease_expired', 'lapsed', n)) as part (counts, what, n)
+   where part.counts and kind in ('ticket', 'job', 'case', 'task') group by sorts.kind, sorts.queue, part.what)
 insert into tally_sum as s (kind, queue, what, n)
 select kind, queue, part.what, sum(part.n)
-  from gone cross join lateral (values
+  from sorts cross join lateral (values
     (recent is not true, what, n), (was is not null, was, -n),
     (what = 'held' and recent = false, 'granted', n)) as part (counts, what, n)
  where part.counts group by kind, queue, part.what having sum(part.n) <> 0
+union all
+select kind, queue, what, n from counted
+union all
+select kind, '', what, sum(n) from counted group by kind, what
 on conflict (kind, queue, what) do update set n = s.n + excluded.n;
 
 -- name: command_once

@@ -87,7 +87,7 @@ test('every setting of runtime/config.ts reaches the API and the worker, and no 
 });
 
 test('settings that .env leaves out have their defaults, and .env.example names each with its default', () => {
-  const { DATABASE_URL, TEMPORAL_ADDRESS, TEMPORAL_UI_URL, ...env } = environmentOf(services.worker);
+  const { DATABASE_URL, TEMPORAL_ADDRESS, TEMPORAL_UI_URL, METRICS_HOST, ...env } = environmentOf(services.worker);
   expect(readConfig(env)).toEqual(readConfig({}));
   const lines = read('.env.example').matchAll(/^#?(\w+)=(.*)$/gm);
   const example = Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
@@ -98,6 +98,8 @@ test('settings that .env leaves out have their defaults, and .env.example names 
     BEANSTALKD_PORT,
     LMSTFY_PORT,
     DELAY_QUEUE_PORT,
+    METRICS_PORT,
+    OTEL_EXPORTER_OTLP_ENDPOINT,
     DOCKET_PUBLIC_URL,
     ...defaults
   } = example;

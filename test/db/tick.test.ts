@@ -11,8 +11,7 @@ const addAll = (queue: string, ids: string[], more: object = {}) =>
   api.post(`/v1/queues/${queue}/tickets/batch`, { tickets: ids.map((id) => ({ id, body: id, ...more })) });
 const stateOf = async (id: string) => (await api.get(`/v1/tickets/${id}`)).body.state as string;
 const stats = async (queue: string): Promise<Json> => (await api.get(`/v1/queues/${queue}/stats`)).body;
-const parkedGauge = async () =>
-  Number(/^docket_parked_items\{.*\} (\d+)$/m.exec((await api.get('/metrics')).body)?.[1]);
+const parkedGauge = async () => Number(/^docket_parked_items (\d+)$/m.exec((await api.get('/metrics')).body)?.[1]);
 
 /** No update of this item succeeds until `heal` is called. */
 const poison = (id: string) =>

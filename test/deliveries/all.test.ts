@@ -9,8 +9,10 @@ import { add, configure } from '../support/tickets.ts';
 
 const { api, sql } = await startTestSystem();
 const list = async (query: string): Promise<Json[]> => (await api.get(`/v1/deliveries?${query}`)).body.items;
-const metric = async (name: string, labels: string): Promise<number> =>
-  Number(new RegExp(`^docket_${name}\\{${labels}.*\\} (\\S+)$`, 'm').exec((await api.get('/metrics')).body)?.[1] ?? 0);
+const metric = async (name: string, labels?: string): Promise<number> => {
+  const line = new RegExp(`^docket_${name}${labels ? `\\{${labels}\\}` : ''} (\\S+)$`, 'm');
+  return Number(line.exec((await api.get('/metrics')).body)?.[1] ?? 0);
+};
 
 async function resolved(queue: string, id: string, callback?: object): Promise<void> {
   await add(api, queue, { id, ...(callback && { callback }) });
@@ -41,7 +43,7 @@ test('S0.10 what is not delivered is listed over all items, with its next attemp
     expect(await list(query)).toEqual([]);
   expect(await metric('deliveries', 'kind="ticket",state="pending"')).toBe(1);
   expect(await metric('delivery_attempts_total', 'kind="ticket",outcome="pending"')).toBeGreaterThan(0);
-  expect(await metric('delivery_oldest_pending_seconds', '')).toBeGreaterThan(0);
+  expect(await metric('delivery_oldest_pending_seconds')).toBeGreaterThan(0);
 });
 
 test('S0.10 what has failed is sent again from the list, for every kind of item', async () => {

@@ -72,7 +72,7 @@ test('S0.10 a verdict by resolve says why; one by a reviewer has no reason', asy
   expect((await api.get('/v1/tickets/by-hand')).body.reason).toBeNull();
 });
 
-test('S0.10 the log has a line for start, stop, each request and each attempt at a delivery, without secrets', async () => {
+test('S0.10 processes say where they listen, and log start, stop, each request and each attempt at a delivery, without secrets', async () => {
   const stores = await testStores();
   const env = {
     DATABASE_URL: stores.databaseUrl,
@@ -82,7 +82,11 @@ test('S0.10 the log has a line for start, stop, each request and each attempt at
     DOCKET_CACHE: inject('cacheDir'),
     LOG_LEVEL: 'info',
   };
-  const [server, worker] = await Promise.all([startChild('api', env), startChild('worker', env)]);
+  const [server, worker] = await Promise.all([
+    startChild('api', env),
+    startChild('worker', { ...env, METRICS_PORT: '0' }),
+  ]);
+  const metrics = /^Docket worker is ready, metrics (127\.0\.0\.1:\d+)$/m.exec(worker.output())?.[1];
   const { callback } = await startReceiver((n) => (n === 1 ? 500 : 204));
   await server.api.post('/v1/queues/logged/tickets', {
     ...{ id: 'logged', body: 'private', callback: { ...callback, url: `${callback.url}?key=hidden` } },
@@ -91,6 +95,10 @@ test('S0.10 the log has a line for start, stop, each request and each attempt at
   await server.api.post('/v1/tickets/logged/resolve', sent, { 'x-request-id': 'call-7' });
   const delivered = async () => (await server.api.get('/v1/tickets/logged/deliveries')).body.items[0]?.state;
   await eventually(async () => (await delivered()) === 'delivered');
+  const scraped = await (await fetch(`http://${metrics}/metrics`)).text();
+  for (const line of ['docket_temporal_down 0', 'temporal_num_pollers{', 'process_cpu_seconds_total '])
+    expect(scraped).toContain(`\n${line}`);
+  expect(scraped, 'what is of the whole system is shown by API processes').not.toContain('docket_items');
   await Promise.all([server.end('SIGTERM'), worker.end('SIGTERM')]);
   const lines = (text: string): Json[] =>
     text

@@ -13,7 +13,7 @@ export interface Ended {
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const BIN = join(ROOT, 'cli/docket.mjs');
-const SETTING = /^(DOCKET_|TEMPORAL_|BEANSTALKD_|DATABASE_URL$|PORT$|HOST$|LOG_LEVEL$|npm_)/;
+const SETTING = /^(DOCKET_|TEMPORAL_|BEANSTALKD_|METRICS_|DATABASE_URL$|PORT$|HOST$|LOG_LEVEL$|npm_)/;
 const TIMEOUT_MS = 200_000;
 
 /** An empty folder, in which programs run: what they make by default is made there. */

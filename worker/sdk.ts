@@ -1,0 +1,37 @@
+import { DefaultLogger, Runtime as Sdk } from '@temporalio/worker';
+import type { Log } from '../runtime/log.ts';
+
+let installed = false;
+let metricsUrl: string | undefined;
+
+/**
+ * The SDK's own log goes into ours, from warnings on. Once per process, before the first connection.
+ * @param metricsPort on loopback, where the SDK serves its metrics; undefined: it keeps none
+ */
+export function installRuntime(log: Log, metricsPort?: number): void {
+  if (installed) return;
+  installed = true;
+  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
+    if (message.startsWith('No workflows registered')) return;
+    if (level === 'ERROR') log.error({ ...meta }, message);
+    else log.warn({ ...meta }, message);
+  });
+  const bindAddress = `127.0.0.1:${metricsPort}`;
+  const prometheus = { bindAddress, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true };
+  const metrics = metricsPort === undefined ? {} : { metrics: { prometheus } };
+  if (metricsPort !== undefined) metricsUrl = `http://${bindAddress}/metrics`;
+  Sdk.install({
+    logger,
+    telemetryOptions: { logging: { filter: 'WARN', forward: {} }, ...metrics },
+    shutdownSignals: [],
+  });
+}
+
+const ANSWER_MS = 2_000;
+
+/** The metrics of the SDK (`temporal_…`) in Prometheus' text format; empty where it keeps none. */
+export async function sdkMetrics(): Promise<string> {
+  if (metricsUrl === undefined) return '';
+  const response = await fetch(metricsUrl, { signal: AbortSignal.timeout(ANSWER_MS) });
+  return response.text();
+}
