@@ -10,6 +10,9 @@ export const MIGRATE_LOCK = 7236000;
 const OLDEST_SERVER = 15;
 const MIGRATIONS = 'migrations/';
 const DEPENDENT_OBJECTS_STILL_EXIST = '2BP01';
+const INVALID_FUNCTION_DEFINITION = '42P13';
+/** The same in every language of PostgreSQL's. */
+const DROP_FIRST = /DROP FUNCTION (.+\))/;
 
 interface Step {
   name: string;
@@ -101,11 +104,27 @@ async function checkServer(client: pg.Client): Promise<void> {
   if (Number(number) < OLDEST_SERVER * 10_000) throw new ServerTooOldError(version);
 }
 
+/** Functions are replaced; those whose columns or names of parameters are others now can only be made anew, in the same transaction. */
 async function apply(client: pg.Client, step: Step): Promise<void> {
+  for (const anew: string[] = []; ; ) {
+    try {
+      return await applyOnce(client, step, anew);
+    } catch (error) {
+      const { code, hint } = error as pg.DatabaseError;
+      const [, signature] = (code === INVALID_FUNCTION_DEFINITION && DROP_FIRST.exec(hint ?? '')) || [];
+      if (signature === undefined || anew.includes(signature)) throw error;
+      await client.query('rollback');
+      anew.push(signature);
+    }
+  }
+}
+
+async function applyOnce(client: pg.Client, step: Step, anew: string[]): Promise<void> {
   await client.query('begin');
   await client.query("set local lock_timeout = '5s'");
   // functions call each other across files
   await client.query('set local check_function_bodies = off');
+  for (const signature of anew) await client.query(`drop function ${signature}`);
   await client.query(step.sql);
   await client.query(
     `insert into schema_step (name, hash) values ($1, $2)

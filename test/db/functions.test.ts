@@ -70,3 +70,16 @@ test("S0.9 in a restored database, functions that are not Docket's are told from
   expect(await added()).toContain(OF_OTHERS);
   expect(await signatures()).toEqual(expect.arrayContaining(ours));
 });
+
+test('S0.9 functions whose columns or names of parameters were others in an earlier release are made anew', async () => {
+  await client.query(`begin; drop function counts_of(text, text);
+    create function counts_of(p_kind text, p_queue text) returns table (n bigint) language sql as 'select 1::bigint';
+    drop function sample_queues(integer);
+    create function sample_queues(p_most integer) returns void language sql as 'select null::void';
+    update schema_step set hash = 'earlier' where name = 'functions/samples.sql'; commit`);
+  await migrate(databaseUrl);
+  expect(await added()).toEqual([]);
+  expect(await signatures()).toEqual(expect.arrayContaining(ours));
+  const { rows } = await client.query(`select * from counts_of('ticket', 'none')`);
+  expect(rows).toEqual([expect.objectContaining({ ready: '0', held: '0' })]);
+});

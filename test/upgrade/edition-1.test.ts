@@ -11,7 +11,7 @@ import { testStores } from '../support/system.ts';
 
 /** The last commit of edition 1. */
 const EDITION_1 = 'be27490';
-const ITEMS = 1_000_000;
+const ITEMS = 20_000;
 const BATCH = 1_000;
 const HELD = 100;
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -33,7 +33,7 @@ async function hold(api: Client): Promise<{ id: string; token: string }[]> {
   await api.put('/v1/queues/held', { leaseSeconds: 3_600, maxHeld: HELD });
   const tickets = Array.from({ length: HELD }, (_, n) => ({ id: `held-${n}`, body: n }));
   await api.post('/v1/queues/held/tickets/batch', { tickets });
-  const { body } = await api.post('/v1/queues/held/claim', { reviewer: 'ada', n: HELD });
+  const { body } = await api.post('/v1/queues/held/claim', { reviewer: 'ada', count: HELD });
   return body.tickets.map(({ id, lease }: Json) => ({ id, token: lease.token }));
 }
 
@@ -59,7 +59,8 @@ describe.skipIf(!process.env.DOCKET_NIGHTLY)('from edition 1', async () => {
     const earlier = join(releaseOf(EDITION_1, inject('cacheDir'), say), 'bin/docket.mjs');
     expect(await run([process.execPath, earlier, 'migrate'], env)).toMatchObject({ code: 0 });
     const before = await Promise.all(['api', 'worker'].map((command) => startChild(command, env, earlier)));
-    const { api } = before[0] as (typeof before)[number];
+    // answers of that release are not those of today's document
+    const api = (before[0] as (typeof before)[number]).api.unchecked();
     await useAllKinds(api, 'before');
     await fill(api);
     const held = await hold(api);
