@@ -19,8 +19,11 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /** Streams never end by themselves, so they are left out. */
 const OPTIONS = ['--exclude-path', '/v1/stream', '--exclude-path', '/v1/feed', '--no-color', '--no-shrink'];
-/** What is the same for every seed is run with the first one only. */
-const RANDOM = ['--phases', 'fuzzing,stateful'];
+/** Each bound of each field, ten minutes of it, is tried at night; what is the same for every seed with the first one only. */
+const phasesOf = (seed: number) => {
+  if (seed > 1) return 'fuzzing,stateful';
+  return process.env.DOCKET_NIGHTLY ? 'examples,coverage,fuzzing,stateful' : 'examples,fuzzing,stateful';
+};
 
 /** Deletes schedules until the signal: dozens that fire each second would go on as long as Temporal runs. */
 async function sweep({ api, sql }: TestSystem, key: string, signal: AbortSignal): Promise<void> {
@@ -41,7 +44,7 @@ async function fuzz(seed: number): Promise<{ code: number | null; output: string
   const { key } = await createKey(running.runtime.db, { name: 'fuzzer', role: 'admin', subject: null });
   const args = ['--config-file', here('schemathesis.toml'), 'run', `${api.url}/openapi.json`, '--seed', String(seed)];
   const limits = ['--max-examples', EXAMPLES, '--request-timeout', '70', '--suppress-health-check', 'all'];
-  if (seed > 1) limits.push(...RANDOM);
+  limits.push('--phases', phasesOf(seed));
   const program = ['-c', 'import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())'];
   const all = [...program, ...args, ...limits, ...OPTIONS, '-H', `Authorization: Bearer ${key}`];
   const child = spawn(python, all, { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });

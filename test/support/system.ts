@@ -1,3 +1,4 @@
+import { Connection, ScheduleClient } from '@temporalio/client';
 import pg from 'pg';
 import { afterAll, expect, inject } from 'vitest';
 import { type RunningProcess, startProcess } from '../../cli/process.ts';
@@ -25,6 +26,8 @@ export interface TestStores {
 
 /** Databases that remember what their items went through. */
 const recorded: string[] = [];
+/** Of this file. */
+const namespaces: string[] = [];
 
 // here, so that it is the last of a file's hooks, and for databases that a test makes while it runs too
 afterAll(async () => {
@@ -32,7 +35,19 @@ afterAll(async () => {
     expect(unknownAmong(await seenTransitions(databaseUrl)), 'transitions that are not in domain/lifecycle.ts').toEqual(
       [],
     );
+  await endSchedules();
 });
+
+/** What still fires where no worker is left costs Temporal more than all tests that run meanwhile. */
+async function endSchedules(): Promise<void> {
+  if (namespaces.length === 0) return;
+  const connection = await Connection.connect({ address: inject('temporal') });
+  for (const namespace of namespaces) {
+    const schedules = new ScheduleClient({ connection, namespace });
+    for await (const { scheduleId } of schedules.list()) await schedules.getHandle(scheduleId).delete();
+  }
+  await connection.close();
+}
 
 /**
  * A database made from the migrated template, and a Temporal namespace nobody else uses.
@@ -51,9 +66,11 @@ export async function testStores({ records = true } = {}): Promise<TestStores> {
     await recordTransitions(databaseUrl);
     recorded.push(databaseUrl);
   }
+  const namespace = `test-${n - 1}`;
+  namespaces.push(namespace);
   return {
     databaseUrl,
-    namespace: `test-${n - 1}`,
+    namespace,
     temporalAddress: inject('temporal'),
   };
 }
