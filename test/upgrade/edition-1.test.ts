@@ -11,7 +11,7 @@ import { testStores } from '../support/system.ts';
 
 /** The last commit of edition 1. */
 const EDITION_1 = 'be27490';
-const ITEMS = 20_000;
+const ITEMS = 1_000_000;
 const BATCH = 1_000;
 const HELD = 100;
 const say = (line: string) => process.stdout.write(`${line}\n`);
