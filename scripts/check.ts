@@ -86,15 +86,14 @@ const checks: Check[] = [
 let failed = 0;
 for (const { name, fix, run } of checks) {
   const start = performance.now();
-  const found = await Promise.resolve()
+  const problems = await Promise.resolve()
     .then(run)
     .catch((error: Error) => [error.stack ?? error.message]);
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  if ('skipped' in found) {
-    console.log(`skip  ${name} (${seconds} s): ${found.skipped}`);
+  if ('skipped' in problems) {
+    console.log(`skip  ${name} (${seconds} s): ${problems.skipped}`);
     continue;
   }
-  const problems = found;
   if (problems.length === 0) {
     console.log(`ok    ${name} (${seconds} s)`);
     continue;

@@ -65,9 +65,19 @@ async function start() {
   return { url, stop };
 }
 
-/** How each client is installed from a checkout, and how its first program is run. */
-const CLIENTS = [
-  { name: 'curl', file: 'first.sh', install: undefined, run: 'bash first.sh' },
+interface Client {
+  name: string;
+  /** Its first program, and how that is run. */
+  file: string;
+  run: string;
+  /** From a checkout. */
+  install?: string;
+  /** Environment of the installation. */
+  settings?: () => Promise<NodeJS.ProcessEnv>;
+}
+
+const CLIENTS: Client[] = [
+  { name: 'curl', file: 'first.sh', run: 'bash first.sh' },
   {
     ...{ name: 'TypeScript', file: 'first.mjs', run: 'node first.mjs' },
     install:
@@ -78,7 +88,7 @@ const CLIENTS = [
     install: `python3 -m venv venv && venv/bin/pip install --quiet ../docket/clients/python`,
   },
   {
-    ...{ name: 'PHP', file: 'first.php', run: 'php first.php' },
+    ...{ name: 'PHP', file: 'first.php', run: 'php first.php', settings: composerSettings },
     install: `composer init --no-interaction --name a/b && composer config repositories.docket path ../docket/clients/php && composer require --no-interaction --quiet docket/client guzzlehttp/guzzle`,
   },
 ];
@@ -103,12 +113,11 @@ async function composerSettings(): Promise<NodeJS.ProcessEnv> {
   }
 }
 
-async function decideWith(url: string, { name, file, install, run }: (typeof CLIENTS)[number]): Promise<void> {
+async function decideWith(url: string, { name, file, install, run, settings }: Client): Promise<void> {
   const project = join(dir, name);
   mkdirSync(project);
   cpSync(join(checkout, 'scripts/stopwatch', file), join(project, file));
-  const env = name === 'PHP' ? await composerSettings() : {};
-  if (install) await timed(`${name}: install`, install, project, env);
+  if (install) await timed(`${name}: install`, install, project, await settings?.());
   const printed = await timed(`${name}: first decided ticket`, run, project, { DOCKET_SERVERS: url });
   if (!printed.includes('decided')) throw new Error(`${name} decided nothing: ${printed}`);
 }

@@ -1,7 +1,8 @@
 import PgBoss from 'pg-boss';
+import { onDatabase } from '../../test/support/database.ts';
 import type { Lab } from '../lab.ts';
 import { newJobs } from '../measure.ts';
-import { inDatabase, type JobCaller, type NewJob, ownDatabase, type Queues, type Taken } from './rival.ts';
+import { type JobCaller, type NewJob, ownDatabase, type Queues, type Taken } from './rival.ts';
 
 const BATCH = 5_000;
 const POOL = 20;
@@ -63,7 +64,7 @@ export async function openPgBoss(lab: Lab): Promise<Queues & Required<Pick<Queue
         await insert(boss, queue, Math.min(perQueue, left));
       }
       topics.set(topic, { queues, at: 0 });
-      await inDatabase(databaseUrl, (client) => client.query('analyze'));
+      await onDatabase(databaseUrl, (client) => client.query('analyze'));
     },
     async consume(topic, consumers, got) {
       await topicOf(topic).queues[0];

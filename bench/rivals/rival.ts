@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { spawnServer } from '../../cli/servers/children.ts';
 import { freePort, isFree } from '../../cli/servers/ports.ts';
+import { onDatabase } from '../../test/support/database.ts';
 import type { Lab } from '../lab.ts';
 
 export interface NewJob {
@@ -73,17 +73,7 @@ export async function startServer(
   return { port, stop };
 }
 
-export async function inDatabase<T>(databaseUrl: string, run: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    return await run(client);
-  } finally {
-    await client.end();
-  }
-}
-
 /** What autovacuum does within its minute: without statistics a measurement is one of the planner's guesses. */
 export async function settle({ databaseUrl }: Queues): Promise<void> {
-  if (databaseUrl) await inDatabase(databaseUrl, (client) => client.query('vacuum analyze'));
+  if (databaseUrl) await onDatabase(databaseUrl, (client) => client.query('vacuum analyze'));
 }

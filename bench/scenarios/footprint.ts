@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { onDatabase } from '../../test/support/database.ts';
 import { openDocket } from '../docket.ts';
 import type { Lab } from '../lab.ts';
 import { addAll, workAll } from '../measure.ts';
 import type { Report } from '../report.ts';
 import { withRivals } from '../rivals/index.ts';
-import { inDatabase, type Queues } from '../rivals/rival.ts';
+import type { Queues } from '../rivals/rival.ts';
 import { short } from '../stats.ts';
 
 const CALLERS = 16;
@@ -73,7 +74,7 @@ async function autovacuum(lab: Lab, to: 'on' | 'off'): Promise<void> {
 async function left(lab: Lab, queues: Queues, logged: number, many: number): Promise<Footprint> {
   const single = await walOf(lab, queues, logged, 1);
   const inBatches = await walOf(lab, queues, logged, MANY);
-  await inDatabase(queues.databaseUrl ?? '', (client) => client.query('vacuum analyze'));
+  await onDatabase(queues.databaseUrl ?? '', (client) => client.query('vacuum analyze'));
   await lives(queues, 'dead', many, MANY);
   await sleep(COUNTED_MS);
   const dead = await deadIn(queues);
@@ -114,7 +115,7 @@ async function walOf(lab: Lab, queues: Queues, jobs: number, batch: number): Pro
 }
 
 async function deadIn({ databaseUrl = '' }: Queues): Promise<Dead> {
-  const { rows } = await inDatabase(databaseUrl, (client) =>
+  const { rows } = await onDatabase(databaseUrl, (client) =>
     client.query<{ relname: string; dead: number }>(
       'select relname, n_dead_tup::integer as dead from pg_stat_user_tables order by n_dead_tup desc',
     ),

@@ -25,11 +25,10 @@ const phasesOf = (seed: number) => {
   return process.env.DOCKET_NIGHTLY ? 'examples,coverage,fuzzing,stateful' : 'examples,fuzzing,stateful';
 };
 
-/** Deletes schedules until the signal: dozens that fire each second would go on as long as Temporal runs. */
+/** Deletes schedules until the signal: dozens that fire each second would take the machine from the calls. */
 async function sweep({ api, sql }: TestSystem, key: string, signal: AbortSignal): Promise<void> {
   const admin = api.as(key);
-  for (let over = false; !over; ) {
-    over = signal.aborted;
+  while (!signal.aborted) {
     for (const { topic, name } of await sql('select topic, name from schedule')) {
       const path = `/v1/topics/${encodeURIComponent(topic)}/schedules/${encodeURIComponent(name)}`;
       await admin.raw('DELETE', path);

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import pg from 'pg';
 import { expect, inject, test, vi } from 'vitest';
 import { startChild } from '../support/child.ts';
 import { docket } from '../support/cli.ts';
 import { eventually, type Json } from '../support/client.ts';
 import { environmentOf, services } from '../support/compose.ts';
+import { emptyDatabase } from '../support/database.ts';
 import { opened, startReceiver } from '../support/receiver.ts';
 import { testStores } from '../support/system.ts';
 
@@ -13,15 +13,6 @@ import { testStores } from '../support/system.ts';
 vi.setConfig({ testTimeout: 200_000 });
 
 const stores = await testStores({ records: false });
-
-/** An empty database, as PostgreSQL's container makes one. */
-async function emptyDatabase(): Promise<string> {
-  const admin = new pg.Client({ connectionString: stores.databaseUrl });
-  await admin.connect();
-  await admin.query('create database compose');
-  await admin.end();
-  return new URL('/compose', stores.databaseUrl).href;
-}
 
 test('S3.6 the processes of docker-compose.yml, each with its command and its environment, from an empty database on', async () => {
   const receiver = await startReceiver();
@@ -31,7 +22,7 @@ test('S3.6 the processes of docker-compose.yml, each with its command and its en
     BEANSTALKD_PORT: '0',
   };
   /** Where the stores are is the network's of the containers, and the port is the host's here. */
-  const here = { DATABASE_URL: await emptyDatabase(), TEMPORAL_ADDRESS: stores.temporalAddress };
+  const here = { DATABASE_URL: await emptyDatabase(stores.databaseUrl), TEMPORAL_ADDRESS: stores.temporalAddress };
   const of = (name: string) => ({ ...environmentOf(services[name], env), ...here, DOCKET_CACHE: inject('cacheDir') });
   const programOf = (name: string) => {
     const [node, program, command = ''] = services[name]?.command ?? [];

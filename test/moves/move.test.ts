@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { createReadStream, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, inject, test, vi } from 'vitest';
 import { checkDump } from '../../db/moving/file.ts';
 import { load } from '../../db/moving/load.ts';
 import { INSTEAD, MOVED } from '../../db/moving/tables.ts';
 import { docket, expectFailure, folder, ROOT } from '../support/cli.ts';
 import { type Client, claimOne, eventTypes, eventually } from '../support/client.ts';
+import { emptyDatabase, rowsOf } from '../support/database.ts';
 import { testDoctor, useAllKinds } from '../support/doctor.ts';
-import { dumped, emptyDatabase, loaded, loadedByPipe, resealed, rowsOf, tablesOf } from '../support/dumps.ts';
+import { dumped, loaded, loadedByPipe, resealed, tablesOf } from '../support/dumps.ts';
 import { feed } from '../support/feed.ts';
 import { published } from '../support/published.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -111,7 +112,7 @@ test('S0.9 from a running system into another that runs: all that is open goes o
 test('S0.9 and back, into a database without a schema: its tables are equal, and it goes on too', async () => {
   await moved.stop();
   const file = await dumped(moved.databaseUrl, 'second.dump');
-  const back = { ...(await testStores({ records: false })), databaseUrl: await emptyDatabase() };
+  const back = { ...(await testStores({ records: false })), databaseUrl: await emptyDatabase(inject('postgres')) };
   const { code, stdout } = await loadedByPipe(back.databaseUrl, file);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^migrate migrations\/0001_core\.sql$/m)]);
   const [left, arrived] = [tablesOf(file), tablesOf(await dumped(back.databaseUrl, 'third.dump'))];
@@ -184,7 +185,7 @@ test('S0.9 docket load refuses what it cannot load whole, and changes nothing', 
   const whole = await dumped(databaseUrl, 'whole.dump');
   const before = readFileSync(whole);
   const { damaged, foreign } = await wrongFiles(whole);
-  const empty = await emptyDatabase();
+  const empty = await emptyDatabase(inject('postgres'));
   const tables = () => rowsOf(empty, `select from information_schema.tables where table_schema = 'public'`);
   for (const [file, said] of damaged) await expect(checkDump(createReadStream(file), file)).rejects.toThrow(said);
   for (const [file, said] of foreign) await expect(load(empty, createReadStream(file), file)).rejects.toThrow(said);
@@ -198,7 +199,10 @@ test('S0.9 docket load refuses what it cannot load whole, and changes nothing', 
   expectFailure(await loaded(databaseUrl, whole), /the database is not empty, it has rows in queue;/);
   expectFailure(await docket(['dump', whole], { DATABASE_URL: databaseUrl }), /whole\.dump \(it is there already\)/);
   expect(readFileSync(whole).equals(before)).toBe(true);
-  expectFailure(await docket(['dump'], { DATABASE_URL: await emptyDatabase() }), /run docket migrate first/);
+  expectFailure(
+    await docket(['dump'], { DATABASE_URL: await emptyDatabase(inject('postgres')) }),
+    /run docket migrate first/,
+  );
 });
 
 test('S0.9 docket load is killed in the middle: the database is empty, and takes it the next time', async () => {
@@ -206,7 +210,7 @@ test('S0.9 docket load is killed in the middle: the database is empty, and takes
   await rowsOf(databaseUrl, `insert into review (id, record) select 'r' || n, '{}' from generate_series(1, 2000) n`);
   const file = await dumped(databaseUrl, 'killed.dump');
   const text = readFileSync(file);
-  const url = await emptyDatabase();
+  const url = await emptyDatabase(inject('postgres'));
   const env = { ...process.env, DATABASE_URL: url };
   const stdio = ['pipe', 'ignore', 'ignore'] as const;
   const child = spawn(process.execPath, ['cli/docket.mjs', 'load'], { cwd: ROOT, env, stdio: [...stdio] });

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { type RunningChild, runToEnd, spawnServer, untilReady } from '../../cli/servers/children.ts';
 import { lastingPort } from '../../cli/servers/ports.ts';
+import { builtByGo } from '../support/go.ts';
 
 /** As in docker-compose.yml. */
 const VERSION = '1.31.2';
@@ -14,23 +15,7 @@ export interface Temporal extends RunningChild {
   address: string;
 }
 
-/** Temporal's server as in production, built with Go once. @returns the folder of its programs */
-async function programs(cacheDir: string, say: (line: string) => void): Promise<string> {
-  const dir = join(cacheDir, `temporal-server-${VERSION}`);
-  if (existsSync(dir)) return dir;
-  say(`Temporal's server ${VERSION} is built with Go, once: some minutes …`);
-  const part = `${dir}.part`;
-  rmSync(part, { recursive: true, force: true });
-  mkdirSync(part, { recursive: true });
-  const env = { ...process.env, GOBIN: part, GOFLAGS: '-modcacherw' };
-  for (const name of ['cmd/server', 'cmd/tools/sql'])
-    await runToEnd({
-      ...{ command: 'go', args: ['install', '-ldflags=-s', `go.temporal.io/server/${name}@v${VERSION}`] },
-      ...{ env, signal: 'SIGINT', graceMs: 5_000 },
-    });
-  renameSync(part, dir);
-  return dir;
-}
+const MODULES = ['cmd/server', 'cmd/tools/sql'].map((name) => `go.temporal.io/server/${name}@v${VERSION}`);
 
 /** Temporal's server with its stores in PostgreSQL, all four services in one process. */
 export class ProductionTemporal {
@@ -50,9 +35,10 @@ export class ProductionTemporal {
     dir: string;
     port: number;
     postgres: string;
-    say: (line: string) => void;
   }): Promise<ProductionTemporal> {
-    const made = new ProductionTemporal(await programs(o.cacheDir, o.say), o.dir, o.port);
+    const programs = join(o.cacheDir, `temporal-server-${VERSION}`);
+    builtByGo(programs, MODULES);
+    const made = new ProductionTemporal(programs, o.dir, o.port);
     mkdirSync(o.dir, { recursive: true });
     await made.#schema(new URL(o.postgres));
     const ports = [];

@@ -45,16 +45,16 @@ export class World {
   readonly #cacheDir = process.env.DOCKET_CACHE || join(homedir(), '.cache', 'docket');
   readonly #ports = new Map<string, number>();
   readonly #running = new Map<Program, Running>();
-  /** Where the code of each program is. */
-  readonly #releases: Map<Program, string>;
+  /** Where the code is of the programs that were not updated. */
+  readonly #from: string;
+  readonly #updated = new Set<Program>();
   #startTemporal: () => Promise<Temporal> = () => Promise.reject(new Error('there is no Temporal yet'));
   #over = false;
 
   private constructor(dir: string, o: WorldOptions) {
     this.dir = dir;
     this.disk = Disk.mount(join(dir, 'disk'), join(dir, 'pg'));
-    const release = o.from === undefined ? HERE : releaseOf(o.from, this.#cacheDir, o.say);
-    this.#releases = new Map(PROGRAMS.map((program) => [program, release]));
+    this.#from = o.from === undefined ? HERE : releaseOf(o.from, this.#cacheDir, o.say);
   }
 
   static async start(o: WorldOptions): Promise<World> {
@@ -65,7 +65,7 @@ export class World {
     await world.startPostgres();
     world.#startTemporal = await world.#temporalOf(o);
     await world.startTemporal();
-    await world.#docket(world.#releases.get('api-1') ?? HERE, 'migrate');
+    await world.#docket(world.#from, 'migrate');
     for (const program of PROGRAMS) await world.#wire(program);
     await Promise.all(PROGRAMS.map((program) => world.start(program)));
     return world;
@@ -90,7 +90,7 @@ export class World {
 
   /** From its next start on the program is of what is here. */
   update(program: Program): void {
-    this.#releases.set(program, HERE);
+    this.#updated.add(program);
   }
 
   /** Starts a program, again and again while what it needs cannot be reached. */
@@ -179,7 +179,7 @@ export class World {
 
   async #tryStart(program: Program): Promise<boolean> {
     const log = openSync(join(this.dir, `${program}.log`), 'a');
-    const bin = join(this.#releases.get(program) ?? HERE, BIN);
+    const bin = join(this.#updated.has(program) ? HERE : this.#from, BIN);
     const child = spawn(process.execPath, [bin, program.replace(/-\d$/, '')], {
       env: this.#envOf(program),
       stdio: ['ignore', 'pipe', log],

@@ -1,37 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
-import { inject } from 'vitest';
 import { sealed } from '../../db/moving/file.ts';
 import { docket, type Ended, folder, ROOT, run } from './cli.ts';
-
-/** A database that nothing was put into, not even the schema. */
-export async function emptyDatabase(): Promise<string> {
-  const server = inject('postgres');
-  return onDatabase(new URL('/postgres', server).href, async (admin) => {
-    const { rows } = await admin.query<{ n: string }>(`select nextval('test_file') as n`);
-    const name = `moved${rows[0]?.n}`;
-    await admin.query(`create database ${name}`);
-    return new URL(`/${name}`, server).href;
-  });
-}
-
-/** Runs a statement on a database, and gives the rows. */
-export const rowsOf = async <T extends pg.QueryResultRow>(
-  url: string,
-  text: string,
-  values?: unknown[],
-): Promise<T[]> => onDatabase(url, async (client) => (await client.query<T>(text, values)).rows);
-
-async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
 
 /** `docket dump` into a file of this name; its path. */
 export async function dumped(url: string, name: string): Promise<string> {

@@ -1,7 +1,7 @@
-import pg from 'pg';
 import { KINDS } from '../../contract/kinds.ts';
 import type { Kind } from '../../contract/snapshot.ts';
 import { transitionsOf } from '../../domain/lifecycle.ts';
+import { onDatabase, rowsOf } from './database.ts';
 
 /** A transition as a database made it; `none`: the item was added, and no event: its state changed without one. */
 export interface SeenTransition {
@@ -34,11 +34,8 @@ const RECORDER = `
 /** Makes a test's database remember every transition of its items, each once. */
 export const recordTransitions = (databaseUrl: string) => onDatabase(databaseUrl, (client) => client.query(RECORDER));
 
-export function seenTransitions(databaseUrl: string): Promise<SeenTransition[]> {
-  const read = (client: pg.Client) =>
-    client.query<SeenTransition>(`select distinct kind, before as "from", event, after as "to" from seen_transition`);
-  return onDatabase(databaseUrl, async (client) => (await read(client)).rows);
-}
+export const seenTransitions = (databaseUrl: string): Promise<SeenTransition[]> =>
+  rowsOf(databaseUrl, `select distinct kind, before as "from", event, after as "to" from seen_transition`);
 
 const nameOf = ({ kind, from, event, to }: SeenTransition) => `${kind}: ${from} —${event || '(no event)'}→ ${to}`;
 
@@ -46,13 +43,3 @@ const KNOWN = new Set(KINDS.flatMap((kind) => transitionsOf(kind).map((t) => nam
 
 /** Those that domain/lifecycle.ts does not have, as text. */
 export const unknownAmong = (seen: SeenTransition[]): string[] => seen.map(nameOf).filter((name) => !KNOWN.has(name));
-
-async function onDatabase<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}

@@ -5,6 +5,7 @@ import { type RunningProcess, startProcess } from '../../cli/process.ts';
 import type { Config } from '../../runtime/config.ts';
 import { readConfig } from '../../runtime/config.ts';
 import { api, type Client } from './client.ts';
+import { onDatabase } from './database.ts';
 import { recordTransitions, seenTransitions, unknownAmong } from './lifecycle.ts';
 
 export interface TestSystem {
@@ -55,12 +56,11 @@ async function endSchedules(): Promise<void> {
  */
 export async function testStores({ records = true } = {}): Promise<TestStores> {
   const server = inject('postgres');
-  const admin = new pg.Client({ connectionString: new URL('/postgres', server).href });
-  await admin.connect();
-  const { rows } = await admin.query<{ n: string }>(`select nextval('test_file') as n`);
-  const n = Number(rows[0]?.n);
-  await admin.query(`create database t${n} template docket`);
-  await admin.end();
+  const n = await onDatabase(new URL('/postgres', server).href, async (admin) => {
+    const { rows } = await admin.query<{ n: string }>(`select nextval('test_file') as n`);
+    await admin.query(`create database t${rows[0]?.n} template docket`);
+    return Number(rows[0]?.n);
+  });
   const databaseUrl = new URL(`/t${n}`, server).href;
   if (records) {
     await recordTransitions(databaseUrl);

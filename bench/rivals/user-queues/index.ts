@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
+import { onDatabase } from '../../../test/support/database.ts';
 import { needDebian } from '../../../test/support/debian.ts';
 import type { Lab } from '../../lab.ts';
 import { gidOf, membersOf, type Population } from '../../tasks/population.ts';
-import { inDatabase, ownDatabase, startServer } from '../rival.ts';
+import { ownDatabase, startServer } from '../rival.ts';
 
 const TABLES = `
   create table member (person text, group_id text, primary key (person, group_id));
@@ -41,7 +42,7 @@ async function fill(databaseUrl: string, { groups, tasks }: Population): Promise
     ...{ dispatch: t.dispatch, dispatch_times: t.dispatchTimes, deleted: false },
   }));
   const members = Array.from({ length: groups }, (_, n) => membersOf(n).map((person) => [person, gidOf(n)])).flat();
-  await inDatabase(databaseUrl, async (client) => {
+  await onDatabase(databaseUrl, async (client) => {
     await client.query(TABLES);
     await client.query('insert into task select * from json_populate_recordset(null::task, $1)', [
       JSON.stringify(rows),
