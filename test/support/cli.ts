@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, inject } from 'vitest';
+import { expect, inject } from 'vitest';
+import { atEachEnd } from './endings.ts';
 
 export interface Ended {
   code: number;
@@ -18,7 +19,12 @@ const TIMEOUT_MS = 200_000;
 
 /** An empty folder, in which programs run: what they make by default is made there. */
 export const folder = mkdtempSync(join(tmpdir(), 'docket-cli-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+atEachEnd(() => {
+  removeFolder();
+  mkdirSync(folder);
+});
+process.on('exit', removeFolder);
 
 /** What the machine of a test has set must not decide what it sees. */
 const environment = (env: Record<string, string>) => ({

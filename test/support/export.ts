@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
+import { atEachEnd } from './endings.ts';
 
 export interface ExportChild {
   /** What it has printed so far. */
@@ -12,8 +12,9 @@ export interface ExportChild {
 
 const children = new Set<ChildProcess>();
 // for the whole file: a test that fails half-way must leave no process behind
-afterAll(() => {
+atEachEnd(() => {
   for (const child of children) child.kill('SIGKILL');
+  children.clear();
 });
 
 const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));

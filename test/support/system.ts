@@ -6,6 +6,7 @@ import type { Config } from '../../runtime/config.ts';
 import { readConfig } from '../../runtime/config.ts';
 import { api, type Client } from './client.ts';
 import { onDatabase } from './database.ts';
+import { atEachEnd } from './endings.ts';
 import { recordTransitions, seenTransitions, unknownAmong } from './lifecycle.ts';
 
 export interface TestSystem {
@@ -30,20 +31,20 @@ const recorded: string[] = [];
 /** Of this file. */
 const namespaces: string[] = [];
 
-// here, so that it is the last of a file's hooks, and for databases that a test makes while it runs too
-afterAll(async () => {
-  for (const databaseUrl of recorded)
-    expect(unknownAmong(await seenTransitions(databaseUrl)), 'transitions that are not in domain/lifecycle.ts').toEqual(
-      [],
-    );
+// after the file's own hooks, and for databases that a test makes while it runs too
+atEachEnd(async () => {
   await endSchedules();
+  for (const databaseUrl of recorded.splice(0)) {
+    const unknown = unknownAmong(await seenTransitions(databaseUrl));
+    expect(unknown, 'transitions that are not in domain/lifecycle.ts').toEqual([]);
+  }
 });
 
 /** What still fires where no worker is left costs Temporal more than all tests that run meanwhile. */
 async function endSchedules(): Promise<void> {
   if (namespaces.length === 0) return;
   const connection = await Connection.connect({ address: inject('temporal') });
-  for (const namespace of namespaces) {
+  for (const namespace of namespaces.splice(0)) {
     const schedules = new ScheduleClient({ connection, namespace });
     for await (const { scheduleId } of schedules.list()) await schedules.getHandle(scheduleId).delete();
   }

@@ -37,9 +37,11 @@ describeInBrowser('deliveries of all items', () => {
     isBack = true;
     await row(page, 'h-1').getByRole('button', { name: 'Redeliver' }).click();
     await page.getByRole('dialog', { name: 'Send it again' }).getByRole('button', { name: 'Redeliver' }).click();
+    // on its way it may be shown as pending, with boxes of its own
     await eventually(async () => (await row(page, 'h-1').count()) === 0);
-    await page.getByLabel('Choose all that are shown').check();
-    await page.getByRole('button', { name: 'Redeliver 2' }).click();
+    const failed = page.getByRole('region', { name: 'Failed for good' });
+    await failed.getByLabel('Choose all that are shown').check();
+    await failed.getByRole('button', { name: 'Redeliver 2' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Redeliver 2' }).click();
     await page.getByText('2 deliveries are being sent again.').waitFor();
     await eventually(async () => {

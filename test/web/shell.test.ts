@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
@@ -17,15 +17,14 @@ describeInBrowser('the frame of the console', () => {
 
   test('S4.9 the first page weighs 150 KB at most', async () => {
     const page = await browser.prepare(url);
-    const sent: Promise<number>[] = [];
+    const finished: Request[] = [];
     page.on('requestfinished', (request) => {
-      const { pathname } = new URL(request.url());
-      if (pathname.startsWith('/v1/feed')) return;
-      sent.push(request.sizes().then((s) => s.responseBodySize + s.responseHeadersSize));
+      if (!new URL(request.url()).pathname.startsWith('/v1/feed')) finished.push(request);
     });
     await page.goto(url);
     await page.getByRole('rowheader', { name: 'q' }).waitFor();
-    const bytes = (await Promise.all(sent)).reduce((sum, n) => sum + n, 0);
+    const sizes = await Promise.all(finished.map((request) => request.sizes()));
+    const bytes = sizes.reduce((sum, s) => sum + s.responseBodySize + s.responseHeadersSize, 0);
     expect(bytes).toBeGreaterThan(10_000);
     expect(bytes).toBeLessThan(MAX_BYTES);
   });
