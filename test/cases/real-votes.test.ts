@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { addCases, claim, court, jurors, oneCase, stats, voted, votes } from '../support/cases.ts';
+import { byNight } from '../support/nightly.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api } = await startTestSystem();
@@ -13,10 +14,13 @@ const rows = (name: string): string[][] =>
     .slice(1)
     .map((line) => line.split(','));
 
+const ITEMS = byNight(1_000, 400);
+
 /** What each juror says of each item, in the order of the file. */
 const said = new Map<string, Map<string, string>>();
 const items = new Set<string>();
 for (const [item = '', juror = '', answer = ''] of rows('votes-binary.csv')) {
+  if (items.size === ITEMS && !items.has(item)) continue;
   items.add(item);
   said.set(juror, (said.get(juror) ?? new Map()).set(item, answer));
 }
@@ -31,9 +35,10 @@ function winnerOf(options: string[]): string | undefined {
   });
 }
 
-test('S2.2 five thousand real votes by 83 people side by side: all that can be decided is, by no vote too many', async () => {
+test(`S2.2 real votes on ${ITEMS} items by all who cast them, side by side: all that can be decided is, by no vote too many`, async () => {
   const people = [...said.keys()];
-  expect([people.length, items.size]).toEqual([83, 1000]);
+  expect(items.size).toBe(ITEMS);
+  expect(people.length).toBeGreaterThan(70);
   await court(api, 'real', { options: ['0', '1'], votesToWin: 3, strategy: { pick: 'oldest' } });
   await jurors(api, 'real', people);
   // who said nothing of an item in the file is its party, so that everybody is handed his own, in his order
@@ -80,7 +85,7 @@ test('S2.2 five thousand real votes by 83 people side by side: all that can be d
     expect(seen.every((item) => all.includes(item))).toBe(true);
   }
   const { decided, hung, wasted, completionRate } = await stats(api, 'real');
-  expect({ decided, hung, wasted, completionRate }).toEqual({ decided: 1000, hung: 0, wasted: 0, completionRate: 1 });
+  expect({ decided, hung, wasted, completionRate }).toEqual({ decided: ITEMS, hung: 0, wasted: 0, completionRate: 1 });
   process.stdout.write(`agreement with the truth: ${agreed} of ${items.size}\n`);
-  expect(agreed).toBeGreaterThan(600);
+  expect(agreed).toBeGreaterThan(0.6 * ITEMS);
 }, 300_000);

@@ -15,6 +15,7 @@ import { add, configure, ticket } from '../support/tickets.ts';
 
 const kit = phpKit();
 const system = await startTestSystem();
+const idle = await startTestSystem({}, { role: 'api' });
 const { api } = system;
 const servers = [api.url];
 
@@ -47,7 +48,7 @@ async function streaming(...texts: string[]): Promise<{ url: string; asked: (str
 
 describe.skipIf(!kit)('PHP', () => {
   if (!kit) return;
-  testItems(system, kit);
+  testItems(system, idle, kit);
 
   test('S0.7 a handler whose process dies is one that failed', async () => {
     await add(api, 'dies', { id: 'dies', body: { fail: 'exit', failures: 1 } });

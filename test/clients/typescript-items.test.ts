@@ -9,8 +9,9 @@ import { SECRET } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const system = await startTestSystem();
+const idle = await startTestSystem({}, { role: 'api' });
 const kit = typescriptKit();
-testItems(system, kit);
+testItems(system, idle, kit);
 
 test("S0.10 the README's example with a database: fifty of one callback at two processes are handled once", async () => {
   const env = { DATABASE_URL: system.databaseUrl, DOCKET_CALLBACK_SECRET: SECRET };

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ItemFilter, listItems, settleItems } from '../../db/items.ts';
 import { openDb, type ParamsOf } from '../../db/pool.ts';
+import { byNight } from '../support/nightly.ts';
 import { expectFewRead, explainAll, type Plan, plansOf, readBy } from '../support/plans.ts';
 import { testStores } from '../support/system.ts';
 
-const WAITING = 1_000_000;
-const LATER = 200_000;
+const WAITING = byNight(1_000_000, 300_000);
+const LATER = byNight(200_000, 60_000);
 const DUE = 3_000;
-const DECIDED = 200_000;
+const DECIDED = byNight(200_000, 60_000);
 const SKILLS = 20;
 const PART = 100_000;
 /** What a list may read: a page of each state of each queue, and all that is held. */

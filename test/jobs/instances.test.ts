@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { type DocketChild, startChild } from '../support/child.ts';
 import { type Client, eventually, type Json } from '../support/client.ts';
+import { byNight } from '../support/nightly.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
-const JOBS = 20_000;
+const JOBS = byNight(20_000, 5_000);
+const DELAYED = byNight(10_000, 2_000);
 const BATCH = 500;
 
 /** Calls the first server that answers, as a client with a list of servers does. */
@@ -65,7 +67,7 @@ test(`S3.4 one of two API processes killed with -9 while ${JOBS} jobs run: none 
   expect(stats).toMatchObject({ total: JOBS, finished: JOBS, ready: 0, reserved: 0, delayed: 0 });
 }, 180_000);
 
-test('S3.3 everything restarted with 10,000 delayed jobs: all still due at their times, none early', async () => {
+test(`S3.3 everything restarted with ${DELAYED} delayed jobs: all still due at their times, none early`, async () => {
   const dir = mkdtempSync(join(tmpdir(), 'docket-delayed-'));
   chmodSync(dir, 0o755);
   const env = {
@@ -75,7 +77,7 @@ test('S3.3 everything restarted with 10,000 delayed jobs: all still due at their
     DOCKET_CACHE: inject('cacheDir'),
   };
   let docket: DocketChild = await startChild('start', env);
-  for (let at = 0; at < 10_000; at += BATCH) {
+  for (let at = 0; at < DELAYED; at += BATCH) {
     const jobs = Array.from({ length: BATCH }, (_, n) => ({
       topic: 'due',
       id: `due-${at + n}`,
@@ -87,7 +89,7 @@ test('S3.3 everything restarted with 10,000 delayed jobs: all still due at their
   }
   expect(await docket.end('SIGTERM')).toBe(0);
   docket = await startChild('start', env);
-  await eventually(async () => (await docket.api.get('/v1/topics/due/stats')).body.ready === 10_000, 60_000);
+  await eventually(async () => (await docket.api.get('/v1/topics/due/stats')).body.ready === DELAYED, 60_000);
   const { items } = (await docket.api.get('/v1/topics/due/jobs?limit=500')).body;
   for (const { id, availableAt } of items.slice(0, 100)) {
     const { body } = await docket.api.get(`/v1/jobs/${id}/events`);

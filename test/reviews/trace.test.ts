@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Json } from '../support/client.ts';
+import { byNight } from '../support/nightly.ts';
 import { logOf, put, stores, tell } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api } = await startTestSystem();
 const trace: Json = JSON.parse(readFileSync(new URL('../data/review-callback-trace.json', import.meta.url), 'utf8'));
+const ROUNDS = byNight(1_000, 250);
 const part = ({ id, status }: Json) => ({ id, status });
 
 test('S1.7 the printed trace leads to exactly its outcomes, statuses and log', async () => {
@@ -37,9 +39,9 @@ test('S1.7 the printed trace leads to exactly its outcomes, statuses and log', a
   expect(log.filter((l) => l.outcome === 'expired')).toHaveLength(trace.expired);
 });
 
-test('S1.2 S1.7 the lost update: both pictures are 5, a thousand times of a thousand', async () => {
+test(`S1.2 S1.7 the lost update: both pictures are 5, ${ROUNDS} times of ${ROUNDS}`, async () => {
   const { initial, callbacks, final } = trace.lostUpdate;
-  const rounds = Array.from({ length: 1_000 }, (_, n) => n);
+  const rounds = Array.from({ length: ROUNDS }, (_, n) => n);
   const named = (all: Json[], n: number) => all.map((p) => ({ id: `${p.id}-${n}`, status: p.status }));
   const one = async (n: number) => {
     const id = `lost-${n}`;

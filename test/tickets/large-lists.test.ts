@@ -1,11 +1,12 @@
 import pg from 'pg';
 import { beforeAll, expect, test } from 'vitest';
 import { claimOne, type Reply } from '../support/client.ts';
+import { byNight } from '../support/nightly.ts';
 import { startTestSystem } from '../support/system.ts';
 import { addMany, decide } from '../support/tickets.ts';
 
 /** `.ci/nightly` runs it at full size. */
-const MANY = process.env.DOCKET_NIGHTLY ? 1_000_000 : 200_000;
+const MANY = byNight(1_000_000, 100_000);
 const { api, sql, databaseUrl } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api' });
 
 const COLUMNS = `kind, id, queue, state, rank, body, content_hash, version, created_at, available_at, first_available_at,

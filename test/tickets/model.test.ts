@@ -3,9 +3,10 @@ import { expect, test } from 'vitest';
 import type { Json, Reply } from '../support/client.ts';
 import { LEASES } from '../support/leases.ts';
 import { Model, type ModelTicket, type NewModelTicket, type Outcome } from '../support/model.ts';
+import { byNight } from '../support/nightly.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const RUNS = Number(process.env.MODEL_RUNS ?? 60);
+const RUNS = Number(process.env.MODEL_RUNS ?? byNight(60, 25));
 /** On average half of this. */
 const COMMANDS = 60;
 const REVIEWERS = ['anna', 'bob', 'carl'];

@@ -3,12 +3,13 @@ import { expect, test } from 'vitest';
 import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
 import { addCase, court } from '../support/cases.ts';
 import { claimOne } from '../support/client.ts';
+import { byNight } from '../support/nightly.ts';
 import { put } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, decide, ticket } from '../support/tickets.ts';
 
 /** Tickets of a large queue. */
-const MANY = process.env.DOCKET_NIGHTLY ? 1_000_000 : 100_000;
+const MANY = byNight(1_000_000, 100_000);
 
 const system = await startTestSystem();
 const { api, sql } = system;

@@ -8,9 +8,8 @@ import type { Kit } from './kits.ts';
 import { ended, type Program, runProgram } from './running.ts';
 import { type Call, forgetful, unavailable } from './stand-ins.ts';
 
-/** What each client does with tickets, whatever its language. */
+/** What each client's loop does with tickets, whatever its language. */
 export function testReviewer(system: TestSystem, kit: Kit): void {
-  testTicketCalls(system, kit);
   testReviewing(system, kit);
   testLeases(system, kit);
   testLostTickets(system, kit);
@@ -36,7 +35,8 @@ async function prepare(api: Client, queue: string, settings: object, bodies: obj
 }
 const callsOf = (calls: Call[], end: string) => calls.filter(({ path }) => path.endsWith(end)).length;
 
-function testTicketCalls({ api }: TestSystem, kit: Kit): void {
+/** Each call, and lists that no single call takes. */
+export function testTicketCalls({ api }: TestSystem, kit: Kit): void {
   test('S0.2 S0.4 S0.7 S0.8 S0.9 what is asked of tickets is answered, and what is refused has a type', async () => {
     const queue = 'ticket-calls';
     const program = runProgram(kit, 'ticketCalls', { servers: [api.url], queue });

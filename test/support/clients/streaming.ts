@@ -9,12 +9,11 @@ import type { Kit } from './kits.ts';
 import { ended, type Program, runProgram } from './running.ts';
 import { relay, unavailable } from './stand-ins.ts';
 
-/** What each client does with streams and the feed, whatever its language. */
+/** What each client does with streams, whatever its language. */
 export function testStreams(system: TestSystem, kit: Kit): void {
   testEvents(system, kit);
   testReconnection(system, kit);
   testRestart(system, kit);
-  testFeed(system, kit);
 }
 
 const typed = (program: Program, type: string): Json[] =>
@@ -161,7 +160,8 @@ function testRestart(system: TestSystem, kit: Kit): void {
   }, 120_000);
 }
 
-function testFeed({ api }: TestSystem, kit: Kit): void {
+/** The feed, from its beginning and over several of its pages. */
+export function testFeed({ api }: TestSystem, kit: Kit): void {
   const servers = [api.url];
 
   test('S4.8 the feed is read to its end, from where the reader was', async () => {
