@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { getPath } from 'hono/utils/url';
 import { Problem } from '../services/problems.ts';
 import type { Api } from './api.ts';
 import { pages } from './docs.ts';
@@ -8,10 +9,14 @@ import { endpoints } from './endpoints.ts';
 import { framing, guardOf, type Route } from './frame.ts';
 import { PathRouter } from './router.ts';
 
-/** The HTTP API: endpoints, the documentation's pages, the console, and what is none of them. */
-export async function createApp(api: Api): Promise<Hono<{ Bindings: ApiBindings }>> {
+/**
+ * The HTTP API: endpoints, the documentation's pages, the console, and what is none of them.
+ * @param basePath where all of it is, in a larger app
+ */
+export async function createApp(api: Api, basePath = ''): Promise<Hono<{ Bindings: ApiBindings }>> {
   const framed = await framing(api, guardOf(api));
-  const app = new Hono<{ Bindings: ApiBindings }>({ router: new PathRouter() });
+  const within = { getPath: (request: Request) => getPath(request).slice(basePath.length) || '/' };
+  const app = new Hono<{ Bindings: ApiBindings }>({ router: new PathRouter(), ...(basePath && within) });
   const shown = (c: ApiContext) => {
     const answer = api.console.answer(c);
     if (!answer) throw new Problem('not_found', `there is no ${c.req.path}`);

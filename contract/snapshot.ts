@@ -91,6 +91,12 @@ interface Carried {
   commands: Command[];
 }
 
+/** What an item's workflow ends with; null: the item was deleted meanwhile. */
+export interface ItemResult {
+  state: string | null;
+  version: number | null;
+}
+
 /** The answer to the `state` query. */
 export interface ItemView {
   version: number | null;

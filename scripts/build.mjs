@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import ts from 'typescript';
 import { sourceFiles, sourceHash } from '../cli/servers/compiled.mjs';
 
 // Compiles what runs on a server into dist/: JavaScript, what is read by path beside it, the workflows' bundle, and the console.
@@ -19,6 +20,11 @@ execFileSync(process.execPath, [join(compiler, 'bin/tsc'), '-p', 'tsconfig.build
   cwd: ROOT,
   stdio: 'inherit',
 });
+// of what other programs import; both say all types themselves
+for (const file of ['cli/library', 'runtime/log']) {
+  const { outputText } = ts.transpileDeclaration(readFileSync(join(ROOT, `${file}.ts`), 'utf8'), {});
+  writeFileSync(join(DIST, `${file}.d.ts`), outputText);
+}
 for (const file of sourceFiles())
   if (/\.(sql|mjs)$|^package|^api\/.*\.json$/.test(file)) cpSync(join(ROOT, file), join(DIST, file));
 const { code } = await bundleWorkflowCode({

@@ -12,7 +12,16 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ItemActivities, Read } from '../activities/items.ts';
-import type { Command, EventLine, ItemInput, ItemView, Kind, Message, Snapshot } from '../contract/snapshot.ts';
+import type {
+  Command,
+  EventLine,
+  ItemInput,
+  ItemResult,
+  ItemView,
+  Kind,
+  Message,
+  Snapshot,
+} from '../contract/snapshot.ts';
 import { grace, isFinal, lastEvents, newest, stateWord } from '../domain/items.ts';
 import { bookkeeping, receivers } from './deliveries.ts';
 import { aWhile, follower, inDatabase, isFailure, isHeavy, MAX_SIGNALS, whenCancelled } from './runs.ts';
@@ -28,11 +37,20 @@ const operators = proxyActivities<ItemActivities>({
   retry: { initialInterval: '500ms', maximumInterval: '30s' },
 });
 const stateQuery = defineQuery<ItemView>('state');
+const STATE_DESCRIPTION = 'State, version, holder, next wake time and last events.';
+
 /** What an operator may send along with a signal. */
 export type SignalArg = { reason?: unknown; priority?: unknown; by?: unknown } | undefined;
 
-/** The signals that operators may send to items of a kind. A string says why an argument makes no sense. */
-export type OperatorSignals = Record<string, (arg: SignalArg) => Command | string>;
+/** The signals that operators may send to items of a kind. */
+export type OperatorSignals = Record<string, OperatorSignal>;
+
+interface OperatorSignal {
+  /** For the Temporal UI. */
+  description: string;
+  /** What the argument asks for; a string says why it makes no sense. */
+  ask(arg: SignalArg): Command | string;
+}
 
 /** What people type, as the database can keep it. */
 const textOf = (value: unknown, otherwise: string) =>
@@ -70,7 +88,7 @@ interface Run {
  * that survives everything. It trusts a snapshot that it was started with only while that is fresh, because a start
  * may land after the item's end (docs/ARCHITECTURE.md).
  */
-export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorSignals): Promise<void> {
+export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorSignals): Promise<ItemResult> {
   const run: Run = {
     kind,
     id: input.id,
@@ -94,6 +112,8 @@ export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorS
     if (run.snapshot?.telling) await meanwhile(run, tell(run));
     while (run.snapshot && run.commands.length > 0) await obey(run);
   });
+  const { state, version } = view(run);
+  return { state, version };
 }
 
 /** Whether the snapshot that started this run was read just before, by clocks that may differ by some seconds. */
@@ -122,13 +142,15 @@ function listen(run: Run, signals: OperatorSignals): void {
     const by = byOf((arg ?? undefined) as SignalArg);
     obeyLater({ type: 'refuse', signal: textOf(signal, '').slice(0, 200), reason, detail, by });
   };
-  for (const [name, commandOf] of Object.entries(signals))
-    setHandler(defineSignal<[SignalArg]>(name), (arg) => {
-      const command = commandOf(arg);
+  for (const [name, { description, ask }] of Object.entries(signals)) {
+    const handle = (arg: SignalArg) => {
+      const command = ask(arg);
       if (typeof command === 'string') refuse(name, 'invalid_argument', command, arg);
       else obeyLater(command);
-    });
-  setHandler(stateQuery, () => view(run));
+    };
+    setHandler(defineSignal<[SignalArg]>(name), handle, { description });
+  }
+  setHandler(stateQuery, () => view(run), { description: STATE_DESCRIPTION });
   const known = Object.keys(signals).join(', ');
   // last: it takes at once whatever came before the run had begun, an operator's command too if no other handler does
   setDefaultSignalHandler((name, ...args) => {
@@ -159,11 +181,19 @@ async function rest(run: Run, known: Snapshot, mostMs?: number): Promise<void> {
   const dueMs = known.wakeInMs === null ? undefined : Math.max(known.wakeInMs + extra, run.graced ? MIN_SLEEP_MS : 1);
   if (dueMs === undefined && mostMs === undefined) return condition(stirred);
   const waitMs = Math.min(dueMs ?? Number.POSITIVE_INFINITY, mostMs ?? Number.POSITIVE_INFINITY);
-  if ((await condition(stirred, waitMs)) || waitMs !== dueMs) return;
+  const summary = waitMs === dueMs ? awaited(run.kind, known) : 'jurors are asked for again';
+  if ((await condition(stirred, waitMs, { summary })) || waitMs !== dueMs) return;
   await refresh(run, () => db.wakeItem(run.kind, run.id));
   // still overdue: the item's transition fails, or the clock that fired was ahead of the database's
   const after = run.snapshot?.wakeInMs;
   if (typeof after === 'number' && after <= 0) await condition(stirred, MIN_SLEEP_MS);
+}
+
+/** What a timer waits for, as the Temporal UI shows it. */
+function awaited(kind: Kind, { state, holder }: Snapshot): string {
+  if (holder) return `the lease of ${holder} ends, or a deadline before that`;
+  if (state === 'delayed') return kind === 'rotation' ? 'the next occurrence is due' : 'its delay ends';
+  return 'a deadline or an escalation is due';
 }
 
 async function obey(run: Run): Promise<void> {

@@ -53,7 +53,7 @@ export async function review({ id }: ReviewInput): Promise<void> {
         });
       const stirred = () => run.news || run.leaving;
       if (lane) await condition(() => stirred() || lane === undefined);
-      else if (!(await condition(stirred, IDLE_MS))) {
+      else if (!(await condition(stirred, IDLE_MS, { summary: 'it ends unless another callback comes' }))) {
         // the last look: what comes from here on has its signal behind it, and starts another run if need be
         await apply(run);
         if (!run.news && run.telling === null) return;
@@ -63,7 +63,7 @@ export async function review({ id }: ReviewInput): Promise<void> {
 }
 
 function listen(run: Run): void {
-  setHandler(stateQuery, () => view(run));
+  setHandler(stateQuery, () => view(run), { description: 'What it does now, the version, and the next delivery.' });
   // last: it takes at once whatever came before the run had begun
   setDefaultSignalHandler(() => {
     run.news = true;

@@ -34,7 +34,7 @@ export const isFailure = (error: unknown): boolean => error instanceof TemporalF
 export const { follower } = proxySinks<FollowerSinks>();
 
 /** About half a minute, not the same for all, so that they don't come back together. */
-export const aWhile = () => sleep(20_000 + Math.random() * 20_000);
+export const aWhile = () => sleep(20_000 + Math.random() * 20_000, { summary: 'the database is asked again' });
 
 /** An operator's request to cancel; the workflow itself goes on and ends in order. */
 export function whenCancelled(act: () => void): void {

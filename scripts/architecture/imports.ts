@@ -35,9 +35,10 @@ const rules: IForbiddenRuleType[] = [
   ...Object.keys(FLOW).flatMap(flowOf),
   {
     name: 'commands',
-    comment: 'of cli/ only what starts servers and processes may be imported: cli/servers/, cli/process.ts',
+    comment:
+      'of cli/ only what starts servers and processes may be imported: cli/servers/, cli/process.ts, cli/library.ts',
     from: { pathNot: within(...Object.keys(FLOW)) },
-    to: { path: '^cli/', pathNot: '^cli/(servers/|process\\.ts$)' },
+    to: { path: '^cli/', pathNot: '^cli/(servers/|(process|library)\\.ts$)' },
   },
   {
     name: 'servers',

@@ -5,7 +5,7 @@ import { addCases, claim, court, jurors, oneCase, stats, voted, votes } from '..
 import { byNight } from '../support/nightly.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api } = await startTestSystem();
+const { api } = await startTestSystem({}, { role: 'api' });
 
 const rows = (name: string): string[][] =>
   readFileSync(new URL(`../data/${name}`, import.meta.url), 'utf8')

@@ -3,7 +3,7 @@ import type { Json } from '../support/client.ts';
 import { createKey } from '../support/keys.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api, sql } = await startTestSystem();
+const { api, sql } = await startTestSystem({}, { role: 'api' });
 const json = { 'content-type': 'application/json' };
 
 /** Everything that a wrong call must leave alone. */

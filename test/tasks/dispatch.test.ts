@@ -16,7 +16,7 @@ import {
 } from '../support/tasks.ts';
 
 const stores = await testStores();
-const { api } = await startTestSystem({}, { stores });
+const { api } = await startTestSystem({}, { role: 'api', stores });
 const other = await startTestSystem({}, { role: 'api', stores });
 await addTemplate(api, 'plain');
 

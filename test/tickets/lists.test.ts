@@ -4,7 +4,7 @@ import { LEASES } from '../support/leases.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, claim, configure, decide, dice, events, ticket, withToken } from '../support/tickets.ts';
 
-const { api, sql } = await startTestSystem();
+const { api, sql } = await startTestSystem({}, { role: 'api' });
 const STATES = ['delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'];
 const minutesAgo = (n: number) => new Date(Date.UTC(2024, 0, 1) - n * 60_000).toISOString();
 

@@ -3,7 +3,7 @@ import { claimOne, eventTypes, eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, claim, configure, dice, drain, events, ticket, withToken } from '../support/tickets.ts';
 
-const { api } = await startTestSystem();
+const { api } = await startTestSystem({}, { role: 'api' });
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 const explain = async (queue: string, id: string) =>

@@ -6,7 +6,7 @@ import { startTestSystem, testStores } from '../support/system.ts';
 import { add, addMany, claim, configure, drain, events, ticket, withToken } from '../support/tickets.ts';
 
 const stores = await testStores();
-const { api, sql } = await startTestSystem({}, { stores });
+const { api, sql } = await startTestSystem({}, { role: 'api', stores });
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 const kind = (name: string) => ({

@@ -72,7 +72,7 @@ abstract class Subscription implements \IteratorAggregate
         $heardAt = Transport::now();
         try {
             while (!$this->closed) {
-                $bytes = (string) @fread($body, 65_536);
+                $bytes = self::arrived($body);
                 if ($bytes !== '') {
                     $heardAt = Transport::now();
                 } elseif (feof($body) || Transport::now() - $heardAt > self::SILENCE_SECONDS) {
@@ -90,6 +90,19 @@ abstract class Subscription implements \IteratorAggregate
         } finally {
             fclose($body);
         }
+    }
+
+    /**
+     * What has come; nothing after a second of silence. A body that comes in chunks is read through a filter, and then
+     * `fread` waits until it has all that it was asked for, for as long as anything comes at all.
+     *
+     * @param resource $body
+     */
+    private static function arrived($body): string
+    {
+        $first = (string) @fread($body, 1);
+        $more = stream_get_meta_data($body)['unread_bytes'];
+        return $more > 0 ? $first . fread($body, $more) : $first;
     }
 
     private function pause(float $seconds): void

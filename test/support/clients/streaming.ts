@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { type DocketChild, startChild } from '../child.ts';
 import { type Client, claimOne, eventually, type Json } from '../client.ts';
@@ -12,6 +13,7 @@ import { relay, unavailable } from './stand-ins.ts';
 /** What each client does with streams, whatever its language. */
 export function testStreams(system: TestSystem, kit: Kit): void {
   testEvents(system, kit);
+  testPace(system, kit);
   testReconnection(system, kit);
   testRestart(system, kit);
 }
@@ -79,6 +81,19 @@ function testEvents({ api, running }: TestSystem, kit: Kit): void {
     const stranger = runProgram(kit, 'stream', { ...asked, apiKey: 'wrong' });
     expect(await stranger.exited, stranger.output()).toBe(3);
     expect(stranger.lines('fatal')).toMatchObject([{ fatal: 'Auth' }]);
+  });
+}
+
+function testPace({ api }: TestSystem, kit: Kit): void {
+  test('S0.4 events that come close behind each other are not kept back until there is a pause', async () => {
+    const [id = ''] = await hold(api, 'pia', 1);
+    const stream = runProgram(kit, 'stream', { servers: [api.url], reviewer: 'pia' });
+    for (let n = 0; typed(stream, 'changed').length < 10; n++) {
+      expect(n, 'changes that were made without ten of them being heard of').toBeLessThan(80);
+      await api.patch(`/v1/tickets/${id}`, { priority: n });
+      await sleep(100);
+    }
+    await ended(stream);
   });
 }
 

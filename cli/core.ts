@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, TransportError } from '@temporalio/worker';
+import { collectDefaultMetrics } from 'prom-client';
+import type { Api } from '../api/api.ts';
+import { Attempts } from '../api/attempts.ts';
+import { Authenticator } from '../api/auth.ts';
+import { Console } from '../api/console.ts';
+import { createMetrics } from '../api/metrics.ts';
+import { openStreams } from '../api/streams/sse.ts';
+import type { Config } from '../runtime/config.ts';
+import { databaseFailure } from '../runtime/failures.ts';
+import type { Log } from '../runtime/log.ts';
+import { createRuntime, type Runtime } from '../runtime/runtime.ts';
+import { startTracing } from '../runtime/tracing.ts';
+import { createServices, type Services } from '../services/services.ts';
+import { startWorker } from '../worker/worker.ts';
+import { keepRunning } from './servers/supervisor.ts';
+import { temporalFailure, temporalOptions } from './temporal.ts';
+
+export interface Stores {
+  databaseUrl: string;
+  temporalAddress: string | undefined;
+  temporalUiUrl: string | null;
+}
+
+export type Role = 'api' | 'worker' | 'all';
+
+interface CoreOptions {
+  role: Role;
+  config: Config;
+  stores: Stores;
+  log: Log;
+  /** Where others reach it; null: nowhere. */
+  url: string | null;
+}
+
+/** What a process has beside the ports on which it listens. */
+export interface Core {
+  /** Its name among all processes; another one at each start. */
+  node: string;
+  runtime: Runtime;
+  services: Services;
+  /** What calls are answered with; null for a worker. */
+  api: Api | null;
+  /** Runs workflows and activities until it is stopped. */
+  startWorker(): Promise<{ stop(): Promise<void> }>;
+  /** Long polls and streams are answered at once, so that connections can be closed. */
+  endCalls(): void;
+  /** After the worker and all listeners. */
+  stop(): Promise<void>;
+}
+
+/** gRPC's own limit is two minutes, for which callbacks would wait after Temporal is back. */
+const RECONNECT = { 'grpc.max_reconnect_backoff_ms': 5_000 };
+
+/** @throws Error with a message for the terminal where PostgreSQL cannot be reached or its schema is not this release's */
+export async function startCore({ role, config, stores, log, url }: CoreOptions): Promise<Core> {
+  const temporal = temporalOptions(config, stores.temporalAddress);
+  // no retries below ours: they would go on after the connection is closed
+  const connection = Connection.lazy({ ...temporal.connection, interceptors: [], channelArgs: RECONNECT });
+  if (role === 'api') forgetDeadlines(connection);
+  const client = new Client({ connection, namespace: temporal.namespace });
+  const node = `${hostname()
+    .replaceAll(/[^A-Za-z0-9.-]/g, '-')
+    .slice(0, 40)}-${randomBytes(4).toString('hex')}`;
+  const endpoint = config.otlpEndpoint;
+  const tracing = endpoint ? await startTracing({ endpoint, role, node }) : undefined;
+  const { databaseUrl } = stores;
+  const runtime = createRuntime({ ...config, tracing, databaseUrl, client, node, url, role, log });
+  collectDefaultMetrics({ register: runtime.metrics.registry });
+  const services = createServices(runtime, config);
+  await runtime.start().catch((error: unknown) => {
+    throw databaseFailure(error, { url: stores.databaseUrl, setting: 'DATABASE_URL' });
+  });
+  services.start();
+  return {
+    ...{ node, runtime, services },
+    api: role === 'worker' ? null : apiOf(runtime, services, config, stores, temporal.namespace),
+    startWorker: () => workerOf(runtime, services, config, temporal),
+    endCalls() {
+      runtime.waiters.close();
+      for (const stream of [...openStreams]) stream.close();
+    },
+    async stop() {
+      await services.stop();
+      await runtime.stop();
+      await connection.close();
+      await tracing?.stop().catch((error: Error) => log.warn({ err: error.message }, 'the last traces were not sent'));
+    },
+  };
+}
+
+/**
+ * The SDK keeps a call's deadline in an AsyncLocalStorage. On Node 20 one that was used once makes every promise of the
+ * process dearer, so it is switched off while Temporal isn't asked: an API process does so seldom, by probes mostly.
+ */
+function forgetDeadlines(connection: Connection): void {
+  const withDeadline = connection.withDeadline.bind(connection);
+  let running = 0;
+  connection.withDeadline = async (deadline, ask) => {
+    running++;
+    try {
+      return await withDeadline(deadline, ask);
+    } finally {
+      running--;
+      if (running === 0) connection.callContextStorage.disable();
+    }
+  };
+}
+
+/** A worker that dies, because Temporal was away or did not know its namespace, is started again. */
+async function workerOf(
+  runtime: Runtime,
+  services: Services,
+  config: Config,
+  temporal: ReturnType<typeof temporalOptions>,
+) {
+  const start = async () => {
+    const fail = (error: unknown) => {
+      throw error instanceof TransportError ? temporalFailure(error, temporal) : error;
+    };
+    const connection = await NativeConnection.connect(temporal.connection).catch(fail);
+    const closing = (error: unknown) => connection.close().then(() => fail(error));
+    const options = { ...config, runtime, services, connection, namespace: temporal.namespace };
+    const worker = await startWorker(options).catch(closing);
+    return {
+      ended: worker.done.then(
+        () => 'stopped',
+        (error: Error) => error.message,
+      ),
+      async stop() {
+        await worker.stop();
+        // a worker that failed may keep its reference to the connection
+        await connection
+          .close()
+          .catch((error: Error) => runtime.log.warn({ err: error.message }, 'a connection stays open'));
+      },
+    };
+  };
+  return keepRunning('the worker', start, { say: (line) => runtime.log.error({}, line) });
+}
+
+function apiOf(runtime: Runtime, services: Services, config: Config, stores: Stores, temporalNamespace: string): Api {
+  return {
+    ...{ runtime, services },
+    config: { ...config, temporalUiUrl: stores.temporalUiUrl, temporalNamespace },
+    auth: new Authenticator(services.keys, services.sessions, config),
+    attempts: new Attempts(),
+    metrics: createMetrics(runtime, services),
+    console: new Console(config.imageHosts),
+    reached: { postgres: false, temporal: false },
+  };
+}

@@ -1,0 +1,87 @@
+import type { HttpBindings } from '@hono/node-server';
+import { IllegalStateError } from '@temporalio/common';
+import { createApp } from '../api/app.ts';
+import { reachStores } from '../api/system/health.ts';
+import { readConfig } from '../runtime/config.ts';
+import * as database from '../runtime/database.ts';
+import type { Log } from '../runtime/log.ts';
+import { installRuntime } from '../worker/sdk.ts';
+import { startCore } from './core.ts';
+import { createLog } from './process.ts';
+
+export interface DocketOptions {
+  /** `postgres://…`; without the schema of this release, which `migrate(databaseUrl)` sees to, calls fail. */
+  databaseUrl: string;
+  /** `host:port` of Temporal. */
+  temporalAddress: string;
+  /** `api` answers calls, `worker` runs workflows and activities; default: both, `all`. */
+  role?: 'api' | 'worker' | 'all';
+  /** The path under which `fetch` is called, `/docket` say; default: none. */
+  basePath?: string;
+  /** Other settings by their names in docs/configuration.md. Keys are asked for unless DOCKET_AUTH is `open`. */
+  settings?: Record<string, string>;
+  /** Default: lines of JSON on standard error. */
+  log?: Log;
+}
+
+export interface Docket {
+  /** Answers a call to the API. `env` is that of `@hono/node-server`: bodies are read from its `incoming`. */
+  fetch(request: Request, env: HttpBindings): Response | Promise<Response>;
+  /** Ends long polls and streams, then the worker and all connections. No call may come after it. */
+  stop(): Promise<void>;
+}
+
+/** Nothing is in front of it, so nothing is open without a key unless that is asked for. */
+const DEFAULTS = { DOCKET_AUTH: 'keys' };
+
+/**
+ * Brings the schema to that of this release, and does nothing where it is there already.
+ * @param log is given a line for each step
+ * @returns the names of the steps that were applied
+ */
+export function migrate(databaseUrl: string, log?: (line: string) => void): Promise<string[]> {
+  return database.migrate(databaseUrl, log);
+}
+
+/**
+ * Docket inside another program (docs/library.md). It opens no port, starts no server and catches no signal.
+ * @throws Error that names what is wrong with the settings, or what cannot be reached
+ */
+export async function createDocket(options: DocketOptions): Promise<Docket> {
+  const { databaseUrl, temporalAddress, role = 'all', basePath = '', settings = {} } = options;
+  const config = readConfig({
+    ...DEFAULTS,
+    ...settings,
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+  });
+  const log = options.log ?? createLog(config, role);
+  if (role !== 'api') shareRuntime(log);
+  const stores = { databaseUrl, temporalAddress, temporalUiUrl: config.temporalUiUrl ?? null };
+  const core = await startCore({ role, config, stores, log, url: config.publicUrl ?? null });
+  const { api } = core;
+  // it begins with paths of its own, so a larger app cannot have it
+  api?.console.fail();
+  const app = api && (await createApp(api, basePath));
+  const closing = new AbortController();
+  if (api) reachStores(api, closing.signal);
+  const worker = role === 'api' ? null : await core.startWorker();
+  return {
+    fetch: (request, env) => app?.fetch(request, env) ?? new Response('no API in this process', { status: 404 }),
+    async stop() {
+      closing.abort();
+      core.endCalls();
+      await worker?.stop();
+      await core.stop();
+    },
+  };
+}
+
+/** A process has one runtime of the SDK: the program may have installed its own. */
+function shareRuntime(log: Log): void {
+  try {
+    installRuntime(log);
+  } catch (error) {
+    if (!(error instanceof IllegalStateError)) throw error;
+  }
+}

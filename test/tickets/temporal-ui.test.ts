@@ -1,0 +1,62 @@
+import { Client, Connection } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { afterAll, expect, test } from 'vitest';
+import { addCase, court, jurors } from '../support/cases.ts';
+import { claimOne, eventually, type Json } from '../support/client.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
+import { add, configure, decide } from '../support/tickets.ts';
+
+// without a pacemaker all that is due is done by the workflows' timers
+const stores = await testStores();
+const { api } = await startTestSystem({ DOCKET_PACEMAKER: 'off' }, { stores });
+const connection = await Connection.connect({ address: stores.temporalAddress });
+const temporal = new Client({ connection, namespace: stores.namespace });
+afterAll(() => connection.close());
+
+const handle = (id: string) => temporal.workflow.getHandle(id);
+
+/** What the UI shows beside a workflow's timers, in order. */
+async function timers(id: string): Promise<unknown[]> {
+  const { events = [] } = await handle(id).fetchHistory();
+  const started = events?.filter((event) => event.timerStartedEventAttributes) ?? [];
+  return started.map(
+    ({ userMetadata }) => userMetadata?.summary && defaultPayloadConverter.fromPayload(userMetadata.summary),
+  );
+}
+
+test('S0.9 each timer says what it waits for, and the result how the item ended', async () => {
+  await configure(api, 'shown', { leaseSeconds: 3_600, deadlineSeconds: 7_200 });
+  await add(api, 'shown', { id: 'shown', delaySeconds: 2 });
+  await eventually(async () => (await timers('ticket/shown')).length === 1);
+  await eventually(async () => (await timers('ticket/shown')).length === 2);
+  const held = await eventually(() => claimOne(api, 'shown', 'anna'));
+  await eventually(async () => (await timers('ticket/shown')).length === 3);
+  await decide(api, held);
+  expect(await handle('ticket/shown').result()).toEqual({ state: 'decided', version: expect.any(Number) });
+  expect(await timers('ticket/shown')).toEqual([
+    'its delay ends',
+    'a deadline or an escalation is due',
+    'the lease of anna ends, or a deadline before that',
+  ]);
+});
+
+test('S2.1 where no juror is free, the timer says what is tried again', async () => {
+  await court(api, 'nobody', { mode: 'assign', votesToWin: 1, assign: { jurors: 1, answerSeconds: 600 } });
+  await jurors(api, 'nobody', []);
+  await addCase(api, 'nobody', { id: 'lonely' });
+  await eventually(async () => (await timers('case/lonely')).includes('jurors are asked for again'));
+});
+
+test('S0.9 the details begin with the state, and signals and queries are described', async () => {
+  await add(api, 'described', { id: 'described', delaySeconds: 3_600 });
+  const metadata = await eventually(() => handle('ticket/described').query<Json>('__temporal_workflow_metadata'));
+  expect(metadata.currentDetails).toMatch(/^\*\*delayed\*\*.*next wake.*\*\*created\*\* by/s);
+  const described = Object.fromEntries(
+    [...metadata.definition.signalDefinitions, ...metadata.definition.queryDefinitions].map((d) => [
+      d.name,
+      d.description,
+    ]),
+  );
+  for (const name of ['invalidate', 'release', 'reprioritize']) expect(described[name]).toMatch(/ Argument: \{".*\}$/);
+  expect(described.state).toContain('next wake time');
+});
