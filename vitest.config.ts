@@ -4,10 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Compare times, or take both cores: they have the machine to themselves. */
 const ALONE = ['test/pace/**/*.test.ts', 'test/storm/storm.test.ts'];
 
-/** Need what a process has only once: the SDK's runtime with its metrics, or modules in place of others. */
-const OWN_PROCESS = ['test/metrics/**/*.test.ts', 'test/deliveries/private-hosts.test.ts'];
-
-/** Take two minutes and more: begun last, they would have the machine to themselves. */
+/** Take two minutes and more: side by side they would hold each other up, and begun last they would have the machine to themselves. */
 const LONGEST = [
   'clients/php-items',
   'clients/python-items',
@@ -23,20 +20,24 @@ const LONGEST = [
   'api/openapi',
 ];
 
-class LongestFirst extends BaseSequencer {
+const isLong = ({ moduleId }: TestSpecification) => LONGEST.some((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+
+/** So many others are begun between two that take long; there are ten times as many. */
+const BETWEEN = 10;
+
+class LongOnesSpread extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => {
-      const n = LONGEST.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
-      return n < 0 ? LONGEST.length : n;
-    };
-    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
+    const sorted = await super.sort(files);
+    const long = sorted.filter(isLong);
+    const others = sorted.filter((file) => !isLong(file));
+    const spread = others.flatMap((file, n) => (n % BETWEEN === 0 ? [...long.splice(0, 1), file] : [file]));
+    return [...spread, ...long];
   }
 }
 
-// Each file has a database and a Temporal namespace of its own (test/support/system.ts).
+// Each file runs in a process of its own, with a database and a Temporal namespace of its own (test/support/system.ts).
 const each = {
   pool: 'forks' as const,
-  setupFiles: ['test/support/each-file.ts'],
   testTimeout: 60_000,
   hookTimeout: 120_000,
   teardownTimeout: 30_000,
@@ -44,27 +45,14 @@ const each = {
   retry: process.env.CI ? 1 : 0,
 };
 
-// three on two cores: most tests wait for timers, leases and processes
-const maxWorkers = 3;
-
 export default defineConfig({
   test: {
-    // once, for all projects: they don't extend this one
+    // once, for both projects: they don't extend this one
     globalSetup: ['test/support/servers.ts'],
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: LongOnesSpread },
     projects: [
-      {
-        // modules are loaded once for many files: to load them for each took a seventh of the whole run
-        test: {
-          ...each,
-          name: 'all',
-          include: ['test/**/*.test.ts'],
-          exclude: [...ALONE, ...OWN_PROCESS],
-          isolate: false,
-          maxWorkers,
-        },
-      },
-      { test: { ...each, name: 'own process', include: OWN_PROCESS, maxWorkers } },
+      // three on two cores: most tests wait for timers, leases and processes
+      { test: { ...each, name: 'all', include: ['test/**/*.test.ts'], exclude: ALONE, maxWorkers: 3 } },
       // after all others, one file at a time
       { test: { ...each, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 1 } } },
     ],

@@ -8,7 +8,7 @@ import { startTestSystem } from '../support/system.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 400);
 
-const { api, sql } = await startTestSystem({}, { role: 'api' });
+const { api, sql } = await startTestSystem();
 for (const id of ['t-1', 't-2', 't-3']) await api.post('/v1/queues/q/tickets', { id, body: 1 });
 const { token } = (await claimOne(api, 'q', 'hans')).lease;
 

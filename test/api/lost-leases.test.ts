@@ -3,7 +3,7 @@ import { addCase, claimed, court, jurors, numbered } from '../support/cases.ts';
 import { claimOne, type Json } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api, sql } = await startTestSystem();
+const { api, sql } = await startTestSystem({}, { role: 'api' });
 
 /** The lease has run out, and no clock has ended it yet. */
 const runOut = (id: string) =>

@@ -5,7 +5,7 @@ import { PROBLEMS, type ProblemCode } from '../../contract/problems.ts';
 import { Problem } from '../../services/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api } = await startTestSystem();
+const { api } = await startTestSystem({}, { role: 'api' });
 const codes = Object.keys(PROBLEMS) as ProblemCode[];
 
 /** What a reader sees of a piece of HTML. */

@@ -3,7 +3,7 @@ import { claimOne, type Json, walk } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api } = await startTestSystem();
+const { api } = await startTestSystem({}, { role: 'api' });
 
 for (const queue of ['first', 'second', 'third', 'empty']) await api.put(`/v1/queues/${queue}`, {});
 for (const queue of ['third', 'first', 'second'])

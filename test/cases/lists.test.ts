@@ -3,7 +3,7 @@ import { addCase, addCases, claim, claimed, court, jurors, numbered, oneCase, vo
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api, sql } = await startTestSystem();
+const { api, sql } = await startTestSystem({}, { role: 'api' });
 
 /** Those whom the court hands something. They give it back. */
 async function admitted(name: string, all: string[]): Promise<string[]> {

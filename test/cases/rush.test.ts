@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { addCases, claim, court, jurors, numbered, oneCase, stats, vote } from '../support/cases.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api } = await startTestSystem();
+const { api } = await startTestSystem({}, { role: 'api' });
 const CASES = 20;
 const TO_WIN = 9;
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { addCases, claim, claimed, court, jurors, numbered, stats, voted } from '../support/cases.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api } = await startTestSystem();
+const { api } = await startTestSystem({}, { role: 'api' });
 
 const open = async (name: string, n: number) => {
   await addCases(

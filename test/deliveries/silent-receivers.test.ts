@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, test } from 'vitest';
 import { startChild } from '../support/child.ts';
 import { type Client, eventually, type Json } from '../support/client.ts';
+import { byNight } from '../support/nightly.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { add, addMany, configure } from '../support/tickets.ts';
@@ -18,6 +19,8 @@ const worker = await startChild('worker', {
 });
 /** The bound on a healthy receiver's verdict: two seconds, or ten times what it takes on this machine while idle. */
 const BOUND_MS = 2_000;
+
+const MANY = byNight(1_000, 300);
 
 const silent = () => startReceiver(() => new Promise<number>(() => {}));
 
@@ -57,13 +60,13 @@ const warnings = () =>
 const opened = async (like: string) =>
   Number((await sql(`select count(*) as n from delivery where item_id like $1`, [like]))[0]?.n);
 
-test('S0.10 a thousand verdicts for a receiver that never answers hold up no other, and cost by attempts, not by waiting', async () => {
+test(`S0.10 ${MANY} verdicts for a receiver that never answers hold up no other, and cost by attempts, not by waiting`, async () => {
   const [mute, healthy] = [await silent(), await startReceiver()];
   await configure(api, 'mute', { callback: mute.callback });
   await configure(api, 'healthy', { callback: healthy.callback });
   const idle = await latencies(healthy, 'healthy', 5);
-  await resolveMany(api, 'mute', 1_000);
-  await eventually(async () => (await opened('mute-%')) === 1_000, 120_000);
+  await resolveMany(api, 'mute', MANY);
+  await eventually(async () => (await opened('mute-%')) === MANY, 120_000);
   const busy = await latencies(healthy, 'healthy', 15);
   expect(Math.max(...busy)).toBeLessThan(Math.max(BOUND_MS, 10 * Math.max(...idle)));
   // rows are written when a delivery is opened and after each attempt, never for one that waits

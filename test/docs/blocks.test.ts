@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { needDebian } from '../support/debian.ts';
 import { documents } from '../support/docs/documents.ts';
@@ -44,6 +45,8 @@ for (const way of ways) {
       test.each(['bash', 'zsh'] as const)(
         `${document.path} can be pasted into %s`,
         async (shell) => {
+          // names in the documents are of the second in which they are pasted: this one has to be new
+          await sleep(1_000 - (Date.now() % 1_000));
           expect((await faultsIn(document, shell, docs)).join('\n\n')).toBe('');
         },
         600_000,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createKey } from '../support/keys.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api } = await startTestSystem();
+const { api } = await startTestSystem({}, { role: 'api' });
 const command = async (name: string, fields: object) => (await api.post('/v1/jobs', { command: name, ...fields })).body;
 const bury = (id: string, reason = 'poisonous') => api.post(`/v1/jobs/${encodeURIComponent(id)}/bury`, { reason });
 const eventsOf = async (id: string) =>

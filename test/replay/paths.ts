@@ -77,7 +77,8 @@ export const paths: Path[] = [
     pacemaker: 'off',
     async walk(s, id) {
       await s.api.put(`/v1/queues/${id}`, { leaseSeconds: 1, escalations: [{ afterSeconds: 2, priority: 5 }] });
-      await add(s, id, { delaySeconds: 0.5, deadlineSeconds: 6 });
+      // the deadline is far enough for a worker that is late
+      await add(s, id, { delaySeconds: 0.5, deadlineSeconds: 15 });
       await untilEvent(s, id, 'available');
       await claimOne(s.api, id, 'anna');
       for (const type of ['reclaimed', 'escalated', 'expired']) await untilEvent(s, id, type);

@@ -16,14 +16,15 @@ function findChromium(): string | null {
 
 const executablePath = findChromium();
 if (!executablePath && process.env.CI)
-  throw new Error('the tests of the console need Chromium: apt-get install chromium');
+  throw new Error('the tests of the console need Chromium: apt-get install chromium-headless-shell');
 if (!executablePath)
   console.error(
     [
       '',
       '************************************************************',
       '* NO BROWSER: the tests of the console are skipped.        *',
-      '* apt-get install chromium, or name a browser in CHROMIUM. *',
+      '* apt-get install chromium-headless-shell, or name a       *',
+      '* browser in CHROMIUM.                                     *',
       '************************************************************',
       '',
     ].join('\n'),

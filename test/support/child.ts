@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
 import { api, type Client } from './client.ts';
-import { atEachEnd } from './endings.ts';
 
 export interface DocketChild {
   process: ChildProcess;
@@ -14,9 +14,8 @@ export interface DocketChild {
 
 const children = new Set<ChildProcess>();
 // for the whole file: a test that fails half-way must leave no process behind
-atEachEnd(() => {
+afterAll(() => {
   for (const child of children) child.kill('SIGKILL');
-  children.clear();
 });
 
 const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));

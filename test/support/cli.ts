@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, inject } from 'vitest';
-import { atEachEnd } from './endings.ts';
+import { afterAll, expect, inject } from 'vitest';
 
 export interface Ended {
   code: number;
@@ -19,12 +18,7 @@ const TIMEOUT_MS = 200_000;
 
 /** An empty folder, in which programs run: what they make by default is made there. */
 export const folder = mkdtempSync(join(tmpdir(), 'docket-cli-'));
-const removeFolder = () => rmSync(folder, { recursive: true, force: true });
-atEachEnd(() => {
-  removeFolder();
-  mkdirSync(folder);
-});
-process.on('exit', removeFolder);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What the machine of a test has set must not decide what it sees. */
 const environment = (env: Record<string, string>) => ({

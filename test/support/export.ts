@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { atEachEnd } from './endings.ts';
+import { afterAll } from 'vitest';
 
 export interface ExportChild {
   /** What it has printed so far. */
@@ -12,9 +12,8 @@ export interface ExportChild {
 
 const children = new Set<ChildProcess>();
 // for the whole file: a test that fails half-way must leave no process behind
-atEachEnd(() => {
+afterAll(() => {
   for (const child of children) child.kill('SIGKILL');
-  children.clear();
 });
 
 const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));

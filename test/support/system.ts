@@ -6,7 +6,6 @@ import type { Config } from '../../runtime/config.ts';
 import { readConfig } from '../../runtime/config.ts';
 import { api, type Client } from './client.ts';
 import { onDatabase } from './database.ts';
-import { atEachEnd } from './endings.ts';
 import { recordTransitions, seenTransitions, unknownAmong } from './lifecycle.ts';
 
 export interface TestSystem {
@@ -31,10 +30,10 @@ const recorded: string[] = [];
 /** Of this file. */
 const namespaces: string[] = [];
 
-// after the file's own hooks, and for databases that a test makes while it runs too
-atEachEnd(async () => {
+// here, so that it is the last of a file's hooks, and for databases that a test makes while it runs too
+afterAll(async () => {
   await endSchedules();
-  for (const databaseUrl of recorded.splice(0)) {
+  for (const databaseUrl of recorded) {
     const unknown = unknownAmong(await seenTransitions(databaseUrl));
     expect(unknown, 'transitions that are not in domain/lifecycle.ts').toEqual([]);
   }
@@ -44,7 +43,7 @@ atEachEnd(async () => {
 async function endSchedules(): Promise<void> {
   if (namespaces.length === 0) return;
   const connection = await Connection.connect({ address: inject('temporal') });
-  for (const namespace of namespaces.splice(0)) {
+  for (const namespace of namespaces) {
     const schedules = new ScheduleClient({ connection, namespace });
     for await (const { scheduleId } of schedules.list()) await schedules.getHandle(scheduleId).delete();
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startTestSystem } from '../support/system.ts';
 import { addTask, addTemplate, patchTask, sendTask } from '../support/tasks.ts';
 
-const { api } = await startTestSystem();
+const { api } = await startTestSystem({}, { role: 'api' });
 await addTemplate(api, 'form', {
   name: { type: 'string' },
   amount: { type: 'number' },

@@ -5,7 +5,7 @@ import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, configure, decide } from '../support/tickets.ts';
 
-const { api } = await startTestSystem();
+const { api } = await startTestSystem({}, { role: 'api' });
 
 /** Milliseconds of the slowest of the signs of life while `work` is under way. */
 async function slowestSignOfLife<T>(work: Promise<T>): Promise<{ result: T; slowest: number }> {

@@ -3,7 +3,7 @@ import { describeInBrowser, useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api } = await startTestSystem();
+const { api } = await startTestSystem({}, { role: 'api' });
 
 // A part of the story that test/api/story.test.ts plays whole, as a reader of the documentation clicks it.
 const CALLS = [

@@ -4,7 +4,7 @@ import { describeInBrowser, useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api } = await startTestSystem();
+const { api } = await startTestSystem({}, { role: 'api' });
 await eventually(async () => (await api.get('/')).status === 200, 60_000);
 await api.post('/v1/queues/always/tickets', { id: 'always-1', body: {} });
 
