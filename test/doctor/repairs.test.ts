@@ -6,13 +6,14 @@ import { expect, inject, test, vi } from 'vitest';
 import { docket, ROOT } from '../support/cli.ts';
 import { eventually } from '../support/client.ts';
 import { testDoctor } from '../support/doctor.ts';
+import { byNight } from '../support/nightly.ts';
 import { published } from '../support/published.ts';
 import { startTestSystem } from '../support/system.ts';
 import { addMany } from '../support/tickets.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 
-const AT_ONCE = 50;
+const AT_ONCE = byNight(50, 12);
 const WORKFLOWS = 5;
 
 const system = await startTestSystem({ LOG_LEVEL: 'silent' });
@@ -86,7 +87,7 @@ test('S0.9 repairs that are killed with -9 leave nothing half done that the next
   const began = performance.now();
   expect((await docket(['doctor'], env)).code).toBe(1);
   const wholeMs = performance.now() - began;
-  for (const part of [0.4, 0.55, 0.7, 0.85, 1]) {
+  for (const part of [0.5, 0.75, 1]) {
     const args = [join(ROOT, 'cli/docket.mjs'), 'doctor', '--repair'];
     const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: 'ignore' });
     await sleep(part * wholeMs);
