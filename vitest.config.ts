@@ -37,13 +37,13 @@ class LongOnesSpread extends BaseSequencer {
 
 // Each file runs in a process of its own, with a database and a Temporal namespace of its own (test/support/system.ts).
 const each = {
-  pool: 'forks' as const,
+  pool: 'forks',
   testTimeout: 60_000,
   hookTimeout: 120_000,
   teardownTimeout: 30_000,
   // machines that are shared stall for seconds; what fails twice is no accident
   retry: process.env.CI ? 1 : 0,
-};
+} as const;
 
 export default defineConfig({
   test: {

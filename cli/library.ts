@@ -6,8 +6,7 @@ import { readConfig } from '../runtime/config.ts';
 import * as database from '../runtime/database.ts';
 import type { Log } from '../runtime/log.ts';
 import { installRuntime } from '../worker/sdk.ts';
-import { startCore } from './core.ts';
-import { createLog } from './process.ts';
+import { createLog, startCore } from './core.ts';
 
 export interface DocketOptions {
   /** `postgres://…`; without the schema of this release, which `migrate(databaseUrl)` sees to, calls fail. */

@@ -1,4 +1,3 @@
-import { destination, pino } from 'pino';
 import type { Api } from '../api/api.ts';
 import { createApp } from '../api/app.ts';
 import { type Beanstalkd, listenBeanstalkd } from '../api/beanstalkd/server.ts';
@@ -12,7 +11,7 @@ import { type Config, isLoopback } from '../runtime/config.ts';
 import type { ListenAddress } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
 import { installRuntime } from '../worker/sdk.ts';
-import { type Core, type Role, type Stores, startCore } from './core.ts';
+import { type Core, createLog, type Role, type Stores, startCore } from './core.ts';
 import { bindMetrics, metricsAddress } from './metrics.ts';
 import { findSite } from './servers/site.ts';
 
@@ -29,12 +28,6 @@ export interface RunningProcess extends Pick<Core, 'runtime' | 'services'> {
   metrics: Pick<Listening, 'address' | 'port'> | null;
   stop(): Promise<void>;
 }
-
-/** Lines are written together: a write for each costs a call a tenth of its CPU. What is left at an exit is written then. */
-const LOG = { minLength: 8_192, periodicFlush: 50 };
-
-export const createLog = (config: Config, role: Role) =>
-  pino({ level: config.logLevel, base: { role } }, destination({ dest: 2, sync: false, ...LOG }));
 
 /** Runs the API, the worker, or both, on stores that are there already. */
 export async function startProcess(role: Role, config: Config, stores: Stores): Promise<RunningProcess> {

@@ -92,10 +92,7 @@ interface Carried {
 }
 
 /** What an item's workflow ends with; null: the item was deleted meanwhile. */
-export interface ItemResult {
-  state: string | null;
-  version: number | null;
-}
+export type ItemResult = Pick<ItemView, 'state' | 'version'>;
 
 /** The answer to the `state` query. */
 export interface ItemView {

@@ -1,19 +1,14 @@
-import { Client, Connection } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addCase, court, jurors } from '../support/cases.ts';
 import { claimOne, eventually, type Json } from '../support/client.ts';
-import { startTestSystem, testStores } from '../support/system.ts';
+import { startTestSystem } from '../support/system.ts';
 import { add, configure, decide } from '../support/tickets.ts';
 
 // without a pacemaker all that is due is done by the workflows' timers
-const stores = await testStores();
-const { api } = await startTestSystem({ DOCKET_PACEMAKER: 'off' }, { stores });
-const connection = await Connection.connect({ address: stores.temporalAddress });
-const temporal = new Client({ connection, namespace: stores.namespace });
-afterAll(() => connection.close());
+const { api, running } = await startTestSystem({ DOCKET_PACEMAKER: 'off' });
 
-const handle = (id: string) => temporal.workflow.getHandle(id);
+const handle = (id: string) => running.runtime.client.workflow.getHandle(id);
 
 /** What the UI shows beside a workflow's timers, in order. */
 async function timers(id: string): Promise<unknown[]> {
