@@ -63,7 +63,7 @@ declare
   j juror_seen;
   v_seen juror_seen[];
   v_now timestamptz;
-  v_until timestamptz;
+  v_seconds double precision;
   v_holds case_hold[] := '{}';
 begin
   select * into c from court where name = p_court;
@@ -71,8 +71,7 @@ begin
     select distinct person_key('case', p_court, (juror_seen(c, n.juror, n.juror)).person) as key from unnest(p_jurors) as n (juror) order by 1) s;
   v_seen := array(select juror_seen(c, n.juror, n.juror) from unnest(p_jurors) with ordinality as n (juror, no) order by n.no);
   return query select null::text, null::text, e, null::text, null::timestamptz from unnest(end_lost_holds(c, v_seen)) e;
-  v_now := clock_timestamp();
-  select v_now + make_interval(secs => q.lease_seconds) into v_until from queue q where q.kind = 'case' and q.name = p_court;
+  select q.lease_seconds into v_seconds from queue q where q.kind = 'case' and q.name = p_court;
   for x in select n.juror, n.token, n.no from unnest(p_jurors, p_tokens) with ordinality as n (juror, token, no) loop
     juror := x.juror;
     j := v_seen[x.no];
@@ -84,11 +83,12 @@ begin
     elsif exists (select from unnest(v_holds) h where h.person = j.person) then
       outcome := 'busy';
     else
+      -- not before that look: votes wait for no person's lock, and a hold begins after the end of the one before
+      v_now := clock_timestamp();
       select k.outcome, k.id into outcome, id from choose_case(c, j, v_holds, v_now) k;
       if outcome = 'held' then
-        token := x.token;
-        expires_at := v_until;
-        v_holds := v_holds || (id, x.token, x.juror, j.person, v_until)::case_hold;
+        select x.token, v_now + make_interval(secs => v_seconds) into token, expires_at;
+        v_holds := v_holds || (id, x.token, x.juror, j.person, expires_at)::case_hold;
       end if;
     end if;
     return next;

@@ -23,7 +23,7 @@ create or replace function give_back(
 ) returns setof item language plpgsql as $$
 begin
   return query with given as materialized (
-    select i.kind, i.id, s.no, s.delay, s.priority, t.now, t.now + make_interval(secs => s.delay) as back_at, i.deadline_at,
+    select i.kind, i.id, s.no, s.delay, s.priority, i.deadline_at,
            q.escalations, q.rules,
            coalesce(i.callback, q.callback) is not null as deliver,
            case when p_bury then 'buried'
@@ -32,13 +32,16 @@ begin
       from unnest(p_ids, p_tokens, p_delays, p_priorities) with ordinality as s (id, token, delay, priority, no)
       join item i on i.kind = p_kind and i.id = s.id and is_live(i, coalesce(s.token, i.lease_id), p_subject)
       join queue q on q.kind = i.kind and q.name = i.queue
-     cross join (select clock_timestamp() as now) t
      order by i.id for update of i
+  ), timed as materialized (
+    -- when all are locked: a lease ends after it began, also in the log
+    select g.*, clock_timestamp() as now from (select * from given order by no) g
   ), numbered as materialized (
     -- what is buried waits for an operator, however long
-    select g.*, case when g.state = 'buried' then nextval('item_buried') end as buried_seq,
+    select g.*, g.now + make_interval(secs => g.delay) as back_at,
+           case when g.state = 'buried' then nextval('item_buried') end as buried_seq,
            case when g.state <> 'buried' then g.deadline_at end as deadline
-      from (select * from given order by no) g)
+      from timed g)
   update item i
      set state = g.state, available_at = case when g.state = 'delayed' then g.back_at else i.available_at end,
          delay_seconds = coalesce(g.delay, i.delay_seconds), attempts = i.attempts - p_undelivered::integer,

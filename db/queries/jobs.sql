@@ -20,7 +20,14 @@ select * from pop_to_push(:topic, :tokens, :limit);
 
 -- name: reserve_job
 -- moves
--- One job by its number, whichever open state it is in but reserved (beanstalkd's reserve-job).
+-- One job by its number, whichever open state it is in but reserved (beanstalkd's reserve-job). The clock is read when it is
+-- locked: a reservation begins after the end of the one before.
+with job as materialized (
+  select id from item
+   where kind = 'job' and seq = :number and state in ('ready', 'delayed', 'buried')
+     and (:maxBytes?::integer is null or body_bytes <= :maxBytes) and (deadline_at is null or deadline_at > clock_timestamp())
+     for update
+), timed as materialized (select id, clock_timestamp() as now from job)
 update item i
    set state = 'held', lease_id = :token, holder = :holder, granted_at = t.now, buried_seq = null,
        expires_at = t.now + make_interval(secs => i.lease_seconds),
@@ -28,9 +35,8 @@ update item i
        attempts = i.attempts + 1,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'reserved', last_actor = :holder, last_data = json_build_object('attempt', i.attempts + 1), updated_at = t.now
-  from (select clock_timestamp() as now) t
- where i.kind = 'job' and i.seq = :number and i.state in ('ready', 'delayed', 'buried')
-   and (:maxBytes?::integer is null or i.body_bytes <= :maxBytes) and (i.deadline_at is null or i.deadline_at > t.now)
+  from timed t
+ where i.kind = 'job' and i.id = t.id
 returning i.*;
 
 -- name: finish_jobs
@@ -61,7 +67,9 @@ update item i
    set state = 'buried', buried_seq = nextval('item_buried'), wake_at = null, deadline_at = null,
        lease_id = null, holder = null, granted_at = null, expires_at = null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'buried', last_actor = :actor, last_data = json_build_object('reason', :reason::text), updated_at = t.now
+       last_event = 'buried', last_actor = :actor, last_data = json_build_object('reason', :reason::text),
+       -- a reservation that it had to wait for has begun since
+       updated_at = greatest(t.now, i.updated_at)
   from (select clock_timestamp() as now) t
  where i.kind = 'job' and i.id = :id and i.state in ('ready', 'delayed', 'held')
 returning i.*;

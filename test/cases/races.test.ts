@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { addCase, addCases, claim, claimed, court, jurors, numbered, oneCase, vote, votes } from '../support/cases.ts';
 import { eventually } from '../support/client.ts';
+import { onDatabase } from '../support/database.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 const stores = await testStores();
@@ -42,6 +43,34 @@ test('S2.2 the same vote from fifty callers at once is one vote, with one answer
   expect(await oneCase(api, id)).toMatchObject({ tally: { buyer: 1, seller: 0 } });
   // the same token with other content
   expect((await vote(api, id, token, 'seller')).body).toMatchObject({ code: 'lease_lost', reason: 'settled' });
+});
+
+test('S2.4 a hold that begins behind a wait begins after the end of the one before', async () => {
+  // no clock runs here: the hold is ended by hand, while the juror's next claim is under way
+  const still = await testStores();
+  const system = await startTestSystem({ DOCKET_PACEMAKER: 'off' }, { role: 'api', stores: still });
+  await court(system.api, 'wait', {});
+  await jurors(system.api, 'wait', ['ann']);
+  await addCases(system.api, 'wait', [
+    { id: 'wait-1', body: 1 },
+    { id: 'wait-2', body: 2 },
+  ]);
+  const first = await claimed(system.api, 'wait', 'ann');
+  await onDatabase(still.databaseUrl, async (client) => {
+    await client.query('begin');
+    await client.query('lock table queue in access exclusive mode');
+    const second = system.sql<{ id: string }>("select id from claim_cases('wait', '{ann}', '{second}')");
+    const waiters = "select 1 from pg_locks where not granted and relation = 'queue'::regclass";
+    await eventually(async () => (await client.query(waiters)).rowCount);
+    await client.query("select leave_case($1, $2, null, 'skipped')", [first.id, first.token]);
+    await client.query('commit');
+    expect(await second).toEqual([{ id: first.id === 'wait-1' ? 'wait-2' : 'wait-1' }]);
+  });
+  const [before, after] = await system.sql<{ granted_at: Date; ended_at: Date }>(
+    'select granted_at, ended_at from lease order by (token = $1) desc',
+    [first.token],
+  );
+  expect(after?.granted_at.getTime()).toBeGreaterThanOrEqual(before?.ended_at.getTime() ?? Number.NaN);
 });
 
 test('S2.3 one claim from fifty devices of a person at once is one hold', async () => {

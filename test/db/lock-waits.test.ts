@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { Wire } from '../beanstalkd/wire.ts';
+import { eventually } from '../support/client.ts';
+import { onDatabase } from '../support/database.ts';
+import { startTestSystem } from '../support/system.ts';
+import { add } from '../support/tickets.ts';
+
+const { api, sql, running, databaseUrl } = await startTestSystem(
+  { DOCKET_PACEMAKER: 'off', BEANSTALKD_PORT: '0' },
+  { role: 'api' },
+);
+const GRANT = `select count(*) from grant_items((select q from queue q where kind = 'ticket' and name = 'waits'), '{ben}', '{second}', '{1}', '{t}')`;
+const GIVE_BACK = 'select count(*) from give_back($1, array[$2], null::text[])';
+
+/** Makes a call that has to wait for an item's row, in which `meanwhile` is done before it gets it. */
+async function behind<T>(
+  id: string,
+  call: () => Promise<T>,
+  meanwhile: [text: string, values?: unknown[]][],
+): Promise<T> {
+  return await onDatabase(databaseUrl, async (client) => {
+    await client.query('begin');
+    await client.query('select from item where id = $1 for update', [id]);
+    const answer = call();
+    const waiters = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    await eventually(async () => (await sql(waiters)).length);
+    for (const [text, values] of meanwhile) await client.query(text, values);
+    await client.query('commit');
+    return await answer;
+  });
+}
+
+/** The lines of an item's history, each later than the one before. */
+async function history(id: string): Promise<string[]> {
+  const lines = await sql<{ type: string; at: string }>(
+    'select type, at::text from event where item_id = $1 order by seq',
+    [id],
+  );
+  expect(lines.map(({ at }) => at)).toEqual(lines.map(({ at }) => at).sort());
+  return lines.map(({ type }) => type);
+}
+
+test('S0.6 a ticket taken away behind a wait loses a lease that began before', async () => {
+  await add(api, 'waits', { id: 't' });
+  await api.post('/v1/queues/waits/claim', { reviewer: 'anna' });
+  const release = () => api.post('/v1/tickets/t/release', {});
+  const answer = await behind('t', release, [[GIVE_BACK, ['ticket', 't']], [GRANT]]);
+  expect(answer).toMatchObject({ status: 200, body: { state: 'waiting' } });
+  expect(await history('t')).toEqual(['created', 'claimed', 'released', 'claimed', 'released']);
+});
+
+test('S3.1 S3.8 a job reserved or put aside behind a wait: each reservation begins after the end of the one before', async () => {
+  await api.post('/v1/jobs', { command: 'add', topic: 'default', id: 'j', body: 'x' });
+  const pop: [string] = ["select count(*) from pop_jobs('{default}', '{first}', '{anna}', null, null)"];
+  const wire = await Wire.open(running.beanstalkd?.port ?? 0);
+  const number = (await sql<{ seq: string }>("select seq from item where id = 'j'"))[0]?.seq;
+  const reserve = () => wire.ask(`reserve-job ${number}`);
+  expect(await behind('j', reserve, [pop, [GIVE_BACK, ['job', 'j']]])).toContain('RESERVED');
+  expect(await wire.ask(`release ${number} 0 0`)).toBe('RELEASED\r\n');
+  const bury = () => api.post('/v1/jobs/j/bury', { reason: 'poisonous' });
+  expect(await behind('j', bury, [pop])).toMatchObject({ status: 200, body: { state: 'buried' } });
+  wire.close();
+  expect(await history('j')).toEqual(['created', 'reserved', 'released', 'reserved', 'released', 'reserved', 'buried']);
+});
