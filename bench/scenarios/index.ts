@@ -13,6 +13,7 @@ import { idle } from './idle.ts';
 import { jobs } from './jobs.ts';
 import { lateness } from './lateness.ts';
 import { pair } from './pair.ts';
+import { retention } from './retention.ts';
 import { reviews } from './reviews.ts';
 import { steady } from './steady.ts';
 import { tasks } from './tasks.ts';
@@ -165,5 +166,12 @@ export const scenarios: Record<string, Scenario> = {
       'One caller who does nothing but claim → decide, and the parts of it by themselves, in turns. pg-boss is a library in the process of the load and makes two statements; ' +
       'Docket makes two statements and two HTTP calls, while a worker publishes what they did and Temporal runs the workflows, on the same cores.',
     run: pair,
+  },
+  retention: {
+    title: '19 · Clearing what is over',
+    note:
+      'Ten million finished tickets with three events each, all to be cleared, each written to the archive before; 8 callers claim, decide and add in ' +
+      'another queue, in turn with clearing and without.',
+    run: retention,
   },
 };
