@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { claimOne, eventually, type Json } from '../support/client.ts';
 import { testDoctor, useAllKinds } from '../support/doctor.ts';
 import { SECRET, startReceiver } from '../support/receiver.ts';
@@ -10,7 +10,9 @@ import { put, tell } from '../support/reviews.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { add, configure, decide, events } from '../support/tickets.ts';
 
-const archive = join(mkdtempSync(join(tmpdir(), 'docket-archive-')), 'archive');
+const dir = mkdtempSync(join(tmpdir(), 'docket-archive-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const archive = join(dir, 'archive');
 const RULES = 'ticket=10,ticket/legal=forever,ticket/spam=2,job=10,case=10,task=10,review=10';
 const stores = await testStores();
 const system = await startTestSystem({ DOCKET_RETENTION_DAYS: RULES, DOCKET_ARCHIVE: archive }, { stores });
