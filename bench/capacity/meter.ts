@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cpuSeconds, type Lab } from '../lab.ts';
+import { type Cpu, cpuOf, totalOf } from './model.ts';
+
+/** What was used from one moment to another. */
+export interface Used {
+  seconds: number;
+  cpu: Cpu;
+  /** Bytes of write-ahead log, without `pages`. */
+  wal: number;
+  /** Bytes of pages that were written whole, because they changed for the first time since a checkpoint. */
+  pages: number;
+  /** Seconds of cores that others had: processes that are not of this bench, and the host of this machine. */
+  others: number;
+}
+
+interface Reading {
+  at: number;
+  cpu: Cpu;
+  others: number;
+  lsn: string;
+}
+
+const TICKS = 100;
+/** The parent of the kernel's own threads. */
+const KTHREADD = 2;
+
+/** Reads CPU of all processes of a bench, and the write-ahead log. Linux only. */
+export class Meter {
+  readonly #lab: Lab;
+  readonly #postmaster: number;
+  /** Docket's processes, while they run. */
+  apis: number[] = [];
+  workers: number[] = [];
+
+  constructor(lab: Lab) {
+    this.#lab = lab;
+    this.#postmaster = Number(readFileSync(join(lab.dir, 'pg', 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  }
+
+  /** @returns what says how much has been used since */
+  async start(): Promise<() => Promise<Used>> {
+    await this.#lab.sql('create extension if not exists pg_walinspect');
+    const from = await this.#read();
+    return async () => {
+      const to = await this.#read();
+      const { bytes, pages } = await this.#log(from.lsn, to.lsn);
+      const cpu = cpuOf((component) => to.cpu[component] - from.cpu[component]);
+      const others = Math.max(0, to.others - from.others);
+      return { seconds: (to.at - from.at) / 1000, cpu, wal: bytes - pages, pages, others };
+    };
+  }
+
+  /** All of a component's threads on these cores, and what it starts from then on. */
+  pin(cores: string, ...pids: number[]): void {
+    for (const pid of pids) execFileSync('taskset', ['-a', '-c', '-p', cores, String(pid)]);
+  }
+
+  /** The postmaster and its backends. */
+  get postgres(): number[] {
+    return [this.#postmaster, ...childrenOf(this.#postmaster)];
+  }
+
+  async #log(from: string, to: string): Promise<{ bytes: number; pages: number }> {
+    // the function wants at least one record
+    const [log] =
+      from === to
+        ? []
+        : await this.#lab.sql<{ bytes: number; pages: number }>(
+            `select ($2::pg_lsn - $1::pg_lsn)::double precision as bytes, sum(fpi_size)::double precision as pages
+               from pg_get_wal_stats($1::pg_lsn, $2::pg_lsn)`,
+            [from, to],
+          );
+    return log ?? { bytes: 0, pages: 0 };
+  }
+
+  async #read(): Promise<Reading> {
+    const [row] = await this.#lab.sql<{ lsn: string }>('select pg_current_wal_flush_lsn()::text as lsn');
+    const sum = (pids: number[]) => pids.reduce((total, pid) => total + cpuSeconds(pid), 0);
+    const { user, system } = process.cpuUsage();
+    const known = {
+      api: sum(this.apis),
+      // backends that have ended count as waited-for children of the postmaster
+      postgres: endedOf(this.#postmaster) + sum(this.postgres),
+      worker: sum(this.workers),
+      temporal: cpuSeconds(this.#lab.temporalPid),
+      callers: (user + system) / 1e6,
+    };
+    const { busy, interrupts, stolen } = machineSeconds();
+    const cpu = { ...known, kernel: interrupts + sum(childrenOf(KTHREADD)) };
+    return { at: performance.now(), cpu, others: busy + stolen - totalOf(cpu), lsn: row?.lsn ?? '' };
+  }
+}
+
+/** Of several measurements one after the other. */
+export const together = (all: Used[]): Used => {
+  const sum = (of: (used: Used) => number) => all.reduce((total, used) => total + of(used), 0);
+  const [wal, pages, others] = [sum((u) => u.wal), sum((u) => u.pages), sum((u) => u.others)];
+  return { seconds: sum((u) => u.seconds), cpu: cpuOf((c) => sum((u) => u.cpu[c])), wal, pages, others };
+};
+
+/** Which share of so many cores was used, by others too: what they take makes calls wait and share as well. */
+export const busyOf = ({ cpu, others, seconds }: Used, cores: number): number =>
+  (totalOf(cpu) + others) / (seconds * cores);
+
+const statOf = (pid: number) =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+
+function endedOf(pid: number): number {
+  const fields = statOf(pid);
+  return (Number(fields[13]) + Number(fields[14])) / TICKS;
+}
+
+function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return text === '' ? [] : text.split(' ').map(Number);
+}
+
+/** Seconds in which any core did something, waiting for disks left out; those of interrupts, which no process is charged with. */
+function machineSeconds(): Record<'busy' | 'interrupts' | 'stolen', number> {
+  const [first = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
+  const ticks = first.split(/ +/).slice(1).map(Number);
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = ticks.map((n) => n / TICKS);
+  return { busy: user + nice + system + irq + softirq, interrupts: irq + softirq, stolen: steal };
+}
