@@ -1,11 +1,10 @@
-import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openCallers } from '../client.ts';
 import type { Lab } from '../lab.ts';
 import { median, ms, short } from '../stats.ts';
 import type { Gate } from './gate.ts';
 import { KINDS, type Life, type LifeKind, newLife, type Step } from './kinds.ts';
-import { busyOf, type Meter, together, type Used } from './meter.ts';
+import { type Meter, together, type Used } from './meter.ts';
 import { type Cost, cpuOf, type Measured, type Point, type Transition, totalOf } from './model.ts';
 
 export interface Sizes {
@@ -26,13 +25,18 @@ export interface Kept {
 
 /** Transitions a second while the machine has little to do. */
 const LIGHT_PER_SECOND = 20;
-const LIGHT_CALLERS = 16;
-/** Each waits for its workflow before it goes on, so more than calls at once. */
-const BUSY_CALLERS = 128;
-/** Callers without a pause, for lives that have no workflow to wait for. */
-const QUICK_CALLERS = 16;
+/** Without a pause on a busy machine; as many as are needed for the rate on another. */
+const CALLERS = 16;
 /** What is done when a workflow has its message and its task still runs. */
 const SETTLE_MS = 300;
+
+/** What all steps of a number of lives used, by their names. */
+interface Wave {
+  lives: number;
+  used: Map<string, Used[]>;
+  /** Of a call to its answer, the median. */
+  seconds: Map<string, number[]>;
+}
 
 /** Runs one kind after the other, one transition at a time. */
 export class Costs {
@@ -56,7 +60,7 @@ export class Costs {
     const [caller] = await openCallers(this.#url, 1);
     for (const { kind } of KINDS) {
       if (caller) await kind.setUp(caller);
-      await this.#wave(kind, lives, true);
+      await this.#wave(kind, lives);
     }
     caller?.close();
   }
@@ -70,80 +74,59 @@ export class Costs {
       const sizes = [light, busy].map((lives) => Math.ceil(lives / fewer));
       const before = await bytesKept(this.#lab);
       await this.#lab.sql('checkpoint');
-      const many = await this.#wave(kind, sizes[1] ?? 0, true);
-      const few = await this.#wave(kind, sizes[0] ?? 0, false);
+      const many = await this.#wave(kind, sizes[1] ?? 0);
+      const few = await this.#wave(kind, sizes[0] ?? 0, LIGHT_PER_SECOND);
       const bytes = (await bytesKept(this.#lab)) - before;
       const lives = sizes.reduce((sum, n) => sum + n, 0);
-      kinds[kind.name] = this.#transitionsOf(kind, sizes, few, many);
-      kept[kind.name] = { postgres: bytes / lives, pages: together([...many.values()].flat()).pages / (sizes[1] ?? 1) };
+      kinds[kind.name] = this.#transitionsOf(kind, few, many);
+      kept[kind.name] = { postgres: bytes / lives, pages: together([...many.used.values()].flat()).pages / many.lives };
       this.#say(kind, kinds[kind.name] ?? []);
     }
     return { kinds, kept };
   }
 
-  /** Each step by all lives, one step after the other. @returns what was used, by the name of the step */
-  async #wave(kind: LifeKind, n: number, busy: boolean): Promise<Map<string, Used[]>> {
-    const all = Array.from({ length: n }, newLife);
-    const used = new Map<string, Used[]>();
-    const add = (name: string, one: Used) => void used.set(name, [...(used.get(name) ?? []), one]);
+  /** Each step by all lives, one step after the other, and what comes by itself after the last. */
+  async #wave(kind: LifeKind, n: number, perSecond?: number): Promise<Wave> {
+    const lives = Array.from({ length: n }, newLife);
+    const wave: Wave = { lives: n, used: new Map(), seconds: new Map() };
+    const add = <T>(map: Map<string, T[]>, name: string, one: T) => void map.set(name, [...(map.get(name) ?? []), one]);
     for (const step of kind.steps) {
       const stop = await this.#meter.start();
-      await (busy ? this.#atOnce(kind, step, all) : this.#paced(step, all));
+      add(wave.seconds, step.name, await byAll(this.#url, step, lives, perSecond));
       await this.#gate.passed();
       await sleep(SETTLE_MS);
-      add(step.name, await stop());
+      add(wave.used, step.name, await stop());
     }
-    if (!kind.end) return used;
-    const stop = await this.#meter.start();
-    await sleep(kind.end.ms);
-    add(kind.end.name, await stop());
-    return used;
+    if (kind.end) {
+      const stop = await this.#meter.start();
+      await sleep(kind.end.ms);
+      add(wave.used, kind.end.name, await stop());
+    }
+    return wave;
   }
 
-  async #atOnce({ workflow }: LifeKind, step: Step, all: Life[]): Promise<void> {
-    const callers = await openCallers(this.#url, Math.min(all.length, workflow ? BUSY_CALLERS : QUICK_CALLERS));
-    let next = 0;
-    await Promise.all(
-      callers.map(async (caller) => {
-        for (let life = all[next++]; life; life = all[next++]) {
-          await step.call(caller, life);
-          if (workflow) await this.#gate.passed();
-        }
-        caller.close();
-      }),
-    );
+  #transitionsOf(kind: LifeKind, light: Wave, busy: Wave): Transition[] {
+    const called = [...new Set(kind.steps.map(({ name }) => name))].map((name): Transition => {
+      const all = kind.steps.filter((step) => step.name === name);
+      return {
+        ...{ name, times: all.length, message: all[0]?.message ?? kind.message },
+        seconds: median(light.seconds.get(name) ?? []),
+        points: [this.#pointOf(light, name, 1), this.#pointOf(busy, name, CALLERS)],
+      };
+    });
+    if (!kind.end) return called;
+    const { name } = kind.end;
+    const points = [this.#pointOf(light, name, 1), this.#pointOf(busy, name, 1)];
+    return [...called, { name, times: 1, message: 'none', seconds: 0, points }];
   }
 
-  async #paced(step: Step, all: Life[]): Promise<void> {
-    const callers = await openCallers(this.#url, Math.min(all.length, LIGHT_CALLERS));
-    const start = performance.now();
-    let next = 0;
-    await Promise.all(
-      callers.map(async (caller) => {
-        for (let n = next++; n < all.length; n = next++) {
-          await sleep(Math.max(0, start + (n * 1000) / LIGHT_PER_SECOND - performance.now()));
-          await step.call(caller, all[n] as Life);
-        }
-        caller.close();
-      }),
-    );
-  }
-
-  #transitionsOf(kind: LifeKind, sizes: number[], ...waves: Map<string, Used[]>[]): Transition[] {
-    const names = [...new Set([...kind.steps.map((step) => step.name), ...(kind.end ? [kind.end.name] : [])])];
-    return names.map((name) => ({
-      name,
-      times: kind.steps.filter((step) => step.name === name).length || 1,
-      points: waves.map((wave, n) => this.#pointOf(wave.get(name) ?? [], sizes[n] ?? 1)),
-    }));
-  }
-
-  #pointOf(waves: Used[], lives: number): Point {
-    const used = together(waves);
-    const each = waves.length * lives;
-    const net = (whole: number, aSecond: number) => Math.max(0, whole - aSecond * used.seconds) / each;
+  #pointOf(wave: Wave, name: string, callers: number): Point {
+    const all = wave.used.get(name) ?? [];
+    const used = together(all);
+    const net = (whole: number, aSecond: number) =>
+      Math.max(0, whole - aSecond * used.seconds) / (all.length * wave.lives);
     return {
-      busy: busyOf(used, cpus().length),
+      ...{ together: callers, busy: used.busy },
       cpu: cpuOf((component) => net(used.cpu[component], this.#idle.cpu[component])),
       wal: net(used.wal, this.#idle.wal),
     };
@@ -156,6 +139,27 @@ export class Costs {
     });
     this.#lab.say(`  ${name}: ${parts.join('; ')}`);
   }
+}
+
+/** One step by all of these lives, so many a second, or without a pause. @returns seconds of a call, the median */
+export async function byAll(url: string, step: Step, lives: Life[], perSecond = Number.POSITIVE_INFINITY) {
+  const callers = await openCallers(url, Math.min(lives.length, CALLERS));
+  const start = performance.now();
+  const took: number[] = [];
+  let next = 0;
+  await Promise.all(
+    callers.map(async (caller) => {
+      for (let n = next++; n < lives.length; n = next++) {
+        const wait = start + (n * 1000) / perSecond - performance.now();
+        if (wait > 0) await sleep(wait);
+        const from = performance.now();
+        await step.call(caller, lives[n] as Life);
+        took.push((performance.now() - from) / 1000);
+      }
+      caller.close();
+    }),
+  );
+  return median(took);
 }
 
 /** A second in which nothing is done: the median of several, because one may have a checkpoint in it. */

@@ -1,3 +1,4 @@
+import type { WorkflowHandle } from '@temporalio/client';
 import type { Lab } from '../lab.ts';
 
 /** What one workflow is to Temporal, whatever stores it. */
@@ -13,16 +14,24 @@ export interface Facts {
 }
 
 const LOOKED_AT = 5;
-/** `MARKER_RECORDED` is a local activity, one line for each. */
 const BILLED = new Set([
   'workflowExecutionStartedEventAttributes',
   'workflowExecutionSignaledEventAttributes',
   'timerStartedEventAttributes',
   'activityTaskScheduledEventAttributes',
-  'markerRecordedEventAttributes',
   'upsertWorkflowSearchAttributesEventAttributes',
-  'workflowPropertiesModifiedEventAttributes',
 ]);
+
+type Events = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events'];
+
+/** Local activities of one workflow task are one action. */
+function actionsOf(events: Events): number {
+  const billed = (events ?? []).filter((event) => BILLED.has(event.attributes ?? ''));
+  const local = (events ?? []).flatMap(
+    (event) => event.markerRecordedEventAttributes?.workflowTaskCompletedEventId ?? [],
+  );
+  return billed.length + new Set(local.map(String)).size;
+}
 
 /** The mean over a few workflows that have completed. */
 export async function factsOf({ client }: Lab, type: string): Promise<Facts> {
@@ -33,11 +42,11 @@ export async function factsOf({ client }: Lab, type: string): Promise<Facts> {
     const handle = client.workflow.getHandle(workflowId, runId);
     const { raw } = await handle.describe();
     const info = raw.workflowExecutionInfo;
-    const { events = [] } = await handle.fetchHistory();
+    const { events } = await handle.fetchHistory();
     sum.transitions += Number(info?.stateTransitionCount ?? 0);
     sum.events += Number(info?.historyLength ?? 0);
     sum.bytes += Number(info?.historySizeBytes ?? 0);
-    sum.actions += (events ?? []).filter((event) => BILLED.has(event.attributes ?? '')).length;
+    sum.actions += actionsOf(events);
     if (++n === LOOKED_AT) break;
   }
   const each = (whole: number) => whole / Math.max(1, n);

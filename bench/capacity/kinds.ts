@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeCourt, numbered, putList } from '../cases/court.ts';
 import { type Caller, need } from '../client.ts';
 import { BODY } from '../seed.ts';
+import type { Transition } from './model.ts';
 
 /** What one life has been given so far. Lives of a kind share a queue, so one may settle what another one added. */
 export interface Life {
@@ -12,6 +13,8 @@ export interface Life {
 
 export interface Step {
   name: string;
+  /** Where it is not that of its kind. */
+  message?: Transition['message'];
   call(caller: Caller, life: Life): Promise<void>;
 }
 
@@ -19,6 +22,8 @@ export interface LifeKind {
   name: string;
   /** Type of its workflows; undefined: it has none. */
   workflow: string | undefined;
+  /** How workflows are told of its steps. */
+  message: Transition['message'];
   steps: Step[];
   /** What comes by itself after the last step, and milliseconds after which it is over. */
   end?: { name: string; ms: number };
@@ -37,8 +42,8 @@ const REVIEW_ENDS_MS = 12_500;
 
 const nothing = async () => {};
 
-const ticket: LifeKind = {
-  ...{ name: 'ticket', workflow: 'ticket', setUp: nothing },
+export const ticket: LifeKind = {
+  ...{ name: 'ticket', workflow: 'ticket', message: 'slot', setUp: nothing },
   steps: [
     {
       name: 'add',
@@ -86,7 +91,7 @@ function jobs(topic: string) {
 const each = jobs(PREFIX);
 
 const job: LifeKind = {
-  ...{ name: 'job', workflow: 'job', setUp: nothing },
+  ...{ name: 'job', workflow: 'job', message: 'slot', setUp: nothing },
   steps: [
     { name: 'add', call: each.add },
     { name: 'pop', call: each.pop },
@@ -99,7 +104,7 @@ const quick = jobs(QUICK_TOPIC);
 
 /** Of a topic whose jobs have no workflow when they are done at once, which is why its life is one step. */
 const quickJob: LifeKind = {
-  ...{ name: 'job, when-needed', workflow: undefined },
+  ...{ name: 'job, when-needed', workflow: undefined, message: 'none' },
   setUp: async (caller) => void need(await caller.put(`/v1/topics/${QUICK_TOPIC}`, { workflow: 'when-needed' }), 200),
   steps: [
     {
@@ -129,7 +134,7 @@ const vote = async (caller: Caller, { id, token }: Life) =>
   void need(await caller.post(`/v1/cases/${id}/votes`, { token, option: 'buyer' }), 200);
 
 const courtCase: LifeKind = {
-  ...{ name: 'case', workflow: 'courtCase' },
+  ...{ name: 'case', workflow: 'courtCase', message: 'slot' },
   async setUp(caller) {
     await makeCourt(caller, PREFIX, { votesToWin: VOTES, goldShare: 0 });
     await putList(caller, PREFIX, numbered(JURORS, 'j'));
@@ -151,7 +156,7 @@ const courtCase: LifeKind = {
 const uidOf = ({ n }: Life) => `${PREFIX}-${n}`;
 
 const task: LifeKind = {
-  ...{ name: 'task', workflow: 'task' },
+  ...{ name: 'task', workflow: 'task', message: 'slot' },
   async setUp(caller) {
     need(await caller.post('/v1/templates', { id: PREFIX, name: PREFIX, params: { place: { type: 'string' } } }), 201);
   },
@@ -185,11 +190,12 @@ const task: LifeKind = {
 const reviewOf = ({ n }: Life) => `${PREFIX}-${n}`;
 const pictureOf = (life: Life, k: number) => `${reviewOf(life)}-p${k}`;
 
-const review: LifeKind = {
-  ...{ name: 'review', workflow: 'review', setUp: nothing },
+export const review: LifeKind = {
+  ...{ name: 'review', workflow: 'review', message: 'urgent', setUp: nothing },
   steps: [
     {
       name: 'put',
+      message: 'none',
       async call(caller, life) {
         const pictures = Array.from({ length: PICTURES }, (_, k) => ({ id: pictureOf(life, k), status: 0 }));
         need(await caller.put(`/v1/reviews/${reviewOf(life)}`, { text: { status: 0 }, pictures, replies: [] }), 201);

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { cpuSeconds, type Lab } from '../lab.ts';
 import { type Cpu, cpuOf, totalOf } from './model.ts';
@@ -12,6 +13,8 @@ export interface Used {
   wal: number;
   /** Bytes of pages that were written whole, because they changed for the first time since a checkpoint. */
   pages: number;
+  /** How busy the cores were while this was used, 0 to 1: the mean over what was used, not over the time. */
+  busy: number;
   /** Seconds of cores that others had: processes that are not of this bench, and the host of this machine. */
   others: number;
 }
@@ -24,6 +27,7 @@ interface Reading {
 }
 
 const TICKS = 100;
+const WATCH_MS = 250;
 /** The parent of the kernel's own threads. */
 const KTHREADD = 2;
 
@@ -44,12 +48,14 @@ export class Meter {
   async start(): Promise<() => Promise<Used>> {
     await this.#lab.sql('create extension if not exists pg_walinspect');
     const from = await this.#read();
+    const busyness = watchCores();
     return async () => {
+      const busy = busyness();
       const to = await this.#read();
       const { bytes, pages } = await this.#log(from.lsn, to.lsn);
       const cpu = cpuOf((component) => to.cpu[component] - from.cpu[component]);
       const others = Math.max(0, to.others - from.others);
-      return { seconds: (to.at - from.at) / 1000, cpu, wal: bytes - pages, pages, others };
+      return { seconds: (to.at - from.at) / 1000, cpu, wal: bytes - pages, pages, busy, others };
     };
   }
 
@@ -78,7 +84,7 @@ export class Meter {
 
   async #read(): Promise<Reading> {
     const [row] = await this.#lab.sql<{ lsn: string }>('select pg_current_wal_flush_lsn()::text as lsn');
-    const sum = (pids: number[]) => pids.reduce((total, pid) => total + cpuSeconds(pid), 0);
+    const sum = (pids: number[]) => pids.reduce((total, pid) => total + secondsOf(pid), 0);
     const { user, system } = process.cpuUsage();
     const known = {
       api: sum(this.apis),
@@ -98,12 +104,44 @@ export class Meter {
 export const together = (all: Used[]): Used => {
   const sum = (of: (used: Used) => number) => all.reduce((total, used) => total + of(used), 0);
   const [wal, pages, others] = [sum((u) => u.wal), sum((u) => u.pages), sum((u) => u.others)];
-  return { seconds: sum((u) => u.seconds), cpu: cpuOf((c) => sum((u) => u.cpu[c])), wal, pages, others };
+  return {
+    seconds: sum((u) => u.seconds),
+    cpu: cpuOf((c) => sum((u) => u.cpu[c])),
+    wal,
+    pages,
+    busy: sum((u) => u.busy * totalOf(u.cpu)) / sum((u) => totalOf(u.cpu)),
+    others,
+  };
 };
 
-/** Which share of so many cores was used, by others too: what they take makes calls wait and share as well. */
-export const busyOf = ({ cpu, others, seconds }: Used, cores: number): number =>
-  (totalOf(cpu) + others) / (seconds * cores);
+/** @returns what ends it and says how busy the cores were whenever they were busy */
+function watchCores(): () => number {
+  let [at, before] = [performance.now(), machineSeconds().busy];
+  let [busy, squares] = [0, 0];
+  const look = () => {
+    const [now, seconds] = [performance.now(), machineSeconds().busy];
+    const passed = (now - at) / 1000;
+    const share = Math.min(1, (seconds - before) / passed / cpus().length);
+    [at, before] = [now, seconds];
+    busy += share * passed;
+    squares += share ** 2 * passed;
+  };
+  const timer = setInterval(look, WATCH_MS).unref();
+  return () => {
+    clearInterval(timer);
+    look();
+    return busy === 0 ? 0 : squares / busy;
+  };
+}
+
+/** Nothing of one that has just ended: its parent is charged with it then. */
+function secondsOf(pid: number): number {
+  try {
+    return cpuSeconds(pid);
+  } catch {
+    return 0;
+  }
+}
 
 const statOf = (pid: number) =>
   readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openShared, type Shared } from '../cases/court.ts';
+import { dice } from '../dice.ts';
 import type { Gate } from './gate.ts';
 import { KINDS, type LifeKind, newLife } from './kinds.ts';
 import type { Meter, Used } from './meter.ts';
@@ -9,6 +10,7 @@ import type { Rates } from './model.ts';
 const AT_ONCE = 224;
 /** Between two calls of a life at a rate: longer than the workflow needs to receive the first. */
 const PAUSE_MS = 1_500;
+const SPREAD_MS = 500;
 const CONNECTIONS = 64;
 
 export interface Mixed extends Used {
@@ -31,6 +33,7 @@ export class Mix {
   readonly #meter: Meter;
   readonly #makeGate: () => Gate;
   readonly #apis: Shared[];
+  readonly #draw = dice(17);
   /** Lives begun, by kind. */
   readonly #begun = new Map<LifeKind, number>();
   #next = 0;
@@ -58,8 +61,12 @@ export class Mix {
     const slot = async (n: number) => {
       // not all begin at once
       await sleep((n * 5_000) / AT_ONCE);
-      while (!stopped)
-        await this.#live(this.#someKind(), (kind) => (kind.workflow ? gate.passed() : Promise.resolve()));
+      const between = async () => {
+        await gate.passed();
+        // the gate opens for many at once, who would share statements as callers don't
+        await sleep(this.#draw() * SPREAD_MS);
+      };
+      while (!stopped) await this.#live(this.#someKind(), between);
     };
     const slots = Promise.all(Array.from({ length: AT_ONCE }, (_, n) => slot(n)));
     const mixed = await Promise.race([this.#count(span, gate), slots.then(() => Promise.reject(new Error('over')))]);
@@ -109,12 +116,12 @@ export class Mix {
   }
 
   /** One life, each call at the next API. */
-  async #live(kind: LifeKind, between: (kind: LifeKind) => Promise<unknown>): Promise<void> {
+  async #live(kind: LifeKind, between: () => Promise<unknown>): Promise<void> {
     const life = newLife();
     for (const [n, step] of kind.steps.entries()) {
       const api = this.#apis[this.#next++ % this.#apis.length] as Shared;
       await api((caller) => step.call(caller, life));
-      if (n < kind.steps.length - 1) await between(kind);
+      if (n < kind.steps.length - 1) await between();
     }
     this.#over.set(kind.name, (this.#over.get(kind.name) ?? 0) + 1);
   }

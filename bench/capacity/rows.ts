@@ -2,15 +2,20 @@ import type { Line, Report } from '../report.ts';
 import { ms, short } from '../stats.ts';
 import type { Kept } from './costs.ts';
 import type { Facts } from './facts.ts';
-import { busyOf } from './meter.ts';
 import type { Mixed } from './mix.ts';
 import { COMPONENTS, type Component, type Cost, type Cpu, type Demand, type Measured, totalOf } from './model.ts';
+import type { Publishing } from './slots.ts';
 
 /** What the model says of a run before it. */
 export interface Prediction {
   /** Whole lives a second. */
   rate: number;
   demand: Demand;
+}
+
+export interface Highest extends Prediction {
+  /** What there is no more of. */
+  limit: string;
 }
 
 const NAMES: Record<Component, string> = {
@@ -54,7 +59,14 @@ export function facts(report: Report, kind: string, { transitions, events, bytes
   report.add({ what: `${kind}: its workflow`, figure });
 }
 
-export function highest(report: Report, { rate, demand }: Prediction, run: Mixed, cores: number): void {
+/** How fast one worker publishes where it may have four messages under way, and where it may have one. */
+export function publishing(report: Report, four: Publishing, one: Publishing): void {
+  const text = ({ rate, busy }: Publishing) => `${short(rate)} messages/s, cores ${percent(busy)} busy`;
+  report.add({ what: 'one worker publishes a backlog, four at a time', figure: text(four) });
+  report.add({ what: 'the same, one at a time because audits come', figure: text(one) });
+}
+
+export function highest(report: Report, { rate, demand, limit }: Highest, run: Mixed, cores: number): void {
   const each = (cpu: Cpu, lives: number) => COMPONENTS.map((c) => `${NAMES[c]} ${ms((cpu[c] * 1000) / lives)}`);
   report.add({
     ...compared('the mix, as much as two cores can do', run.rate, rate, (n) => `${short(n)} lives/s`),
@@ -63,7 +75,7 @@ export function highest(report: Report, { rate, demand }: Prediction, run: Mixed
   report.add({
     what: 'the same: CPU of a life',
     figure: `${each(run.cpu, run.rate * run.seconds).join(', ')}; ${stateOf(run, cores)}`,
-    rival: `predicted: ${each(demand.cpu, rate).join(', ')}`,
+    rival: `predicted: ${each(demand.cpu, rate).join(', ')}; ${percent(demand.busy[0] ?? 0)} of both cores, limited by ${limit}`,
   });
   report.add(walOf('the same: WAL', run, demand));
 }
@@ -103,5 +115,5 @@ function costText({ cpu, wal }: Cost): string {
 }
 
 const stateOf = (run: Mixed, cores: number) =>
-  `${percent(busyOf(run, cores))} of both cores were used, ${percent(run.others / (run.seconds * cores))} of that by others; ` +
+  `${percent((totalOf(run.cpu) + run.others) / (run.seconds * cores))} of both cores were used, ${percent(run.others / (run.seconds * cores))} by others; ` +
   `no workflow waited longer than ${short(run.behind)} s`;

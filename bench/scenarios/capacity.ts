@@ -1,8 +1,9 @@
+import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Costs, idleCost, type Sizes } from '../capacity/costs.ts';
 import { factsOf } from '../capacity/facts.ts';
 import { Gate } from '../capacity/gate.ts';
-import { KINDS } from '../capacity/kinds.ts';
+import { KINDS, ticket } from '../capacity/kinds.ts';
 import { Meter } from '../capacity/meter.ts';
 import { Mix } from '../capacity/mix.ts';
 import {
@@ -12,10 +13,12 @@ import {
   demandOf,
   highestRate,
   type Measured,
+  messageCpu,
   type Rates,
   type Site,
 } from '../capacity/model.ts';
 import * as rows from '../capacity/rows.ts';
+import { publishing } from '../capacity/slots.ts';
 import type { Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
 import { short } from '../stats.ts';
@@ -28,6 +31,8 @@ const SETTLE_MS = 12_000;
 
 interface Size extends Sizes {
   warmUp: number;
+  /** Messages of each sort for a follower to publish. */
+  backlog: number;
   warm: number;
   seconds: number;
 }
@@ -38,16 +43,17 @@ interface Size extends Sizes {
  */
 export async function capacity(lab: Lab, report: Report): Promise<void> {
   const size: Size = lab.quick
-    ? { light: 15, busy: 30, idleSeconds: 3, warmUp: 6, warm: 12, seconds: 10 }
-    : { light: 120, busy: 400, idleSeconds: 18, warmUp: 100, warm: 25, seconds: 75 };
+    ? { light: 15, busy: 30, idleSeconds: 3, warmUp: 6, backlog: 40, warm: 12, seconds: 10 }
+    : { light: 120, busy: 400, idleSeconds: 18, warmUp: 100, backlog: 400, warm: 25, seconds: 75 };
   const meter = new Meter(lab);
   const measured = await costs(lab, report, meter, size);
   const site: Site = { pools: [{ cores: CORES.length, components: [...COMPONENTS] }], pairs: CORES.length };
   const shares = Object.fromEntries(KINDS.map(({ kind, share }) => [kind.name, share]));
-  const highest = predictionOf(measured, site, shares, highestRate(measured, site, shares).rate);
+  const most = highestRate(measured, site, shares);
+  const highest = predictionOf(measured, site, shares, most.rate);
   const half = predictionOf(measured, site, shares, highest.rate / 2);
-  lab.say(`  predicted before the run: ${short(highest.rate)} lives/s`);
-  await mixedRuns(lab, report, meter, size, { highest, half });
+  lab.say(`  predicted before the run: ${short(most.rate)} lives/s, limited by ${most.limit}`);
+  await mixedRuns(lab, report, meter, size, { highest: { ...highest, limit: most.limit }, half });
 }
 
 /** One API process and one worker, one kind after the other. */
@@ -62,8 +68,14 @@ async function costs(lab: Lab, report: Report, meter: Meter, size: Size): Promis
     await sleep(SETTLE_MS);
     const idle = await idleCost(meter, size.idleSeconds);
     const { kinds, kept } = await new Costs(lab, meter, gate, docket.url, idle).measure(size);
-    const measured = { kinds, servers, pair: less(idle, servers) };
+    const four = await publishing(lab, meter, gate, docket.url, size.backlog, false);
+    const one = await publishing(lab, meter, gate, docket.url, size.backlog, true);
+    const told = (kinds[ticket.name] ?? []).map(messageCpu);
+    const cpu = told.reduce((sum, seconds) => sum + seconds, 0) / told.length;
+    const slot = { seconds: 1 / one.rate, cpu, busy: one.busy, cores: cpus().length };
+    const measured = { kinds, servers, pair: less(idle, servers), slot };
     rows.costs(report, measured, kept);
+    rows.publishing(report, four, one);
     for (const { kind } of KINDS) if (kind.workflow) rows.facts(report, kind.name, await factsOf(lab, kind.workflow));
     return measured;
   } finally {
@@ -85,7 +97,7 @@ async function mixedRuns(
   report: Report,
   meter: Meter,
   size: Size,
-  { highest, half }: Record<'highest' | 'half', rows.Prediction>,
+  { highest, half }: { highest: rows.Highest; half: rows.Prediction },
 ): Promise<void> {
   const pairs = await Promise.all(CORES.map(() => lab.docket(UNHURRIED)));
   meter.apis = pairs.map(({ api }) => api.pid);
