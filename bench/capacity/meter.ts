@@ -21,8 +21,12 @@ export interface Used {
 
 interface Reading {
   at: number;
-  cpu: Cpu;
-  others: number;
+  cpu: Omit<Cpu, 'kernel'>;
+  /** By the number of the thread: they come and go. */
+  threads: Map<number, number>;
+  interrupts: number;
+  /** Of all cores, what the host took of them too. */
+  machine: number;
   lsn: string;
 }
 
@@ -53,8 +57,10 @@ export class Meter {
       const busy = busyness();
       const to = await this.#read();
       const { bytes, pages } = await this.#log(from.lsn, to.lsn);
-      const cpu = cpuOf((component) => to.cpu[component] - from.cpu[component]);
-      const others = Math.max(0, to.others - from.others);
+      const threads = [...to.threads].reduce((sum, [pid, seconds]) => sum + seconds - (from.threads.get(pid) ?? 0), 0);
+      const kernel = threads + to.interrupts - from.interrupts;
+      const cpu = cpuOf((component) => (component === 'kernel' ? kernel : to.cpu[component] - from.cpu[component]));
+      const others = Math.max(0, to.machine - from.machine - totalOf(cpu));
       return { seconds: (to.at - from.at) / 1000, cpu, wal: bytes - pages, pages, busy, others };
     };
   }
@@ -86,7 +92,7 @@ export class Meter {
     const [row] = await this.#lab.sql<{ lsn: string }>('select pg_current_wal_flush_lsn()::text as lsn');
     const sum = (pids: number[]) => pids.reduce((total, pid) => total + secondsOf(pid), 0);
     const { user, system } = process.cpuUsage();
-    const known = {
+    const cpu = {
       api: sum(this.apis),
       // backends that have ended count as waited-for children of the postmaster
       postgres: endedOf(this.#postmaster) + sum(this.postgres),
@@ -95,8 +101,9 @@ export class Meter {
       callers: (user + system) / 1e6,
     };
     const { busy, interrupts, stolen } = machineSeconds();
-    const cpu = { ...known, kernel: interrupts + sum(childrenOf(KTHREADD)) };
-    return { at: performance.now(), cpu, others: busy + stolen - totalOf(cpu), lsn: row?.lsn ?? '' };
+    const threads = new Map(childrenOf(KTHREADD).map((pid) => [pid, secondsOf(pid)]));
+    const machine = busy + stolen;
+    return { at: performance.now(), cpu, threads, interrupts, machine, lsn: row?.lsn ?? '' };
   }
 }
 

@@ -43,7 +43,7 @@ interface Size extends Sizes {
  */
 export async function capacity(lab: Lab, report: Report): Promise<void> {
   const size: Size = lab.quick
-    ? { light: 15, busy: 30, idleSeconds: 3, warmUp: 6, backlog: 40, warm: 12, seconds: 10 }
+    ? { light: 15, busy: 30, idleSeconds: 3, warmUp: 6, backlog: 150, warm: 12, seconds: 10 }
     : { light: 120, busy: 400, idleSeconds: 18, warmUp: 100, backlog: 400, warm: 25, seconds: 75 };
   const meter = new Meter(lab);
   const measured = await costs(lab, report, meter, size);
