@@ -28,6 +28,8 @@ WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY package.json package-lock.json LICENSE NOTICE ./
 COPY --from=compiled /app/dist ./
+# a volume that is mounted here belongs to the user who writes to it
+RUN mkdir /archive && chown node:node /archive
 USER node
 EXPOSE 3000
 CMD ["node", "cli/docket.mjs", "api"]

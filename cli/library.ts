@@ -25,8 +25,8 @@ export interface DocketOptions {
 
 export interface Docket {
   /** Answers a call to the API. `env` is that of `@hono/node-server`: bodies are read from its `incoming`. */
-  fetch(request: Request, env: HttpBindings): Response | Promise<Response>;
-  /** Ends long polls and streams, then the worker and all connections. No call may come after it. */
+  fetch(request: Request, env: HttpBindings): Promise<Response>;
+  /** Ends long polls and streams, waits for the calls that have come in, and ends the worker and all connections. No call may come after it. */
   stop(): Promise<void>;
 }
 
@@ -65,11 +65,18 @@ export async function createDocket(options: DocketOptions): Promise<Docket> {
   const closing = new AbortController();
   if (api) reachStores(api, closing.signal);
   const worker = role === 'api' ? null : await core.startWorker();
+  const calls = new Set<Promise<unknown>>();
   return {
-    fetch: (request, env) => app?.fetch(request, env) ?? new Response('no API in this process', { status: 404 }),
+    async fetch(request, env) {
+      if (!app) return new Response('no API in this process', { status: 404 });
+      const call = Promise.resolve(app.fetch(request, env));
+      calls.add(call);
+      return call.finally(() => calls.delete(call));
+    },
     async stop() {
       closing.abort();
       core.endCalls();
+      await Promise.allSettled(calls);
       await worker?.stop();
       await core.stop();
     },

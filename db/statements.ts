@@ -472,6 +472,16 @@ export interface Statements {
   lock_schedule: { params: { topic: string; name: string }; row: { pg_advisory_xact_lock: unknown } };
   schedule_to_sync: { params: { topic: string; name: string }; row: ScheduleRow & { missed_from: Date; missed_to: Date } };
   resync_count: { params: {}; row: { n: number } };
+  finished_queues: { params: {}; row: { kind: string; queue: string; state: string } };
+  finished_items: { params: { days: number; kind: string; queue: string; state: string; afterAt: Date | string; afterSeq: number; limit: number }; row: { id: string; at: string; seq: number; done: boolean } };
+  finished_reviews: { params: { days: number; after: number; limit: number }; row: { id: string; seq: number; done: boolean } };
+  finished_tasks: { params: { days: number; limit: number }; row: { id: string } };
+  forget_items: { params: { kind: string; ids: (string | null)[] }; row: { n: number }; moves: 'unseen' };
+  forget_reviews: { params: { ids: (string | null)[] }; row: { n: number } };
+  forget_tasks: { params: { ids: (string | null)[] }; row: { n: number }; moves: 'unseen' };
+  archived_items: { params: { word: string; kind: string; ids: (string | null)[] }; row: { line: string } };
+  archived_reviews: { params: { ids: (string | null)[] }; row: { line: string } };
+  archived_tasks: { params: { ids: (string | null)[] }; row: { line: string } };
   receive_callbacks: { params: { reviews: (string | null)[]; ids: (string | null)[]; kinds: (string | null)[]; targets: (string | null)[]; statuses: (number | null)[]; auditTimes: (Date | string | null)[]; skewSeconds: number; actors: (string | null)[]; wait: boolean }; row: Narrowed<{ no: number | null; problem: Columns['receive_callbacks.problem'] | null; arrival: number | null; received_at: Date | null }, Columns['receive_callbacks.*']>; moves: true };
   apply_review: { params: { id: string; limit: number }; row: Narrowed<{ resolved: number | null; more: boolean | null; version: number | null; telling: number | null }, Columns['apply_review.*']> };
   put_review: { params: { id: string; targets: unknown; body: unknown; callback?: unknown; actor: string }; row: { created: boolean; now: Date }; moves: true };
@@ -544,7 +554,6 @@ export interface Statements {
   complete_tasks: { params: { completions: unknown }; row: Narrowed<Nullable<ItemRow> & { token: string | null; outcome: string | null; completed_at: Date | null; current: string | null }, Columns['complete_tasks.*']>; moves: true };
   dispatch_log: { params: { person?: string | null; taskId?: string | null; from: Date | string; afterMicros?: number | null; afterItem?: string | null; afterSeq?: number | null; limit: number }; row: { item_id: string; seq: number; type: Columns['dispatch_log.type']; at: Date; micros: number; data: Columns['dispatch_log.data'] } };
   completions_of: { params: { id: string }; row: { uid: string; logId: string; completedAt: string; result: unknown } };
-  forget_tasks: { params: { days: number }; row: { n: number }; moves: 'unseen' };
   put_topic: { params: { topic: string; maxAttempts?: number | null; paused: boolean; push?: unknown; workflow: string }; row: QueueRow };
   pause_topic: { params: { seconds: number; topic: string }; row: QueueRow };
   push_topics: { params: {}; row: { name: string; push: Columns['push_topics.push'] } };

@@ -1,7 +1,8 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { type PrivateHosts, parsePrivateHosts } from '../domain/private-hosts.ts';
+import { parsePrivateHosts } from '../domain/private-hosts.ts';
+import { parseRetention } from '../domain/retention.ts';
 
 const between = (min: number, max?: number) => (max === undefined ? `of at least ${min}` : `from ${min} to ${max}`);
 
@@ -35,14 +36,17 @@ const ImageHost = z
     'must be hosts, separated by commas: images.example.com, https://*.example.com',
   );
 
-function privateHosts(text: string, context: z.RefinementCtx): PrivateHosts {
-  try {
-    return parsePrivateHosts(text);
-  } catch (error) {
-    context.addIssue((error as Error).message);
-    return z.NEVER;
-  }
-}
+/** @param parse throws an Error that says what is wrong */
+const read =
+  <T>(parse: (text: string) => T) =>
+  (text: string, context: z.RefinementCtx): T => {
+    try {
+      return parse(text);
+    } catch (error) {
+      context.addIssue((error as Error).message);
+      return z.NEVER;
+    }
+  };
 
 /** Descriptions are what `--help` shows; defaults that are not constant are said in them. */
 const Environment = z.object({
@@ -101,7 +105,7 @@ const Environment = z.object({
   DOCKET_ALLOW_PRIVATE_CALLBACKS: z
     .string()
     .default('0')
-    .transform(privateHosts)
+    .transform(read(parsePrivateHosts))
     .describe(
       'private places to which callbacks may go: hosts, host:port and networks (hooks.internal,10.1.0.0/16), separated ' +
         'by commas; 1 permits all, loopback too',
@@ -130,7 +134,12 @@ const Environment = z.object({
     .default(300)
     .describe("how far ahead of the database's clock an auditTime may be"),
   DOCKET_MAX_ROTATIONS: whole(0, 1_000_000).default(100).describe('rotating tasks that an executor may have'),
-  DOCKET_RETENTION_DAYS: decimal(1, 36_500).default(730).describe('how long tasks that are over are kept'),
+  DOCKET_RETENTION_DAYS: z
+    .string()
+    .default('730')
+    .transform(read(parseRetention))
+    .describe('days for which what is over is kept: of tasks, or by kind and queue (job=7,ticket/spam=30)'),
+  DOCKET_ARCHIVE: Text.optional().describe('folder into which what is over is written before it is cleared'),
   DOCKET_MAX_CALLS: whole(1).default(5000).describe('calls at once, per process; more are answered 429'),
   DOCKET_IMAGE_HOSTS: z
     .string()
@@ -232,8 +241,9 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     auditSkewSeconds: e.DOCKET_AUDIT_SKEW_SECONDS,
     /** Rotating tasks that an executor may have. */
     maxRotations: e.DOCKET_MAX_ROTATIONS,
-    /** How long what has ended of tasks is kept. */
-    retentionDays: e.DOCKET_RETENTION_DAYS,
+    /** How long what is over is kept, and where it is written before it is cleared. */
+    retention: e.DOCKET_RETENTION_DAYS,
+    archive: e.DOCKET_ARCHIVE,
     maxCalls: e.DOCKET_MAX_CALLS,
     /** From which the console may show images, beside this server. */
     imageHosts: e.DOCKET_IMAGE_HOSTS,

@@ -4,7 +4,6 @@ import type { Log } from './log.ts';
 import type { Bus } from './notify.ts';
 
 const BEAT_MS = 5_000;
-const EACH_MINUTE = 12;
 /** Fresh statistics, and away with what has served its time: parked rows, notices, silent nodes, sessions, rows of the counts. */
 const TIDYING = [
   ...['refresh_statistics', 'unpark', 'forget_notices', 'forget_nodes', 'forget_sessions', 'compact_tally'],
@@ -15,7 +14,6 @@ export interface MaintenanceOptions {
   node: string;
   url: string | null;
   role: string;
-  retentionDays: number;
   follower: Follower | undefined;
   bus: Bus;
   log: Log;
@@ -30,7 +28,6 @@ export class Maintenance {
   readonly #chores: (() => Promise<void> | void)[] = [];
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
-  #rounds = 0;
   #stopped = false;
 
   constructor(options: MaintenanceOptions) {
@@ -70,8 +67,6 @@ export class Maintenance {
     bus.hasPeers = (await db.run('live_nodes')).length > 1;
     follower?.keep();
     for (const chore of this.#chores) await chore();
-    if (this.#rounds++ % EACH_MINUTE === EACH_MINUTE - 1)
-      await db.move('forget_tasks', { days: this.#o.retentionDays });
     for (const name of TIDYING) await db.run(name);
   }
 }

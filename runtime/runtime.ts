@@ -20,8 +20,6 @@ export interface RuntimeOptions extends Omit<FollowerOptions, 'db' | 'callers'> 
   /** Where other processes and clients reach this one; null for a worker. */
   url: string | null;
   role: 'api' | 'worker' | 'all';
-  /** How long what is over of tasks is kept. */
-  retentionDays: number;
   poolSize: number;
   tracing: Tracing | undefined;
 }

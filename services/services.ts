@@ -18,6 +18,7 @@ import { noteService } from './notes.ts';
 import { outcomeService } from './outcomes.ts';
 import { queueService } from './queues.ts';
 import { Reconciler } from './reconciler.ts';
+import { Retention, type RetentionConfig } from './retention.ts';
 import { reviewService } from './reviews.ts';
 import { Rules } from './rules.ts';
 import { sampleService } from './samples.ts';
@@ -29,7 +30,7 @@ import { templateService } from './templates.ts';
 import { ticketService } from './tickets.ts';
 import { topicService } from './topics.ts';
 
-export interface ServiceConfig extends TaskConfig {
+export interface ServiceConfig extends TaskConfig, RetentionConfig {
   /** How long Temporal lets a workflow's id be, in bytes. */
   temporalMaxIdBytes: number;
   /** How far ahead of the database's clock an audit time may be (S1.4). */
@@ -44,13 +45,14 @@ export function createServices(runtime: Runtime, config: ServiceConfig) {
   const invitations = new Invitations(runtime);
   const reconciler = new Reconciler(runtime);
   const invariants = new InvariantMonitor(runtime);
+  const retention = new Retention(runtime, config);
   const items = itemService(runtime, rules);
   const queues = queueService(runtime, rules);
   const settings = applySettings(runtime, queues);
   const courts = courtService(runtime, invitations);
   const jobs = jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes });
   return {
-    ...{ items, queues, rules, invitations, invariants },
+    ...{ items, queues, rules, invitations, invariants, retention },
     commands: commandService(runtime.db),
     tickets: ticketService(runtime, { items, queues, rules }),
     notes: noteService(runtime.db),
@@ -73,8 +75,11 @@ export function createServices(runtime: Runtime, config: ServiceConfig) {
     samples: sampleService(runtime),
     deliveries: deliveryService(runtime),
     outcomes: outcomeService(runtime.db),
-    start: () => reconciler.start(),
+    start() {
+      reconciler.start();
+      retention.start();
+    },
     stop: async () =>
-      void (await Promise.all([reconciler.stop(), invitations.stop(), settings.stop(), invariants.stop()])),
+      void (await Promise.all([reconciler, invitations, settings, invariants, retention].map((each) => each.stop()))),
   };
 }

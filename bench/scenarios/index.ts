@@ -14,6 +14,7 @@ import { idle } from './idle.ts';
 import { jobs } from './jobs.ts';
 import { lateness } from './lateness.ts';
 import { pair } from './pair.ts';
+import { retention } from './retention.ts';
 import { reviews } from './reviews.ts';
 import { steady } from './steady.ts';
 import { tasks } from './tasks.ts';
@@ -179,5 +180,12 @@ export const scenarios: Record<string, Scenario> = {
       'Of 100 lives 30 are tickets, 20 jobs, 15 jobs that need no workflow, 10 cases of three votes, 15 tasks, 10 reviews of four callbacks. As much as it can: 224 lives at once, each of which goes on when its workflow has received its last step and up to half a second has passed. ' +
       'Followers hold nothing back beside callers (DOCKET_PUBLISH_BUSY_PER_SECOND and DOCKET_PUBLISH_IDLE_PER_SECOND are 10,000). Ratio: predicted to measured.',
     run: capacity,
+  },
+  retention: {
+    title: '19 · Clearing what is over',
+    note:
+      'Ten million finished tickets with three events each, all to be cleared, each written to the archive before; 8 callers claim, decide and add in ' +
+      'another queue, in turn with clearing and without.',
+    run: retention,
   },
 };

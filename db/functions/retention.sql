@@ -1,43 +1,120 @@
--- Clears occurrences that ended longer ago than the retention time (S4.10), p_limit at a time. Their ids are forgotten with
--- them. Nothing of them is open, and their workflows have completed long ago.
-create or replace function forget_tasks(p_before timestamptz, p_limit integer) returns integer language plpgsql
+-- What retention clears (docs/operations.md, Retention): what has been over for longer than it is to be kept.
+
+-- Whether nothing is left to do for an item that is over: its workflow has been told, and its deliveries have ended.
+-- p_told  all lines of the log up to this number have been published
+create or replace function is_done(i item, p_told bigint) returns boolean language sql stable as $$
+  select i.ended_at is not null and not i.telling
+     and not exists (select from event e where e.kind = i.kind and e.item_id = i.id and e.seq = i.event_seq and e.id > p_told)
+     and nothing_pends(i.kind, i.id)
+$$;
+
+-- The same of a review, which is over whenever nothing of it is under way.
+create or replace function is_quiet(r review) returns boolean language sql stable as $$
+  select not exists (select from review_callback c
+                      where c.review_id = r.id and (c.outcome = 'pending' or c.arrival > (select min(reviews) from log_shard)))
+     and nothing_pends('review', r.id)
+$$;
+
+create or replace function nothing_pends(p_kind text, p_id text) returns boolean language sql stable as $$
+  select not exists (select from unpublished where kind = p_kind and item_id = p_id)
+     and not exists (select from parked where kind = p_kind and item_id = p_id)
+     and not exists (select from delivery where kind = p_kind and item_id = p_id and state = 'pending')
+$$;
+
+-- How far the slowest lane of any part of the log has been published; null: nobody has ever followed it.
+create or replace function told_lines() returns bigint language sql stable as $$
+  select min(least(outcomes, rest, idle)) from log_shard
+$$;
+
+-- Clears items that are done, with all that belongs to them. Their ids are forgotten, too.
+-- Returns how many.
+create or replace function forget_items(p_kind text, p_ids text[]) returns integer language plpgsql
 set enable_seqscan = off as $$
 declare
   v_ids text[];
 begin
-  -- an occurrence's id ends with its time, so a task's oldest are the first of its range
-  select array_agg(s.id) into v_ids from (
-    select i.id from task t cross join lateral (
-      select o.id from item o
-       where o.kind = 'task' and o.id > t.id || '/' and o.id < t.id || '/' || iso_time(p_before)
-         and o.ended_at < p_before and not o.telling
-       order by o.id limit p_limit) i
-     where t.start_time < p_before limit p_limit) s;
-  perform forget_items('task', v_ids);
-
-  -- tasks without occurrences, now or to come
-  select array_agg(t.id) into v_ids from task t
-   where t.start_time < p_before and t.updated_at < p_before
-     and (t.type = 'once' or not exists (select from item r where r.kind = 'rotation' and r.id = t.id and (r.ended_at is null or r.ended_at >= p_before)))
-     and not exists (select from item o where o.kind = 'task' and o.id > t.id || '/' and o.id < t.id || '0');
-  perform forget_items('rotation', v_ids);
-  delete from task where id = any (v_ids);
-  return coalesce(cardinality(v_ids), 0);
+  perform from item where kind = p_kind and id = any (p_ids) order by id for update;
+  -- something may have begun since they were chosen: a delivery that is sent again
+  v_ids := array(select i.id from item i where i.kind = p_kind and i.id = any (p_ids) and is_done(i, told_lines()));
+  perform forget_log(p_kind, v_ids);
+  if p_kind = 'case' then
+    delete from exposure e using lease l
+     where l.kind = 'case' and l.item_id = any (v_ids) and e.court = l.queue and e.person = l.slot and e.case_id = l.item_id;
+    delete from vote where case_id = any (v_ids);
+    delete from case_file where id = any (v_ids);
+  end if;
+  delete from lease where kind = p_kind and item_id = any (v_ids);
+  perform forget_rows(p_kind, v_ids);
+  return cardinality(v_ids);
 end $$;
 
-create or replace function forget_items(p_kind text, p_ids text[]) returns void language plpgsql as $$
+create or replace function forget_reviews(p_ids text[]) returns integer language plpgsql
+set enable_seqscan = off as $$
+declare
+  v_ids text[];
+begin
+  perform from review where id = any (p_ids) order by id for update;
+  v_ids := array(select r.id from review r where r.id = any (p_ids) and is_quiet(r));
+  perform forget_log('review', v_ids);
+  delete from review_callback where review_id = any (v_ids);
+  delete from review_index where review_id = any (v_ids);
+  delete from review_body where review_id = any (v_ids);
+  delete from review_base where review_id = any (v_ids);
+  delete from review where id = any (v_ids);
+  return cardinality(v_ids);
+end $$;
+
+-- Clears tasks of which no occurrence is left, now or to come.
+create or replace function forget_tasks(p_ids text[]) returns integer language plpgsql
+set enable_seqscan = off as $$
+declare
+  v_ids text[];
+begin
+  perform from task where id = any (p_ids) order by id for update;
+  v_ids := array(select t.id from task t where t.id = any (p_ids) and is_over(t, 'infinity'));
+  perform forget_log('rotation', v_ids);
+  perform forget_rows('rotation', v_ids);
+  delete from task where id = any (v_ids);
+  return cardinality(v_ids);
+end $$;
+
+create or replace function is_over(t task, p_before timestamptz) returns boolean language sql stable as $$
+  select t.start_time < p_before and t.updated_at < p_before
+     and (t.type = 'once' or not exists (
+       select from item r where r.kind = 'rotation' and r.id = t.id and (r.ended_at is null or r.ended_at >= p_before)))
+     and not exists (select from item o where o.kind = 'task' and o.id > t.id || '/' and o.id < t.id || '0')
+$$;
+
+create or replace function forget_log(p_kind text, p_ids text[]) returns void language plpgsql
+set enable_seqscan = off as $$
 declare
   v_events bigint[];
 begin
-  if p_ids is null then return; end if;
   -- the sequencer's lock (db/functions/feed.sql): it must not give a position to what is being cleared
   perform pg_advisory_xact_lock(7236003);
-  insert into tally_line (kind, queue, what, n)
-  select kind, queue, state, -count(*) from item where kind = p_kind and id = any (p_ids) group by kind, queue, state;
   with gone as (delete from event where kind = p_kind and item_id = any (p_ids) returning id)
   select array_agg(id) into v_events from gone;
   delete from feed where event_id = any (v_events);
-  delete from lease where kind = p_kind and item_id = any (p_ids);
   delete from delivery where kind = p_kind and item_id = any (p_ids);
+end $$;
+
+create or replace function forget_rows(p_kind text, p_ids text[]) returns void language plpgsql
+set enable_seqscan = off as $$
+begin
+  insert into tally_line (kind, queue, what, n)
+  select kind, queue, state, -count(*) from item where kind = p_kind and id = any (p_ids) group by kind, queue, state;
   delete from item where kind = p_kind and id = any (p_ids);
 end $$;
+
+-- The history of an item or review for the archive, as the API shows it.
+create or replace function archived_events(p_kind text, p_id text) returns json language sql stable as $$
+  select coalesce(json_agg(json_build_object('seq', seq, 'type', type, 'actor', actor, 'at', iso_time(at), 'data', data) order by seq), '[]')
+    from event where kind = p_kind and item_id = p_id
+$$;
+
+create or replace function archived_deliveries(p_kind text, p_id text) returns json language sql stable as $$
+  select coalesce(json_agg(json_build_object(
+           'n', n, 'type', type, 'version', version, 'url', url, 'state', state, 'attempts', attempts, 'status', status, 'error', error,
+           'createdAt', iso_time(created_at), 'updatedAt', iso_time(updated_at)) order by n), '[]')
+    from delivery where kind = p_kind and item_id = p_id
+$$;

@@ -146,8 +146,3 @@ select e.data ->> 'uid' as uid, e.data ->> 'logId' as "logId", iso_time(e.at) as
   from (select c.*, row_number() over (order by c.seq desc) as newest from event c
          where c.kind = 'task' and c.item_id = :id and c.type = 'completed' order by c.seq desc limit 100) e
  order by e.seq;
-
--- name: forget_tasks
--- moves: unseen
--- not null: n
-select forget_tasks(clock_timestamp() - make_interval(days => :days), 1000) as n;

@@ -91,6 +91,11 @@ export class Follower {
     return this.#running !== undefined && !this.#stopping;
   }
 
+  /** Whether this process does what one of all followers has to do: it has the first part of the log. */
+  get leads(): boolean {
+    return this.isRunning && this.#shards.has(0);
+  }
+
   /** Something was committed. @param urgent someone waits for it */
   look(urgent: boolean): void {
     if (urgent) this.#besideAt = 0;

@@ -116,12 +116,19 @@ test('S0.9 what is stopped ends its long polls, and the program goes on', async 
     basePath: '/third',
     settings: settings(stores.namespace),
   });
-  const own = new Hono<{ Bindings: HttpBindings }>().all('/third/*', (c) => third.fetch(c.req.raw, c.env));
+  let come = () => {};
+  const came = new Promise<void>((resolve) => {
+    come = resolve;
+  });
+  const own = new Hono<{ Bindings: HttpBindings }>().all('/third/*', (c) => {
+    come();
+    return third.fetch(c.req.raw, c.env);
+  });
   const program = await serving(own.fetch);
   const client = clientOf(`${program.url}/third`, key).unchecked();
   const before = performance.now();
   const waiting = client.post('/v1/queues/empty/claim', { reviewer: 'bob', waitSeconds: 30 });
-  await eventually(async () => (await docket.get('/v1/queues')).status === 200);
+  await came;
   await third.stop();
   const { status, body } = (await waiting) as { status: number; body: Json };
   expect([status, body.tickets]).toEqual([200, []]);

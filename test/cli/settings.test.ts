@@ -33,7 +33,7 @@ const WRONG: Record<string, [value: string, said: string]> = {
   DOCKET_SKIP_ENDED_SECONDS: ['-1', 'must be a number of at least 0, not "-1"'],
   DOCKET_AUDIT_SKEW_SECONDS: ['1d', 'must be a number from 0 to 86400, not "1d"'],
   DOCKET_MAX_ROTATIONS: ['many', 'must be a whole number from 0 to 1000000, not "many"'],
-  DOCKET_RETENTION_DAYS: ['0', 'must be a number from 1 to 36500, not "0"'],
+  DOCKET_RETENTION_DAYS: ['0', 'must be a number from 1 to 36500, or days by kind or queue, separated by commas'],
   DOCKET_MAX_CALLS: ['0', 'must be a whole number of at least 1, not "0"'],
   DOCKET_IMAGE_HOSTS: ['images.example.com/path', 'must be hosts, separated by commas'],
   DOCKET_POOL: ['2', 'must be a whole number from 4 to 200, not "2"'],

@@ -12,6 +12,8 @@ import { ticket } from '../support/tickets.ts';
 
 const client = fileURLToPath(new URL('../../clients/php', import.meta.url));
 const kit = phpKit();
+// with Composer, which the tests need before they have a project
+const debian = kit ? debianRepositories() : [];
 const system = await startTestSystem();
 
 const home = mkdtempSync(join(tmpdir(), 'docket-composer-'));
@@ -34,10 +36,7 @@ const composer = (cwd: string, ...args: string[]) => run(cwd, 'composer', ...arg
 function project(name: string, repositories: object[]): string {
   const dir = join(home, name);
   mkdirSync(dir);
-  writeFileSync(
-    join(dir, 'composer.json'),
-    JSON.stringify({ repositories: [...repositories, ...debianRepositories()] }),
-  );
+  writeFileSync(join(dir, 'composer.json'), JSON.stringify({ repositories: [...repositories, ...debian] }));
   return dir;
 }
 

@@ -5,11 +5,14 @@ import { expect, test } from 'vitest';
 import { eventually } from '../support/client.ts';
 import { startExport } from '../support/export.ts';
 import { arrived, follow, wholeFeed } from '../support/feed.ts';
+import { age, byHand, clear } from '../support/retention.ts';
 import { startTestSystem } from '../support/system.ts';
 import { addTask, addTemplate, completed, deleteTask, handed } from '../support/tasks.ts';
 import { add } from '../support/tickets.ts';
 
-const { api, sql, running } = await startTestSystem();
+const system = await startTestSystem();
+const { api, sql, running } = system;
+await byHand(system);
 await addTemplate(api, 'plain');
 
 /** A task from its making to its end, and everything of it cleared. */
@@ -19,7 +22,9 @@ async function cleared(id: string): Promise<void> {
   await completed(api, id, logId);
   await deleteTask(api, id);
   await wholeFeed(api);
-  await sql(`select forget_tasks(clock_timestamp() + interval '1 second', 1000)`);
+  await age(system, `${id}%`, 1_000);
+  // the occurrence, and the task itself
+  await clear(system, 2);
   expect(await sql(`select 1 from event where kind = 'task' and item_id like '${id}/%'`)).toEqual([]);
 }
 
@@ -62,7 +67,8 @@ test('S4.8 S4.10 an export goes on although the last event that it has was clear
   await completed(api, 'last', logId);
   const before = await run();
   expect(JSON.parse(before.at(-1) ?? '').kind).toBe('task');
-  await sql(`select forget_tasks(clock_timestamp() + interval '1 second', 1000)`);
+  await age(system, 'last%', 1_000);
+  await clear(system, 2);
   expect(await run()).toEqual(before);
   await add(api, 'q', { id: 'after' });
   const after = await run();

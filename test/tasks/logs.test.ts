@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { numbered } from '../support/cases.ts';
-import { walk } from '../support/client.ts';
+import { eventually, walk } from '../support/client.ts';
+import { byHand } from '../support/retention.ts';
 import { startTestSystem } from '../support/system.ts';
 import {
   addTask,
@@ -16,7 +17,9 @@ import {
   putGroup,
 } from '../support/tasks.ts';
 
-const { api, sql } = await startTestSystem();
+const system = await startTestSystem();
+const { api, sql, running } = system;
+await byHand(system);
 await addTemplate(api, 'plain', { n: { type: 'number', required: false } });
 
 test('S4.8 the dispatch log: who was given what, who completed it with what result; by user, task and time, in pages', async () => {
@@ -146,21 +149,27 @@ test('S4.10 tasks that have been over for years are cleared, with their occurren
   const given = await pullAll(api, 'pat');
   expect(given.length).toBeGreaterThan(20);
   await deleteTask(api, 'old-gone');
-  const forget = (days: number) =>
-    sql('select forget_tasks(clock_timestamp() - make_interval(days => $1), 1000)', [days]);
-  await forget(730);
+  const { retention } = running.services;
+  await retention.clear();
   expect(await dispatchLog(api, 'uid=pat')).toHaveLength(2 * given.length);
 
   // as if it had been a while
-  await sql(`update item set ended_at = ended_at - interval '3 years' where ended_at is not null`);
-  await sql(`update task set updated_at = updated_at - interval '3 years'`);
-  for (let n = 0; n < 3; n++) await forget(730);
-  const left = await Promise.all(
-    ['old-once', 'old-gone', 'old-live', 'old-open', 'new-once'].map(
-      async (id) => (await api.get(`/v1/tasks/${id}`)).status,
-    ),
+  const aged = "created_at = created_at - interval '3 years', ended_at = ended_at - interval '3 years'";
+  await sql(
+    `update item set ${aged} where ended_at is not null and available_at < now() - interval '2 years' or kind = 'rotation'`,
   );
-  expect(left).toEqual([404, 404, 200, 200, 200]);
+  await sql(`update task set updated_at = updated_at - interval '3 years'`);
+  const left = () =>
+    Promise.all(
+      ['old-once', 'old-gone', 'old-live', 'old-open', 'new-once'].map(
+        async (id) => (await api.get(`/v1/tasks/${id}`)).status,
+      ),
+    );
+  // not before all of it was published
+  await eventually(async () => {
+    await retention.clear();
+    return (await left()).join() === '404,404,200,200,200';
+  });
   const log = await dispatchLog(api, 'uid=pat');
   expect(new Set(log.map((l) => l.taskId))).toEqual(new Set(['old-live', 'new-once']));
   expect(log.every((l) => l.occurrence > inMs(-731 * 24 * HOUR_MS))).toBe(true);

@@ -16,6 +16,7 @@ const NOT_RUN: Record<string, string> = {
   kubectl: 'needs a cluster',
   'npm run build': 'takes a minute, and what the tests run would be compiled',
   sudo: 'needs a host with systemd',
+  zcat: 'reads an archive of the reader',
   'npx docket export .*@(warehouse|search)': 'names servers of the reader',
   'export OLD_DATABASE_URL=': 'names a database of the reader',
 };

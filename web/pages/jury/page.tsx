@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { type Resource, useResource } from '../../api/resource.ts';
@@ -57,7 +57,8 @@ function Bench({ court, juror }: { court: Schemas['Court']; juror: string }) {
   const [hold, ended] = [desk.hold.value, desk.ended.value];
   // a case that is shown uses the window up, and a vote the day
   useEffect(limits.refresh, [hold?.token]);
-  useEffect(() => {
+  // as soon as it is shown: later it would take the focus from what a quick juror has chosen
+  useLayoutEffect(() => {
     if (document.querySelector('dialog[open]')) return;
     const to =
       document.querySelector<HTMLElement>('.jury-case h2') ?? document.querySelector<HTMLElement>('.jury-ended button');

@@ -1,0 +1,87 @@
+-- What retention finds, and what the archive keeps of it (services/retention.ts, db/functions/retention.sql).
+
+-- name: finished_queues
+-- not null: kind, queue, state
+-- Queues that have items in a final state.
+select kind, queue, what as state from tally
+ where what in ('settled', 'invalidated', 'expired', 'dead') and kind <> 'rotation'
+ group by kind, queue, what having sum(n) > 0 order by kind, queue, what;
+
+-- name: finished_items
+-- not null: id, at, seq, done
+-- The next :limit items of a queue in one final state that were made before a time, in the order in which they were made and
+-- behind the place :afterAt, :afterSeq; `done`: it also ended before that time, and nothing is left to do for it. One that
+-- nobody has followed yet is not done.
+select i.id, i.created_at::text as at, i.seq, coalesce(i.ended_at < c.at and is_done(i, c.told), false) as done
+  from (select clock_timestamp() - make_interval(secs => :days * 86400::double precision) as at, told_lines() as told) c
+ cross join lateral (
+   select * from item
+    where kind = :kind and queue = :queue and state = :state
+      and (created_at, seq) > (:afterAt::timestamptz, :afterSeq::bigint) and created_at < c.at
+    order by created_at, seq limit :limit::bigint) i
+ order by i.created_at, i.seq;
+
+-- name: finished_reviews
+-- not null: id, seq, done
+-- The next :limit reviews that were made before a time, by their number; `done`: nothing has happened to it since then.
+select r.id, r.seq, coalesce(r.updated_at < c.at and is_quiet(r), false) as done
+  from (select clock_timestamp() - make_interval(secs => :days * 86400::double precision) as at) c
+ cross join lateral (
+   select * from review where seq > :after::bigint and created_at < c.at order by seq limit :limit::bigint) r
+ order by r.seq;
+
+-- name: finished_tasks
+-- not null: id
+-- Tasks of which no occurrence is left, now or to come.
+select t.id from (select clock_timestamp() - make_interval(secs => :days * 86400::double precision) as at) c
+ cross join lateral (select * from task t where t.start_time < c.at and is_over(t, c.at) order by t.start_time limit :limit::bigint) t;
+
+-- name: forget_items
+-- moves: unseen
+-- not null: n
+select forget_items(:kind, :ids) as n;
+
+-- name: forget_reviews
+-- not null: n
+select forget_reviews(:ids) as n;
+
+-- name: forget_tasks
+-- moves: unseen
+-- not null: n
+select forget_tasks(:ids) as n;
+
+-- name: archived_items
+-- not null: line
+-- Each as a line for the archive, in the words of the API: no tokens, secrets or hashes.
+select json_build_object(
+         'kind', i.kind, 'id', i.id, 'queue', i.queue, 'state', :word::text, 'priority', i.priority, 'body', i.body,
+         'requires', i.requires, 'exclude', i.exclude, 'attributes', i.attributes, 'attempts', i.attempts, 'version', i.version,
+         'createdAt', iso_time(i.created_at), 'availableAt', iso_time(i.available_at), 'deadlineAt', iso_time(i.deadline_at),
+         'endedAt', iso_time(i.ended_at), 'endedBy', i.ended_by, 'reason', i.end_reason, 'result', i.result,
+         'case', (select json_build_object(
+                    'parties', f.parties, 'gold', f.gold, 'tally', f.tally, 'winner', f.winner, 'wasted', f.wasted,
+                    'votes', coalesce((select json_agg(json_build_object(
+                                 'juror', v.juror, 'person', v.person, 'option', v.option, 'comment', v.comment,
+                                 'at', iso_time(v.at), 'counted', v.counted) order by v.seq)
+                               from vote v where v.case_id = f.id), '[]'))
+                    from case_file f where i.kind = 'case' and f.id = i.id),
+         'events', archived_events(i.kind, i.id), 'deliveries', archived_deliveries(i.kind, i.id))::text as line
+  from item i where i.kind = :kind and i.id = any (:ids) order by i.seq;
+
+-- name: archived_reviews
+-- not null: line
+select json_build_object(
+         'kind', 'review', 'id', r.id, 'record', r.record, 'body', r.body, 'version', r.version,
+         'createdAt', iso_time(r.created_at), 'updatedAt', iso_time(r.updated_at),
+         'events', archived_events('review', r.id), 'deliveries', archived_deliveries('review', r.id))::text as line
+  from review r where r.id = any (:ids) order by r.seq;
+
+-- name: archived_tasks
+-- not null: line
+select json_build_object(
+         'kind', 'rotation', 'id', t.id, 'type', t.type, 'executor', t.executor, 'startTime', iso_time(t.start_time),
+         'everyMinutes', t.every_minutes, 'dailyTime', t.daily_time, 'everyDays', t.every_days, 'timezone', t.timezone,
+         'templateId', t.template_id, 'params', t.params, 'dispatchTimes', t.dispatch_times, 'dispatch', t.dispatch,
+         'createdAt', iso_time(t.created_at), 'updatedAt', iso_time(t.updated_at),
+         'events', archived_events('rotation', t.id))::text as line
+  from task t where t.id = any (:ids) order by t.seq;

@@ -1,0 +1,181 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { claimOne, eventually, type Json } from '../support/client.ts';
+import { testDoctor, useAllKinds } from '../support/doctor.ts';
+import { SECRET, startReceiver } from '../support/receiver.ts';
+import { age, byHand, clear, filesOf, linesOf } from '../support/retention.ts';
+import { put, tell } from '../support/reviews.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
+import { add, configure, decide, events } from '../support/tickets.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'docket-archive-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const archive = join(dir, 'archive');
+const RULES = 'ticket=10,ticket/legal=forever,ticket/spam=2,job=10,case=10,task=10,review=10';
+const stores = await testStores();
+const system = await startTestSystem({ DOCKET_RETENTION_DAYS: RULES, DOCKET_ARCHIVE: archive }, { stores });
+const { api, sql, running } = system;
+const doctor = testDoctor(system);
+await byHand(system);
+
+async function decided(queue: string, id: string, more: object = {}): Promise<void> {
+  await add(api, queue, { id, body: { from: id }, ...more });
+  await decide(api, await claimOne(api, queue, 'anna'), { remove: true });
+}
+const there = async (...ids: string[]) =>
+  Promise.all(ids.map(async (id) => (await api.get(`/v1/tickets/${id}`)).status === 200));
+
+test('S4.10 what has been over for its days is cleared, of all kinds; what is open or younger stays, and all counts agree', async () => {
+  await useAllKinds(api, 'old');
+  await useAllKinds(api, 'new');
+  const before = await sql<{ kind: string; id: string }>('select kind, id from item order by kind, id');
+  await age(system, 'old-%', 11);
+  const OVER = ['case/old-case', 'job/old-job-finished', 'task/old-once', 'ticket/old-decided'];
+  // with the task of that occurrence, and a review
+  await clear(system, OVER.length + 2);
+  const left = new Set((await sql('select kind, id from item')).map(({ kind, id }) => `${kind}/${id}`));
+  const gone = before.map(({ kind, id }) => `${kind}/${id}`).filter((key) => !left.has(key));
+  expect(gone.map((key) => key.replace(/^task\/old-once\/.*/, 'task/old-once'))).toEqual(OVER);
+  for (const path of [
+    'tickets/old-decided',
+    'jobs/old-job-finished',
+    'cases/old-case',
+    'tasks/old-once',
+    'reviews/old-review',
+  ])
+    expect(await api.get(`/v1/${path}`)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  for (const path of [
+    'tickets/old-held',
+    'jobs/old-job-ready',
+    'cases/old-open',
+    'tasks/old-twice',
+    'reviews/new-review',
+  ])
+    expect((await api.get(`/v1/${path}`)).status).toBe(200);
+  // nothing of them is left anywhere, and nothing is broken
+  for (const [table, key] of Object.entries({
+    event: 'item_id',
+    delivery: 'item_id',
+    lease: 'item_id',
+    vote: 'case_id',
+    exposure: 'case_id',
+  }))
+    expect(
+      await sql(`select 1 from ${table} where ${key} = any ($1)`, [
+        ['old-case', 'old-decided', 'old-job-finished', 'old-review'],
+      ]),
+    ).toEqual([]);
+  expect(await doctor.broken()).toEqual([]);
+  expect((await api.get('/v1/queues/old-tickets/stats')).body).toMatchObject({ decided: 0, held: 1 });
+  // nothing more is to be cleared, and an id that was is free again
+  await clear(system, 0);
+  await decided('old-tickets', 'old-decided');
+});
+
+test('S4.10 the archive has each of them with its history, and nothing that is secret', async () => {
+  const lines = linesOf(archive);
+  expect(lines.map(({ kind, id }) => `${kind}/${id.split('/')[0]}`).sort()).toEqual([
+    'case/old-case',
+    'job/old-job-finished',
+    'review/old-review',
+    'rotation/old-once',
+    'task/old-once',
+    'ticket/old-decided',
+  ]);
+  const of = (kind: string) => lines.find((line) => line.kind === kind);
+  expect(of('ticket')).toMatchObject({
+    queue: 'old-tickets',
+    state: 'decided',
+    result: 'ok',
+    attempts: 1,
+    endedBy: 'ann',
+  });
+  expect(of('ticket').events.map((event: { type: string }) => event.type)).toEqual(['created', 'claimed', 'decided']);
+  expect(of('case').case).toMatchObject({ tally: { yes: 2 }, winner: 'yes' });
+  expect(of('case').case.votes.map((vote: { juror: string }) => vote.juror)).toEqual(['old-a', 'old-b']);
+  expect(of('review').events.at(-1)).toMatchObject({ type: 'edited' });
+  expect(of('task').events.map((event: { type: string }) => event.type)).toContain('completed');
+  expect(of('job').events.map((event: { type: string }) => event.type)).toEqual(['created', 'reserved', 'finished']);
+  const text = JSON.stringify(lines);
+  for (const { token } of await sql(`select encode(token, 'hex') as token from event where token is not null`))
+    expect(text).not.toContain(token);
+  expect(text).not.toMatch(/whsec_|"secret"/);
+  expect(
+    filesOf(archive).every((file) =>
+      /^(case|job|review|rotation|task|ticket)\/\d{4}-\d\d-\d\d\/[^/]+\.ndjson\.gz$/.test(file),
+    ),
+  ).toBe(true);
+});
+
+test('S4.10 each queue has its own time, or none', async () => {
+  for (const queue of ['legal', 'spam', 'other']) await decided(queue, `rule-${queue}`);
+  await age(system, 'rule-%', 3);
+  await clear(system, 1);
+  expect(await there('rule-legal', 'rule-spam', 'rule-other')).toEqual([true, false, true]);
+  await age(system, 'rule-%', 1_000);
+  await clear(system, 1);
+  expect(await there('rule-legal', 'rule-spam', 'rule-other')).toEqual([true, false, false]);
+});
+
+test('S0.10 what has something left to be done for it is kept: a callback that was not delivered, or is sent again', async () => {
+  let status = 500;
+  const receiver = await startReceiver(() => status);
+  await configure(api, 'called', { callback: { url: receiver.url, secret: SECRET } });
+  await decided('called', 'called');
+  await eventually(async () => receiver.received.length > 0);
+  await age(system, 'called', 11);
+  expect(await running.services.retention.clear()).toBe(0);
+  // chosen, and then something began
+  expect(await sql(`select forget_items('ticket', '{called}') as n`)).toEqual([{ n: 0 }]);
+  expect(await there('called')).toEqual([true]);
+  status = 204;
+  await eventually(async () => (await events(api, 'called')).at(-1)?.type === 'delivered', 60_000);
+  await age(system, 'called', 11);
+  await clear(system, 1);
+
+  status = 500;
+  const review = { text: { status: 1 }, pictures: [], replies: [], callback: { url: receiver.url, secret: SECRET } };
+  await put(api, 'called-review', review);
+  await tell(api, 'called-review', { kind: 'text', status: 2 });
+  await age(system, 'called-review', 11);
+  expect(await running.services.retention.clear()).toBe(0);
+  // nor when the rest has been done
+  expect(await sql(`select nothing_pends('review', 'called-review') as done`)).toEqual([{ done: false }]);
+  status = 204;
+  const deliveries = () => api.get('/v1/reviews/called-review/deliveries');
+  await eventually(async () => (await deliveries()).body.items.every((d: Json) => d.state === 'delivered'), 60_000);
+  await age(system, 'called-review', 11);
+  await clear(system, 1);
+});
+
+test('S4.10 where the archive cannot be written nothing is cleared', async () => {
+  await decided('spam', 'unwritten');
+  await age(system, 'unwritten', 11);
+  const folder = join(archive, 'ticket');
+  const [kept] = [linesOf(archive)];
+  rmSync(folder, { recursive: true });
+  writeFileSync(folder, 'in the way');
+  await eventually(async () => (await running.services.retention.clear().catch((error) => error.code)) === 'ENOTDIR');
+  expect(await there('unwritten')).toEqual([true]);
+  rmSync(folder);
+  await clear(system, 1);
+  expect(linesOf(archive).map(({ id }) => id)).toContain('unwritten');
+  expect(kept.length).toBeGreaterThan(0);
+});
+
+test('S4.10 it happens by itself, in one of the processes', async () => {
+  const second = await startTestSystem(
+    { DOCKET_RETENTION_DAYS: RULES, DOCKET_ARCHIVE: archive },
+    { role: 'worker', stores },
+  );
+  const leaders = () => [running, second.running].filter(({ runtime }) => runtime.follower?.leads).length;
+  await eventually(async () => leaders() === 1);
+  await decided('spam', 'by-itself');
+  await age(system, 'by-itself', 11);
+  await system.stop();
+  await eventually(async () => leaders() === 1, 60_000);
+  const gone = "select from item where id = 'by-itself'";
+  await eventually(async () => (await second.sql(gone)).length === 0, 90_000);
+}, 180_000);

@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { Json } from './client.ts';
+import { eventually } from './client.ts';
+import type { TestSystem } from './system.ts';
+
+type Cleared = Pick<TestSystem, 'running' | 'sql'>;
+
+/** Makes what is over, or quiet, of these ids as old as if so many days had passed since. @param like for `like` */
+export async function age({ sql }: Cleared, like: string, days: number): Promise<void> {
+  await sql(
+    `update item set created_at = created_at - $2 * interval '1 day', ended_at = ended_at - $2 * interval '1 day'
+      where id like $1 and ended_at is not null`,
+    [like, days],
+  );
+  await sql(
+    `update review set created_at = created_at - $2 * interval '1 day', updated_at = updated_at - $2 * interval '1 day'
+      where id like $1`,
+    [like, days],
+  );
+  await sql(
+    `update task set start_time = start_time - $2 * interval '1 day', updated_at = updated_at - $2 * interval '1 day'
+      where id like $1`,
+    [like, days],
+  );
+}
+
+/** Has retention clear nothing but what a test asks it to. */
+export const byHand = ({ running }: Pick<Cleared, 'running'>) => running.services.retention.stop();
+
+/** Clears until so many items, reviews and tasks are gone: nothing is that is not published yet. */
+export async function clear({ running }: Cleared, n: number): Promise<void> {
+  let cleared = 0;
+  await eventually(async () => {
+    cleared += await running.services.retention.clear();
+    return cleared >= n;
+  });
+  if (cleared !== n) throw new Error(`${cleared} were cleared instead of ${n}`);
+}
+
+/** The files of an archive, by their paths in it. */
+export const filesOf = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+
+/** All lines of an archive. */
+export const linesOf = (folder: string): Json[] =>
+  filesOf(folder).flatMap((file) =>
+    gunzipSync(readFileSync(join(folder, file)))
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  );
