@@ -1,6 +1,7 @@
 import type { Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
 import { apiCpu } from './api-cpu.ts';
+import { capacity } from './capacity.ts';
 import { cases } from './cases.ts';
 import { claims } from './claims.ts';
 import { consoles } from './consoles.ts';
@@ -166,6 +167,19 @@ export const scenarios: Record<string, Scenario> = {
       'One caller who does nothing but claim → decide, and the parts of it by themselves, in turns. pg-boss is a library in the process of the load and makes two statements; ' +
       'Docket makes two statements and two HTTP calls, while a worker publishes what they did and Temporal runs the workflows, on the same cores.',
     run: pair,
+  },
+  capacity: {
+    title: '18 · What a life costs, and what that predicts',
+    note:
+      'First one API process and one worker, one kind and one transition at a time, by all lives before the next transition; what is counted ends when workflows have received it and have run. ' +
+      'Left: 20 transitions a second. Beside: 16 callers without a pause, whose messages are published afterwards, four at a time. ' +
+      'CPU is that of all threads and backends, ended ones too, less what the same seconds cost where nothing is done; callers are the bench itself, kernel is what the kernel’s threads and interrupts take; ' +
+      'busy is how busy the cores were while it was used. WAL is without pages that are written whole because they change for the first time after a checkpoint; these depend on how often there is one. ' +
+      'Kept: growth of all tables and indexes, each as compact as `vacuum full` leaves it. Actions: what a workflow’s history shows of what Temporal Cloud bills. ' +
+      'Then the model (docs/scaling.md) says what two API processes and two workers can do on two cores, a pair pinned to each, PostgreSQL, Temporal and the callers on both; it has seen nothing of such a run. ' +
+      'Of 100 lives 30 are tickets, 20 jobs, 15 jobs that need no workflow, 10 cases of three votes, 15 tasks, 10 reviews of four callbacks. As much as it can: 224 lives at once, each of which goes on when its workflow has received its last step and up to half a second has passed. ' +
+      'Followers hold nothing back beside callers (DOCKET_PUBLISH_BUSY_PER_SECOND and DOCKET_PUBLISH_IDLE_PER_SECOND are 10,000). Ratio: predicted to measured.',
+    run: capacity,
   },
   retention: {
     title: '19 · Clearing what is over',
