@@ -508,7 +508,7 @@ export interface Statements {
   beat: { params: { id: string; url?: string | null; role: string; follows: boolean }; row: never };
   leave: { params: { id: string }; row: never };
   forget_nodes: { params: {}; row: never };
-  live_nodes: { params: {}; row: { id: string; url: string | null; seen_at: Date } };
+  live_nodes: { params: {}; row: { id: string; url: string | null; role: string; seen_at: Date } };
   notices: { params: {}; row: { seq: number; at: Date; kind: Columns['notice.kind']; item_id: string; queue: string; person: string; type: Columns['notice.type']; data: Columns['notice.data'] } };
   notices_after: { params: { seq: number; person?: string | null; queue?: string | null }; row: { seq: number; at: Date; kind: Columns['notice.kind']; item_id: string; queue: string; person: string; type: Columns['notice.type']; data: Columns['notice.data'] } };
   last_notice: { params: {}; row: { seq: number } };
