@@ -123,6 +123,16 @@ test('S2.7 fallback court: what hangs goes to the court of appeal, once, with it
   expect((await api.get('/v1/cases?court=appeal')).body.items).toHaveLength(1);
 });
 
+test('S2.7 a case whose id is as long as ids may be is taken to its court of appeal, too', async () => {
+  await court(api, 'above', {});
+  await court(api, 'below', { deadlineSeconds: 0.4, fallback: { court: 'above' } });
+  const id = 'x'.repeat(200);
+  await addCase(api, 'below', { id });
+  const made = await eventually(async () => (await api.get('/v1/cases?court=above')).body.items[0]);
+  const escalated = await eventually(async () => (await events(id)).find((e) => e.type === 'escalated'));
+  expect(escalated.data).toEqual({ court: 'above', id: made.id });
+});
+
 test('S2.7 fallback queue: what hangs becomes a ticket that no party is handed', async () => {
   await court(api, 'desk', {
     ...{ votesToWin: 1, panel: 1, options: ['a', 'b'] },

@@ -49,6 +49,20 @@ test('S0.6 a ticket taken away behind a wait loses a lease that began before', a
   expect(await history('t')).toEqual(['created', 'claimed', 'released', 'claimed', 'released']);
 });
 
+test('S0.4 a ticket transferred, or a job acknowledged, behind a wait ends a lease that began before', async () => {
+  await add(api, 'waits', { id: 'moved' });
+  const grant = GRANT.replace('{t}', '{moved}');
+  const transfer = () => api.post('/v1/tickets/moved/transfer', { queue: 'other' });
+  expect(await behind('moved', transfer, [[grant]])).toMatchObject({ status: 200, body: { queue: 'other' } });
+  expect(await history('moved')).toEqual(['created', 'claimed', 'transferred']);
+
+  await api.post('/v1/jobs', { command: 'add', topic: 'done', id: 'done', body: 'x' });
+  const finish = () => api.post('/v1/jobs', { command: 'finish', id: 'done' });
+  const pop = "select count(*) from pop_jobs('{done}', '{first}', '{anna}', null, null)";
+  expect((await behind('done', finish, [[pop]])).status).toBe(200);
+  expect(await history('done')).toEqual(['created', 'reserved', 'finished']);
+});
+
 test('S3.1 S3.8 a job reserved or put aside behind a wait: each reservation begins after the end of the one before', async () => {
   await api.post('/v1/jobs', { command: 'add', topic: 'default', id: 'j', body: 'x' });
   const pop: [string] = ["select count(*) from pop_jobs('{default}', '{first}', '{anna}', null, null)"];
