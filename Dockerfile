@@ -24,6 +24,8 @@ RUN npm run build
 
 FROM node:24.9.0-bookworm-slim
 ENV NODE_ENV=production
+# a worker resolves the names of up to 50 receivers at once, each on a thread; with four, slow names hold up all deliveries
+ENV UV_THREADPOOL_SIZE=64
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY package.json package-lock.json LICENSE NOTICE ./

@@ -78,7 +78,13 @@ export async function startCore({ role, config, stores, log, url }: CoreOptions)
   const runtime = createRuntime({ ...config, tracing, databaseUrl, client, node, url, role, log });
   collectDefaultMetrics({ register: runtime.metrics.registry });
   const services = createServices(runtime, config);
-  await runtime.start().catch((error: unknown) => {
+  const close = async () => {
+    await runtime.stop();
+    await connection.close();
+    await tracing?.stop().catch((error: Error) => log.warn({ err: error.message }, 'the last traces were not sent'));
+  };
+  await runtime.start().catch(async (error: unknown) => {
+    await close().catch(() => {});
     throw databaseFailure(error, { url: stores.databaseUrl, setting: 'DATABASE_URL' });
   });
   services.start();
@@ -92,9 +98,7 @@ export async function startCore({ role, config, stores, log, url }: CoreOptions)
     },
     async stop() {
       await services.stop();
-      await runtime.stop();
-      await connection.close();
-      await tracing?.stop().catch((error: Error) => log.warn({ err: error.message }, 'the last traces were not sent'));
+      await close();
     },
   };
 }
@@ -129,7 +133,11 @@ async function workerOf(
       throw error instanceof TransportError ? temporalFailure(error, temporal) : error;
     };
     const connection = await NativeConnection.connect(temporal.connection).catch(fail);
-    const closing = (error: unknown) => connection.close().then(() => fail(error));
+    const closing = (error: unknown) =>
+      connection
+        .close()
+        .catch(() => {})
+        .then(() => fail(error));
     const options = { ...config, runtime, services, connection, namespace: temporal.namespace };
     const worker = await startWorker(options).catch(closing);
     return {

@@ -6,7 +6,7 @@ import { readConfig } from '../runtime/config.ts';
 import * as database from '../runtime/database.ts';
 import type { Log } from '../runtime/log.ts';
 import { installRuntime } from '../worker/sdk.ts';
-import { createLog, startCore } from './core.ts';
+import { type Core, createLog, type Role, startCore } from './core.ts';
 
 export interface DocketOptions {
   /** `postgres://…`; without the schema of this release, which `migrate(databaseUrl)` sees to, calls fail. */
@@ -58,13 +58,14 @@ export async function createDocket(options: DocketOptions): Promise<Docket> {
   if (role !== 'api') shareRuntime(log);
   const stores = { databaseUrl, temporalAddress, temporalUiUrl: config.temporalUiUrl ?? null };
   const core = await startCore({ role, config, stores, log, url: config.publicUrl ?? null });
-  const { api } = core;
-  // it begins with paths of its own, so a larger app cannot have it
-  api?.console.fail();
-  const app = api && (await createApp(api, basePath));
   const closing = new AbortController();
-  if (api) reachStores(api, closing.signal);
-  const worker = role === 'api' ? null : await core.startWorker();
+  const { app, worker } = await serving(core, role, basePath, closing.signal).catch(async (error: unknown) => {
+    // the program may go on without it: nothing of it may stay
+    closing.abort();
+    core.endCalls();
+    await core.stop().catch((reason: Error) => log.warn({ err: reason.message }, 'not everything could be stopped'));
+    throw error;
+  });
   const calls = new Set<Promise<unknown>>();
   return {
     async fetch(request, env) {
@@ -81,6 +82,16 @@ export async function createDocket(options: DocketOptions): Promise<Docket> {
       await core.stop();
     },
   };
+}
+
+async function serving(core: Core, role: Role, basePath: string, closing: AbortSignal) {
+  const { api } = core;
+  // it begins with paths of its own, so a larger app cannot have it
+  api?.console.fail();
+  const app = api && (await createApp(api, basePath));
+  if (api) reachStores(api, closing);
+  const worker = role === 'api' ? null : await core.startWorker();
+  return { app, worker };
 }
 
 /** A process has one runtime of the SDK: the program may have installed its own. */

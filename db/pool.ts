@@ -232,7 +232,27 @@ async function run(on: pg.Pool | pg.PoolClient, name: string, given?: Params): P
   const statement = statements.get(name);
   if (!statement) throw new Error(`no statement named ${name} in db/queries`);
   const { text } = statement;
-  return rowsOf(name, await on.query({ name, text, values: valuesOf(statement, given), rowMode: 'array' }));
+  const query = { name, text, values: valuesOf(statement, given), rowMode: 'array' } as const;
+  return rowsOf(name, await (on instanceof pg.Pool ? onPool(on, query) : on.query(query)));
+}
+
+/** As the pool's own `query`, which closes a connection, with all that is prepared on it, for each error of a statement, too. */
+async function onPool(pool: pg.Pool, query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  const lost = (error: Error) => {
+    broken = error;
+  };
+  client.on('error', lost);
+  try {
+    return await client.query(query);
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError)) broken = error as Error;
+    throw error;
+  } finally {
+    client.off('error', lost);
+    client.release(broken);
+  }
 }
 
 /**

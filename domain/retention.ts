@@ -35,6 +35,12 @@ export function retentionOf(rules: RetentionRules, kind: string, queue?: string)
   return (own === undefined ? rules.get(kind) : own) ?? null;
 }
 
+/** Kinds of items of which something is cleared. */
+export const kindsCleared = (rules: RetentionRules): string[] => {
+  const some = [...rules].filter(([, days]) => days !== null).map(([name]) => name.replace(/\/.*/, ''));
+  return [...new Set(some)].filter((kind) => kind !== 'review');
+};
+
 const isKept = (kind: string): kind is KeptKind => (DELIVERED_KINDS as readonly string[]).includes(kind);
 
 function daysIn(text: string): number {

@@ -36,7 +36,7 @@ export function publishing({ follow, waiters, load, bus, notices, feed, arm }: R
     feed.look();
     const urgent = changes.some((row) => row.telling || row.inviting);
     follow(urgent);
-    bus.hint({ follow: urgent ? 'now' : 'soon', slowdown: load.slowdown });
+    bus.hint({ follow: urgent ? 'now' : 'soon', slowdown: load.own });
     const rows = changes.filter(isItem);
     const free = new Map<string, number>();
     let dueInMs = Number.POSITIVE_INFINITY;

@@ -60,12 +60,16 @@ export class Load {
 
   /** How many times as long callers' statements take as at their best, here or elsewhere; undefined: no one calls. */
   get slowdown(): number | undefined {
-    const now = performance.now();
-    const others = now < this.#others.until ? this.#others.slowdown : undefined;
-    if (now > this.#calledAt + PRESENT_MS) return others;
+    const own = this.own;
+    const others = performance.now() < this.#others.until ? this.#others.slowdown : undefined;
+    return own === undefined || others === undefined ? (own ?? others) : Math.max(own, others);
+  }
+
+  /** The same of this process's callers alone: what others said is not repeated to them, or it would never end. */
+  get own(): number | undefined {
+    if (performance.now() > this.#calledAt + PRESENT_MS) return undefined;
     this.#count();
-    const own = this.#share > WITHOUT_PAUSE ? MOST : this.#recent;
-    return Math.max(own, others ?? own);
+    return this.#share > WITHOUT_PAUSE ? MOST : this.#recent;
   }
 
   /** What another process has said of its callers, who may share these cores. */

@@ -2,6 +2,7 @@ import type { Db } from '../db/pool.ts';
 import type { Follower } from './followers/follower.ts';
 import type { Log } from './log.ts';
 import type { Bus } from './notify.ts';
+import { Repeating } from './repeating.ts';
 
 const BEAT_MS = 5_000;
 /** Fresh statistics, and away with what has served its time: parked rows, notices, silent nodes, sessions, rows of the counts. */
@@ -21,40 +22,41 @@ export interface MaintenanceOptions {
 
 /**
  * What a process does every 5 s beside its work: says that it lives, looks after its parts of the log, finishes what a
- * crash left half done, and tidies.
+ * crash left half done, and tidies. A chore that takes long or fails holds up neither the sign of life nor other chores.
  */
 export class Maintenance {
   readonly #o: MaintenanceOptions;
-  readonly #chores: (() => Promise<void> | void)[] = [];
+  readonly #chores: Repeating[] = [];
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
 
   constructor(options: MaintenanceOptions) {
     this.#o = options;
+    this.add(() => this.#tidy());
   }
 
-  /** Runs `chore` in each round. It must be short; one that fails is tried again in the next round. */
+  /** Runs `chore` in each round, or at its end where it takes longer; one that fails is tried again in the next round. */
   add(chore: () => Promise<void> | void): void {
-    this.#chores.push(chore);
+    this.#chores.push(new Repeating(async () => chore(), this.#failed));
   }
 
   async start(): Promise<void> {
     await this.#round();
   }
 
-  /** Leaves for good. */
+  /** Leaves for good, if it has ever begun. */
   async stop(): Promise<void> {
+    if (!this.#running) return;
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#running;
+    await Promise.all(this.#chores.map((chore) => chore.stop()));
     await this.#o.db.run('leave', { id: this.#o.node }).catch(() => {});
   }
 
   async #round(): Promise<void> {
-    this.#running = this.#work().catch((error: Error) => {
-      this.#o.log.warn({ err: error.message }, 'maintenance failed, trying again');
-    });
+    this.#running = this.#work().catch(this.#failed);
     await this.#running;
     if (this.#stopped) return;
     this.#timer = setTimeout(() => void this.#round(), BEAT_MS);
@@ -66,7 +68,15 @@ export class Maintenance {
     await db.run('beat', { id: node, url, role, follows: follower?.isRunning ?? false });
     bus.hasPeers = (await db.run('live_nodes')).length > 1;
     follower?.keep();
-    for (const chore of this.#chores) await chore();
-    for (const name of TIDYING) await db.run(name);
+    for (const chore of this.#chores) chore.run();
   }
+
+  /** One after the other: they are many, and callers need the connections. */
+  async #tidy(): Promise<void> {
+    for (const name of TIDYING) await this.#o.db.run(name).catch(this.#failed);
+  }
+
+  #failed = (error: Error): void => {
+    this.#o.log.warn({ err: error.message }, 'maintenance failed, trying again');
+  };
 }

@@ -47,6 +47,7 @@ export class Bus {
   #client: pg.Client | undefined;
   #next: Hint | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #reconnecting: NodeJS.Timeout | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
   #stopped = false;
   /** Whether other processes live; kept by maintenance. */
@@ -62,6 +63,8 @@ export class Bus {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#reconnecting);
     await this.#client?.end().catch(() => {});
   }
 
@@ -106,8 +109,9 @@ export class Bus {
     });
     this.#client = client;
     client.on('notification', ({ payload }) => {
-      const hint = JSON.parse(payload ?? '{}') as Hint;
-      if (hint.node !== this.#o.node) this.#o.onHint(hint);
+      const hint = hintOf(payload);
+      if (!hint) this.#o.log.warn({ channel: CHANNEL }, 'a notification that is not of Docket was ignored');
+      else if (hint.node !== this.#o.node) this.#o.onHint(hint);
     });
     client.on('error', () => {});
     await client.connect();
@@ -122,12 +126,22 @@ export class Bus {
 
   #reconnect(): void {
     if (this.#stopped) return;
-    setTimeout(() => {
+    this.#reconnecting = setTimeout(() => {
       this.#listen().then(
         () => this.#o.onGap(),
         () => this.#reconnect(),
       );
     }, 1_000).unref();
+  }
+}
+
+/** Anyone who may connect to the database may write to the channel. */
+function hintOf(payload = ''): Hint | undefined {
+  try {
+    const hint = JSON.parse(payload) as Hint | null;
+    return typeof hint?.node === 'string' ? hint : undefined;
+  } catch {
+    return undefined;
   }
 }
 

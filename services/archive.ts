@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
@@ -17,24 +17,27 @@ export class Archive {
   /**
    * Writes items, a line of JSON each, as a compressed file that is on the disk when this returns. A file that has its name is
    * whole, so it may be moved away at any time.
-   * @throws what the file system says; nothing is left behind then
+   * @throws what the file system says
    */
-  async write(kind: string, lines: readonly string[]): Promise<void> {
+  async write(kind: string, lines: readonly { line: string }[]): Promise<void> {
     const now = new Date().toISOString();
     const folder = join(this.#folder, kind, now.slice(0, 10));
-    await mkdir(folder, { recursive: true });
+    const made = await mkdir(folder, { recursive: true });
     const path = join(folder, `${now.replaceAll(':', '')}-${randomUUID()}.ndjson.gz`);
     const partial = `${path}.partial`;
     try {
       const file = await open(partial, 'wx', 0o640);
       try {
-        await file.writeFile(await compress(lines.map((line) => `${line}\n`).join('')));
+        await file.writeFile(await compress(lines.map(({ line }) => `${line}\n`).join('')));
         await file.sync();
       } finally {
         await file.close();
       }
       await rename(partial, path);
-      await syncFolder(folder);
+      for (let last = folder; ; last = dirname(last)) {
+        await syncFolder(last);
+        if (!made || last === dirname(made)) break;
+      }
     } catch (error) {
       await rm(partial, { force: true });
       throw error;

@@ -15,7 +15,7 @@ export interface SharingOptions<In> {
 
 /**
  * Lets concurrent calls share a statement: those that come together, and those that come while a statement is
- * running. With one caller nothing changes; with 64 it saves 63 round trips and commits. A statement that fails is
+ * running. With one caller nothing changes; with 128 it saves 127 round trips and commits. A statement that fails is
  * repeated in halves until only the bad input fails; a lost server fails all calls.
  * @param run answers as many outputs as it gets inputs, in their order
  */

@@ -22,7 +22,7 @@ export async function escalateHung(db: Db, needs: Needs, item: CaseItem): Promis
   const [court] = await db.run('get_court', { name: item.queue });
   const fallback = court?.fallback;
   if (!fallback || 'extendSeconds' in fallback) return;
-  const id = `${item.id}~${item.queue}`.slice(0, 200);
+  const id = followUpId(item);
   const note = (type: string, data: object) => db.move('note_item', { kind: 'case', id: item.id, type, actor, data });
   if ('queue' in fallback) {
     if (await ask(needs, item, fallback.queue, id)) await note('escalated', { ...fallback, id });
@@ -31,6 +31,12 @@ export async function escalateHung(db: Db, needs: Needs, item: CaseItem): Promis
   const [appeals] = await db.run('get_court', { name: fallback.court });
   if (!appeals) await note('refused', { attempt: 'escalate', reason: 'not_found', ...fallback });
   else if ((await appeal(db, item, appeals, id)).length > 0) await note('escalated', { ...fallback, id });
+}
+
+/** `case~court` where that is an id; else, where it is too long, a hash of it: cut off, it could be the case's own. */
+function followUpId({ id, queue }: CaseItem): string {
+  const plain = `${id}~${queue}`;
+  return plain.length <= 200 ? plain : `hung-${contentHash([id, queue]).slice(0, 64)}`;
 }
 
 function appeal(db: Db, { parties, body, callback }: CaseItem, court: Court, id: string) {

@@ -158,7 +158,7 @@ function processes({ db, client }: SystemOptions): Check {
     async look() {
       const nodes = await db.run('live_nodes');
       const found: Found[] = [];
-      if (!nodes.some(({ url }) => url !== null)) found.push({ id: 'api', says: 'no such process is alive' });
+      if (!nodes.some(({ role }) => role !== 'worker')) found.push({ id: 'api', says: 'no such process is alive' });
       if (!only(await db.run('is_followed')).followed) found.push({ id: 'worker', says: 'none follows the log' });
       for (const [name, type] of [
         [TASK_QUEUE, WORKFLOW],

@@ -209,7 +209,7 @@ function needless(o: WorkflowOptions, running: () => Promise<Set<string>>): Chec
       'Run docket doctor --repair while a worker runs: it tells these workflows how their items are, and they end; terminate in the Temporal UI those that fail all the same.',
     async look(before) {
       const ids = before ? before.map(({ id }) => id) : [...(await running())];
-      // reviews are never deleted, and end by themselves; what delivers ends when its delivery has
+      // Workflows of reviews end by themselves; those of deliveries end with their delivery; what delivers ends when its delivery has
       const things = ids.map(thingOf).filter(({ kind }) => ITEMS.has(kind));
       const rows = await inBatches(things, (batch) => db.run('needless_items', { ...columnsOf(batch), seconds }));
       const left = rows.slice(0, MOST).map(({ present, ...row }) => {

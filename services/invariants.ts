@@ -165,7 +165,7 @@ export class InvariantMonitor {
     if (!first || dueAt(first) > performance.now()) return;
     try {
       const nodes = await this.#o.db.lists.run('live_nodes');
-      if (nodes.find(({ url }) => url !== null)?.id === this.#o.node) return await this.#look(first);
+      if (nodes.find(({ role }) => role !== 'worker')?.id === this.#o.node) return await this.#look(first);
       this.violations.clear();
       this.#dueAt.clear();
       this.#askAt = performance.now() + ASK_MS;

@@ -4,7 +4,7 @@ import type { Driven } from '../contract/snapshot.ts';
 import { type Db, only, type RowOf } from '../db/pool.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { startDelivery } from './deliveries.ts';
-import { syncSchedule } from './schedules.ts';
+import { isInvalid, syncSchedule } from './schedules.ts';
 
 const ROUND_MS = 5_000;
 const TIMEOUT_MS = 2_000;
@@ -108,8 +108,11 @@ export class Reconciler {
         );
       return true;
     } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      log.error({ what, parent, name, err: error.message }, 'Temporal refuses this schedule, trying again later');
+      if (!(error instanceof TypeError || isInvalid(error))) throw error;
+      log.error(
+        { what, parent, name, err: (error as Error).message },
+        `Temporal refuses this ${what}, trying again later`,
+      );
       return false;
     }
   }

@@ -3,7 +3,7 @@ import type { CoreState, Kind } from '../contract/snapshot.ts';
 import { only } from '../db/pool.ts';
 import { wordIn } from '../domain/kind.ts';
 import { kindOf } from '../domain/kinds.ts';
-import { type RetentionRules, retentionOf } from '../domain/retention.ts';
+import { kindsCleared, type RetentionRules, retentionOf } from '../domain/retention.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { Archive } from './archive.ts';
 
@@ -14,25 +14,34 @@ export interface RetentionConfig {
   archive: string | undefined;
 }
 
-/** Items that are looked at in one statement, and cleared in one transaction. */
+/** What is looked at in one statement, and cleared in one transaction. A review may have megabytes. */
 const BATCH = 200;
-/** Of the time, so much goes into clearing: what others wait for behind a batch is over ten times as fast as it comes. */
+const REVIEWS = 10;
+const QUEUES = 1_000;
+/** Share of the time that is spent on clearing. The rest is left to calls that had to wait for a batch. */
 const SHARE = 0.1;
-const LEAST_PAUSE_MS = 20;
 /** After a start, and while another process leads. */
 const SOON_MS = 5_000;
 const EACH_MS = 60_000;
 
-/** A batch that was looked at: whether it was a full one, and what of it is to be cleared. */
-interface Batch {
-  full: boolean;
-  ids: string[];
+/** One sort of what is to be cleared. */
+interface Walk {
+  kind: string;
+  /** What this walk is of, for the log. */
+  of: string;
+  size: number;
+  /** The next that are old enough, or all but, in an order of their own; fewer than `size`: that was the last batch. */
+  find(): Promise<{ id: string; done: boolean }[]>;
+  /** As lines for the archive, as far as they fit on a page, each with how far its log had come. */
+  show(ids: string[]): Promise<{ id: string; seq: number; line: string }[]>;
+  /** Clears them; one whose log has gone on is left. @param seqs null: however far it has come */
+  forget(ids: string[], seqs: number[] | null): Promise<{ n: number }[]>;
 }
 
 /**
  * Clears what has been over for longer than it is to be kept (S4.10), after it was written to the archive, if there is one.
- * One process does so at a time: the one that follows the log's first part. A crash between archive and clearing writes the same
- * items once more; nothing is cleared that was not written.
+ * The process that follows the log's first part does so. A crash between archive and clearing, or a change of that process,
+ * may write the same items once more; nothing is cleared that was not written.
  */
 export class Retention {
   readonly #runtime: Runtime;
@@ -58,31 +67,39 @@ export class Retention {
   }
 
   /**
-   * Clears all that is to be cleared now, in small transactions with pauses.
+   * Clears all that is to be cleared now, in small transactions with pauses. What cannot be cleared is logged, and holds up nothing else.
+   * @param goesOn asked after each batch
    * @returns how many items, reviews and tasks
-   * @throws what PostgreSQL or the archive's file system says; what was cleared before stays so
+   * @throws Error where the archive cannot be written; what was cleared before stays so
    */
-  async clear(): Promise<number> {
+  async clear(goesOn: () => boolean = () => true): Promise<number> {
     let cleared = 0;
-    const { db } = this.#runtime;
-    for (const { kind, queue, state } of await db.lists.run('finished_queues')) {
-      const days = retentionOf(this.#rules, kind, queue);
-      if (days !== null) cleared += await this.#clearQueue(kind as Kind, queue, state as CoreState, days);
+    for await (const walk of this.#walks()) {
+      for (let more = true; more; ) {
+        const began = performance.now();
+        const found = await walk.find();
+        const ids = found.filter(({ done }) => done).map(({ id }) => id);
+        for (let at = 0; at < ids.length; ) {
+          const { n, passed } = await this.#clearThese(walk, ids.slice(at));
+          cleared += n;
+          at += passed;
+        }
+        await this.#pause((performance.now() - began) * (1 / SHARE - 1));
+        if (!goesOn()) return cleared;
+        more = found.length === walk.size;
+      }
     }
-    const reviews = retentionOf(this.#rules, 'review');
-    if (reviews !== null) cleared += await this.#clearReviews(reviews);
-    const tasks = retentionOf(this.#rules, 'task');
-    if (tasks !== null) cleared += await this.#clearTasks(tasks);
     return cleared;
   }
 
   async #loop(): Promise<void> {
+    const leads = () => !this.#stopping.signal.aborted && (this.#runtime.follower?.leads ?? false);
     for (let ms = SOON_MS; await this.#pause(ms); ) {
       ms = SOON_MS;
-      if (!this.#runtime.follower?.leads) continue;
+      if (!leads()) continue;
       ms = EACH_MS;
       try {
-        const n = await this.clear();
+        const n = await this.clear(leads);
         if (n > 0) this.#runtime.log.info({ n }, 'cleared what had been kept for its time');
       } catch (error) {
         this.#runtime.log.warn({ err: (error as Error).message }, 'retention failed, trying again in a minute');
@@ -90,70 +107,91 @@ export class Retention {
     }
   }
 
-  #clearQueue(kind: Kind, queue: string, state: CoreState, days: number): Promise<number> {
+  async *#walks(): AsyncGenerator<Walk> {
     const { db } = this.#runtime;
-    const place = { afterAt: '-infinity', afterSeq: 0 };
-    return this.#clearAll(kind, {
-      find: async () => {
-        const found = await db.lists.run('finished_items', { kind, queue, state, days, ...place, limit: BATCH });
-        Object.assign(place, { afterAt: found.at(-1)?.at, afterSeq: found.at(-1)?.seq });
-        return { full: found.length === BATCH, ids: idsOf(found) };
-      },
-      show: (ids) => db.lists.run('archived_items', { kind, ids, word: wordIn(kindOf(kind).words, state) }),
-      forget: (ids) => db.move('forget_items', { kind, ids }),
-    });
+    const kinds = kindsCleared(this.#rules);
+    const place = { afterKind: '', afterQueue: '', afterState: '' };
+    for (let more = kinds.length > 0; more; ) {
+      const found = await db.lists.run('finished_queues', { kinds, ...place, limit: QUEUES });
+      for (const { kind, queue, state } of found) {
+        Object.assign(place, { afterKind: kind, afterQueue: queue, afterState: state });
+        const days = retentionOf(this.#rules, kind, queue);
+        if (days !== null) yield this.#items(kind as Kind, queue, state as CoreState, days);
+      }
+      more = found.length === QUEUES;
+    }
+    const reviews = retentionOf(this.#rules, 'review');
+    if (reviews !== null) yield this.#reviews(reviews);
+    const tasks = retentionOf(this.#rules, 'task');
+    if (tasks !== null) yield this.#tasks(tasks);
   }
 
-  #clearReviews(days: number): Promise<number> {
+  #items(kind: Kind, queue: string, state: CoreState, days: number): Walk {
+    const { db } = this.#runtime;
+    let place = { afterAt: '-infinity', afterSeq: 0 };
+    return {
+      ...{ kind, of: `${kind}s of ${queue}`, size: BATCH },
+      async find() {
+        const found = await db.lists.run('finished_items', { kind, queue, state, days, ...place, limit: BATCH });
+        const last = found.at(-1);
+        if (last) place = { afterAt: last.at, afterSeq: last.seq };
+        return found;
+      },
+      show: (ids) => db.lists.run('archived_items', { kind, ids, word: wordIn(kindOf(kind).words, state) }),
+      forget: (ids, seqs) => db.move('forget_items', { kind, ids, seqs }),
+    };
+  }
+
+  #reviews(days: number): Walk {
     const { db } = this.#runtime;
     let after = 0;
-    return this.#clearAll('review', {
-      find: async () => {
-        const found = await db.lists.run('finished_reviews', { days, after, limit: BATCH });
+    return {
+      ...{ kind: 'review', of: 'reviews', size: REVIEWS },
+      async find() {
+        const found = await db.lists.run('finished_reviews', { days, after, limit: REVIEWS });
         after = found.at(-1)?.seq ?? after;
-        return { full: found.length === BATCH, ids: idsOf(found) };
+        return found;
       },
       show: (ids) => db.lists.run('archived_reviews', { ids }),
-      forget: (ids) => db.run('forget_reviews', { ids }),
-    });
+      forget: (ids, seqs) => db.run('forget_reviews', { ids, seqs }),
+    };
   }
 
   /** Tasks go when the last of their occurrences has gone. */
-  #clearTasks(days: number): Promise<number> {
+  #tasks(days: number): Walk {
     const { db } = this.#runtime;
-    return this.#clearAll('rotation', {
-      find: async () => {
-        const ids = (await db.lists.run('finished_tasks', { days, limit: BATCH })).map((task) => task.id);
-        return { full: ids.length === BATCH, ids };
+    let place = { afterAt: '-infinity', afterSeq: 0 };
+    return {
+      ...{ kind: 'rotation', of: 'tasks', size: BATCH },
+      async find() {
+        const found = await db.lists.run('finished_tasks', { days, ...place, limit: BATCH });
+        const last = found.at(-1);
+        if (last) place = { afterAt: last.at, afterSeq: last.seq };
+        return found;
       },
       show: (ids) => db.lists.run('archived_tasks', { ids }),
-      forget: (ids) => db.move('forget_tasks', { ids }),
-    });
+      forget: (ids, seqs) => db.move('forget_tasks', { ids, seqs }),
+    };
   }
 
-  async #clearAll(
-    kind: string,
-    o: {
-      find: () => Promise<Batch>;
-      show: (ids: string[]) => Promise<{ line: string }[]>;
-      forget: (ids: string[]) => Promise<{ n: number }[]>;
-    },
-  ): Promise<number> {
-    let cleared = 0;
-    for (let more = true; more; ) {
-      const began = performance.now();
-      const { full, ids } = await o.find();
-      if (ids.length > 0) {
-        await this.#archive?.write(
-          kind,
-          (await o.show(ids)).map(({ line }) => line),
-        );
-        cleared += only(await o.forget(ids)).n;
-      }
-      const took = performance.now() - began;
-      more = full && (await this.#pause(Math.max(LEAST_PAUSE_MS, took * (1 / SHARE - 1))));
+  /**
+   * Clears the first of these, as many as fit on a page of the archive. Where the database fails at them, half as many are tried, and
+   * one that it fails at alone is passed by.
+   */
+  async #clearThese(walk: Walk, ids: string[]): Promise<{ n: number; passed: number }> {
+    try {
+      const lines = this.#archive && (await walk.show(ids));
+      if (lines && lines.length > 0) await this.#archive?.write(walk.kind, lines);
+      const these = lines?.map(({ id }) => id) ?? ids;
+      const { n } = only(await walk.forget(these, lines?.map(({ seq }) => seq) ?? null));
+      // none: others have cleared them meanwhile
+      return { n, passed: these.length || ids.length };
+    } catch (error) {
+      if (!isTooMuch(error)) throw error;
+      if (ids.length > 1) return this.#clearThese(walk, ids.slice(0, Math.ceil(ids.length / 2)));
+      this.#runtime.log.error({ of: walk.of, id: ids[0], err: (error as Error).message }, 'this one cannot be cleared');
+      return { n: 0, passed: 1 };
     }
-    return cleared;
   }
 
   /** @returns false when this process is to stop */
@@ -163,4 +201,5 @@ export class Retention {
   }
 }
 
-const idsOf = (found: { id: string; done: boolean }[]) => found.filter(({ done }) => done).map(({ id }) => id);
+/** SQLSTATE: PostgreSQL could not do that, however often it were asked: too large, or too slow. */
+const isTooMuch = (error: unknown) => /^(22...|53200|54...|57014)$/.test(String((error as { code?: unknown }).code));

@@ -191,4 +191,4 @@ async function remove(client: Client, id: string): Promise<void> {
 }
 
 /** gRPC: INVALID_ARGUMENT. Temporal can have no schedule of an id that it rejects. */
-const isInvalid = (error: unknown) => ((error as Error).cause as { code?: number } | undefined)?.code === 3;
+export const isInvalid = (error: unknown) => ((error as Error).cause as { code?: number } | undefined)?.code === 3;

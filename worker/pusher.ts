@@ -6,6 +6,7 @@ import type { PushTarget } from '../contract/jobs.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
 import { jobView } from '../domain/jobs.ts';
 import type { PrivateHosts } from '../domain/private-hosts.ts';
+import { Alarm } from '../runtime/followers/alarm.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Services } from '../services/services.ts';
 
@@ -25,6 +26,8 @@ interface Topic {
   failures: number;
   /** `performance.now()` before which only one job at a time is tried. */
   brokenUntil: number;
+  /** Rings when there may be something to push. */
+  alarm: Alarm;
   stop(): void;
 }
 
@@ -94,24 +97,26 @@ export class Pusher {
     }
     const stopped = new AbortController();
     const stop = () => stopped.abort();
-    const topic: Topic = { name, target, underWay: new Set(), failures: 0, brokenUntil: 0, stop };
+    const alarm = new Alarm();
+    const topic: Topic = { name, target, underWay: new Set(), failures: 0, brokenUntil: 0, alarm, stop };
     this.#topics.set(name, topic);
     this.#track(this.#run(topic, stopped.signal));
   }
 
   async #run(topic: Topic, stopped: AbortSignal): Promise<void> {
-    const keys = () => [`job/${topic.name}`];
+    const { alarm } = topic;
+    const wake = () => alarm.wakeIn(0);
+    // a caller's wait counts as a call, and ends before the worker does
+    const unwatch = this.#runtime.waiters.watch((key) => {
+      if (key === `job/${topic.name}`) wake();
+    });
+    stopped.addEventListener('abort', wake);
     while (!stopped.aborted) {
-      const full = () => topic.underWay.size >= topic.target.concurrency;
-      const pause = Math.max(topic.brokenUntil - performance.now(), 0);
-      if (pause > 0 && topic.underWay.size === 0) {
-        await sleep(Math.min(pause, POLL_MS), stopped);
-        continue;
-      }
-      if (full() || pause > 0) await Promise.race(topic.underWay);
-      const take = async () => ((await this.#take(topic, stopped)) > 0 || full() ? true : undefined);
-      await this.#runtime.waiters.waitFor({ keys, seconds: POLL_MS / 1_000, signal: stopped }, take);
+      if ((await this.#take(topic, stopped)) > 0) continue;
+      const pause = topic.brokenUntil - performance.now();
+      await alarm.sleep(pause > 0 ? Math.min(pause, POLL_MS) : POLL_MS);
     }
+    unwatch();
   }
 
   /** @returns how many jobs are on their way now that were not before */
@@ -145,6 +150,8 @@ export class Pusher {
       // its lease runs out, and it is pushed again
       const fields = { err: (error as Error).message, job: job.id };
       this.#runtime.log.warn(fields, 'the outcome of a push could not be recorded');
+    } finally {
+      topic.alarm.wakeIn(0);
     }
   }
 

@@ -103,10 +103,9 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   return {
     done,
     async stop() {
-      await pusher.stop();
-      await runtime.follower?.stop();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await Promise.allSettled(running);
+      // beside each other: one receiver that takes long must not use up the time in which the rest has to end
+      await Promise.all([pusher.stop(), runtime.follower?.stop(), Promise.allSettled(running)]);
     },
   };
 }

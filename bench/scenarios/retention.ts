@@ -70,7 +70,7 @@ async function seedPast(lab: Lab, n: number): Promise<void> {
            select 'ticket', 'past-' || n, 'past', 'settled', n, $1, sha256(n::text::bytea), 1, 1, t.at, t.at, t.at, t.at + interval '1 hour', 'anna',
                   '1', sha256(n::text::bytea), 3, 'decided', 'anna', t.at + interval '1 hour'
              from generate_series($2::bigint, $3) n
-            cross join lateral (select now() - interval '2 years' + n * interval '600 days' / $4::bigint as at) t returning id, created_at)
+            cross join lateral (select now() - interval '2 years' + n::double precision / $4::bigint * interval '600 days' as at) t returning id, created_at)
          insert into event (kind, item_id, seq, type, actor, at, data, token, ends)
          select 'ticket', id, s, (array['created', 'claimed', 'decided'])[s], 'anna', created_at + s * interval '20 minutes',
                 case s when 2 then '{"attempt":1}'::json end, case s when 2 then sha256(id::bytea) end, case s when 3 then 2 end

@@ -86,8 +86,10 @@ const rejected = (signal: AbortSignal) =>
     else signal.addEventListener('abort', fail, { once: true });
   });
 
+/** Its whole downloads only: one that was interrupted stays there under a name of its own. */
 function programIn(folder: string): string | undefined {
-  const name = existsSync(folder) ? readdirSync(folder).find((f) => f.startsWith('temporal-')) : undefined;
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const name = names.find((f) => f.startsWith('temporal-') && !f.endsWith('.downloading'));
   return name && join(folder, name);
 }
 

@@ -83,10 +83,10 @@ begin
     elsif exists (select from unnest(v_holds) h where h.person = j.person) then
       outcome := 'busy';
     else
-      -- not before that look: votes wait for no person's lock, and a hold begins after the end of the one before
-      v_now := clock_timestamp();
-      select k.outcome, k.id into outcome, id from choose_case(c, j, v_holds, v_now) k;
+      select k.outcome, k.id into outcome, id from choose_case(c, j, v_holds, clock_timestamp()) k;
       if outcome = 'held' then
+        -- when the case is locked: votes wait for no person's lock, and a hold begins after the end of the one before
+        v_now := clock_timestamp();
         select x.token, v_now + make_interval(secs => v_seconds) into token, expires_at;
         v_holds := v_holds || (id, x.token, x.juror, j.person, expires_at)::case_hold;
       end if;

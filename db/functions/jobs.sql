@@ -84,10 +84,12 @@ begin
   return query
     update item i
        set state = 'settled', result = 'null', settled_token = token_hash(s.token), buried_seq = null,
-           ended_at = v_now, ended_by = coalesce(i.holder, s.actor), wake_at = null,
+           ended_at = greatest(v_now, i.updated_at), ended_by = coalesce(i.holder, s.actor), wake_at = null,
            lease_id = null, holder = null, granted_at = null, expires_at = null,
            version = nextval('item_version'), event_seq = i.event_seq + 1,
-           last_event = 'finished', last_actor = coalesce(i.holder, s.actor), last_data = null, updated_at = v_now
+           last_event = 'finished', last_actor = coalesce(i.holder, s.actor), last_data = null,
+           -- a reservation that it had to wait for has begun since
+           updated_at = greatest(v_now, i.updated_at)
       from unnest(p_ids, p_tokens, p_actors) as s (id, token, actor)
      where i.kind = 'job' and i.id = s.id and i.ended_at is null
        and (s.token is null or (i.state = 'held' and i.lease_id = s.token and i.expires_at > clock_timestamp()))

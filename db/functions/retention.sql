@@ -1,17 +1,22 @@
 -- What retention clears (docs/operations.md, Retention): what has been over for longer than it is to be kept.
 
--- Whether nothing is left to do for an item that is over: its workflow has been told, and its deliveries have ended.
--- p_told  all lines of the log up to this number have been published
-create or replace function is_done(i item, p_told bigint) returns boolean language sql stable as $$
+-- Whether an item is over for good: its workflow has received its last event, its deliveries have ended, and nothing
+-- that counts would be forgotten with it.
+-- p_to  all lines of the log up to this number have been published
+create or replace function is_done(i item, p_to bigint) returns boolean language sql stable as $$
   select i.ended_at is not null and not i.telling
-     and not exists (select from event e where e.kind = i.kind and e.item_id = i.id and e.seq = i.event_seq and e.id > p_told)
+     and not exists (select from event e where e.kind = i.kind and e.item_id = i.id and e.seq = i.event_seq and e.id > coalesce(p_to, 0))
      and nothing_pends(i.kind, i.id)
+     -- what its jurors were shown counts in their windows
+     and (i.kind <> 'case' or not exists (
+       select from court where name = i.queue and i.ended_at > clock_timestamp() - make_interval(secs => window_seconds)))
 $$;
 
 -- The same of a review, which is over whenever nothing of it is under way.
 create or replace function is_quiet(r review) returns boolean language sql stable as $$
-  select not exists (select from review_callback c
-                      where c.review_id = r.id and (c.outcome = 'pending' or c.arrival > (select min(reviews) from log_shard)))
+  select not exists (select from review_callback c where c.review_id = r.id and c.outcome = 'pending')
+     and not exists (select from review_callback c
+                      where c.review_id = r.id and c.seq is not null and c.arrival > (select min(reviews) from log_shard))
      and nothing_pends('review', r.id)
 $$;
 
@@ -21,42 +26,50 @@ create or replace function nothing_pends(p_kind text, p_id text) returns boolean
      and not exists (select from delivery where kind = p_kind and item_id = p_id and state = 'pending')
 $$;
 
--- How far the slowest lane of any part of the log has been published; null: nobody has ever followed it.
-create or replace function told_lines() returns bigint language sql stable as $$
+-- How far the slowest lane of any part of the log has been published.
+create or replace function published_to() returns bigint language sql stable as $$
   select min(least(outcomes, rest, idle)) from log_shard
 $$;
 
 -- Clears items that are done, with all that belongs to them. Their ids are forgotten, too.
+-- p_seqs  how far the log of each had come when it was archived: one that has gone on is left; null: however far
 -- Returns how many.
-create or replace function forget_items(p_kind text, p_ids text[]) returns integer language plpgsql
+create or replace function forget_items(p_kind text, p_ids text[], p_seqs integer[] default null) returns integer language plpgsql
 set enable_seqscan = off as $$
 declare
   v_ids text[];
 begin
   perform from item where kind = p_kind and id = any (p_ids) order by id for update;
   -- something may have begun since they were chosen: a delivery that is sent again
-  v_ids := array(select i.id from item i where i.kind = p_kind and i.id = any (p_ids) and is_done(i, told_lines()));
+  v_ids := array(select i.id from unnest(p_ids, p_seqs) as s (id, seq) join item i on i.kind = p_kind and i.id = s.id
+                  where is_done(i, published_to()) and (s.seq is null or i.event_seq = s.seq));
   perform forget_log(p_kind, v_ids);
+  -- kinds are named, because the indexes of leases are of one each
   if p_kind = 'case' then
     delete from exposure e using lease l
      where l.kind = 'case' and l.item_id = any (v_ids) and e.court = l.queue and e.person = l.slot and e.case_id = l.item_id;
     delete from vote where case_id = any (v_ids);
     delete from case_file where id = any (v_ids);
+    delete from lease where kind = 'case' and item_id = any (v_ids);
+  elsif p_kind = 'task' then
+    delete from lease where kind = 'task' and item_id = any (v_ids);
   end if;
-  delete from lease where kind = p_kind and item_id = any (v_ids);
   perform forget_rows(p_kind, v_ids);
   return cardinality(v_ids);
 end $$;
 
-create or replace function forget_reviews(p_ids text[]) returns integer language plpgsql
+-- The same of reviews; p_seqs are the last lines of their logs.
+create or replace function forget_reviews(p_ids text[], p_seqs integer[]) returns integer language plpgsql
 set enable_seqscan = off as $$
 declare
   v_ids text[];
 begin
   perform from review where id = any (p_ids) order by id for update;
-  v_ids := array(select r.id from review r where r.id = any (p_ids) and is_quiet(r));
+  v_ids := array(select r.id from unnest(p_ids, p_seqs) as s (id, seq) join review r on r.id = s.id
+                  where is_quiet(r) and (s.seq is null or r.log_seq = s.seq));
   perform forget_log('review', v_ids);
-  delete from review_callback where review_id = any (v_ids);
+  -- none is pending, and all others have a number, as the index asks
+  delete from review_callback where review_id = any (v_ids) and seq is not null;
   delete from review_index where review_id = any (v_ids);
   delete from review_body where review_id = any (v_ids);
   delete from review_base where review_id = any (v_ids);
@@ -64,14 +77,17 @@ begin
   return cardinality(v_ids);
 end $$;
 
--- Clears tasks of which no occurrence is left, now or to come.
-create or replace function forget_tasks(p_ids text[]) returns integer language plpgsql
+-- Clears tasks of which no occurrence is left, now or to come; p_seqs are their revisions. What changes them locks the
+-- rotation first, too.
+create or replace function forget_tasks(p_ids text[], p_seqs integer[]) returns integer language plpgsql
 set enable_seqscan = off as $$
 declare
   v_ids text[];
 begin
+  perform from item where kind = 'rotation' and id = any (p_ids) order by id for update;
   perform from task where id = any (p_ids) order by id for update;
-  v_ids := array(select t.id from task t where t.id = any (p_ids) and is_over(t, 'infinity'));
+  v_ids := array(select t.id from unnest(p_ids, p_seqs) as s (id, seq) join task t on t.id = s.id
+                  where is_over(t, 'infinity') and (s.seq is null or t.revision = s.seq));
   perform forget_log('rotation', v_ids);
   perform forget_rows('rotation', v_ids);
   delete from task where id = any (v_ids);
@@ -81,7 +97,8 @@ end $$;
 create or replace function is_over(t task, p_before timestamptz) returns boolean language sql stable as $$
   select t.start_time < p_before and t.updated_at < p_before
      and (t.type = 'once' or not exists (
-       select from item r where r.kind = 'rotation' and r.id = t.id and (r.ended_at is null or r.ended_at >= p_before)))
+       select from item r where r.kind = 'rotation' and r.id = t.id
+          and (r.ended_at is null or r.ended_at >= p_before or not is_done(r, published_to()))))
      and not exists (select from item o where o.kind = 'task' and o.id > t.id || '/' and o.id < t.id || '0')
 $$;
 

@@ -191,6 +191,8 @@ begin
   v_created := found;
   while (select a.more from apply_review(p_id, 500) a) loop null; end loop;
   select * into v_review from review where id = p_id for no key update;
+  -- cleared meanwhile by retention: once more, and it is made anew
+  if not found then raise exception 'review % is gone', p_id using errcode = '40001'; end if;
   v_before := v_review.record;
   v_review.updated_at := clock_timestamp();
 

@@ -47,7 +47,7 @@ select c.*, q.lease_seconds, q.deadline_seconds, q.callback, q.settings_version,
 -- A batch of a court's open cases with their counted votes, of which gold has none, in the order of creation.
 select i.id, i.created_at::text as created_at, i.seq, case when f.gold is null then f.tally else '{}' end as tally, f.votes, f.stage
   from item i join case_file f on f.id = i.id
- where i.kind = 'case' and i.queue = :court and i.ended_at is null
+ where i.kind = 'case' and i.queue = :court and i.state = 'ready'
    and (i.created_at, i.seq) > (:afterCreatedAt::timestamptz, :afterSeq::bigint)
  order by i.created_at, i.seq limit :limit;
 

@@ -117,7 +117,9 @@ update item i
        wake_at = item_wake(o.state, i.available_at, null, o.deadline_at,
          next_escalation(o.escalations, i.first_available_at, -1)),
        version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'transferred', last_actor = :actor, updated_at = o.now,
+       last_event = 'transferred', last_actor = :actor,
+       -- a lease that it had to wait for has begun since
+       updated_at = greatest(o.now, i.updated_at),
        last_data = json_strip_nulls(json_build_object(
          'from', i.queue, 'to', :queue::text, 'reviewer', i.holder, 'reason', :reason?::text))
   from open o

@@ -2,18 +2,18 @@
 
 -- name: finished_queues
 -- not null: kind, queue, state
--- Queues that have items in a final state.
+-- The next :limit queues of these kinds with a final state in which they have items, in their order.
 select kind, queue, what as state from tally
- where what in ('settled', 'invalidated', 'expired', 'dead') and kind <> 'rotation'
- group by kind, queue, what having sum(n) > 0 order by kind, queue, what;
+ where kind = any (:kinds::text[]) and what in ('settled', 'invalidated', 'expired', 'dead')
+   and (kind, queue, what) > (:afterKind::text, :afterQueue::text, :afterState::text)
+ group by kind, queue, what having sum(n) > 0 order by kind, queue, what limit :limit::bigint;
 
 -- name: finished_items
 -- not null: id, at, seq, done
 -- The next :limit items of a queue in one final state that were made before a time, in the order in which they were made and
--- behind the place :afterAt, :afterSeq; `done`: it also ended before that time, and nothing is left to do for it. One that
--- nobody has followed yet is not done.
-select i.id, i.created_at::text as at, i.seq, coalesce(i.ended_at < c.at and is_done(i, c.told), false) as done
-  from (select clock_timestamp() - make_interval(secs => :days * 86400::double precision) as at, told_lines() as told) c
+-- behind the place :afterAt, :afterSeq; `done`: it also ended before that time, and nothing is left to do for it.
+select i.id, i.created_at::text as at, i.seq, coalesce(i.ended_at < c.at and is_done(i, c.upto), false) as done
+  from (select clock_timestamp() - make_interval(secs => :days * 86400::double precision) as at, published_to() as upto) c
  cross join lateral (
    select * from item
     where kind = :kind and queue = :queue and state = :state
@@ -23,37 +23,42 @@ select i.id, i.created_at::text as at, i.seq, coalesce(i.ended_at < c.at and is_
 
 -- name: finished_reviews
 -- not null: id, seq, done
--- The next :limit reviews that were made before a time, by their number; `done`: nothing has happened to it since then.
+-- The next :limit reviews by their number, as far as they were made before a time; `done`: nothing has happened to it since then.
 select r.id, r.seq, coalesce(r.updated_at < c.at and is_quiet(r), false) as done
   from (select clock_timestamp() - make_interval(secs => :days * 86400::double precision) as at) c
- cross join lateral (
-   select * from review where seq > :after::bigint and created_at < c.at order by seq limit :limit::bigint) r
+ cross join lateral (select * from review where seq > :after::bigint order by seq limit :limit::bigint) r
+ where r.created_at < c.at
  order by r.seq;
 
 -- name: finished_tasks
--- not null: id
--- Tasks of which no occurrence is left, now or to come.
-select t.id from (select clock_timestamp() - make_interval(secs => :days * 86400::double precision) as at) c
- cross join lateral (select * from task t where t.start_time < c.at and is_over(t, c.at) order by t.start_time limit :limit::bigint) t;
+-- not null: id, at, seq, done
+-- The next :limit tasks by their start, as far as that was before a time; `done`: no occurrence is left, now or to come.
+select t.id, t.start_time::text as at, t.seq, is_over(t, c.at) as done
+  from (select clock_timestamp() - make_interval(secs => :days * 86400::double precision) as at) c
+ cross join lateral (
+   select * from task where (start_time, seq) > (:afterAt::timestamptz, :afterSeq::bigint) and start_time < c.at
+    order by start_time, seq limit :limit::bigint) t
+ order by t.start_time, t.seq;
 
 -- name: forget_items
 -- moves: unseen
 -- not null: n
-select forget_items(:kind, :ids) as n;
+select forget_items(:kind, :ids, :seqs?::integer[]) as n;
 
 -- name: forget_reviews
 -- not null: n
-select forget_reviews(:ids) as n;
+select forget_reviews(:ids, :seqs?::integer[]) as n;
 
 -- name: forget_tasks
 -- moves: unseen
 -- not null: n
-select forget_tasks(:ids) as n;
+select forget_tasks(:ids, :seqs?::integer[]) as n;
 
 -- name: archived_items
--- not null: line
+-- not null: id, seq, line
+-- bytes: line
 -- Each as a line for the archive, in the words of the API: no tokens, secrets or hashes.
-select json_build_object(
+select i.id, i.event_seq as seq, json_build_object(
          'kind', i.kind, 'id', i.id, 'queue', i.queue, 'state', :word::text, 'priority', i.priority, 'body', i.body,
          'requires', i.requires, 'exclude', i.exclude, 'attributes', i.attributes, 'attempts', i.attempts, 'version', i.version,
          'createdAt', iso_time(i.created_at), 'availableAt', iso_time(i.available_at), 'deadlineAt', iso_time(i.deadline_at),
@@ -69,16 +74,18 @@ select json_build_object(
   from item i where i.kind = :kind and i.id = any (:ids) order by i.seq;
 
 -- name: archived_reviews
--- not null: line
-select json_build_object(
+-- not null: id, seq, line
+-- bytes: line
+select r.id, r.log_seq as seq, json_build_object(
          'kind', 'review', 'id', r.id, 'record', r.record, 'body', r.body, 'version', r.version,
          'createdAt', iso_time(r.created_at), 'updatedAt', iso_time(r.updated_at),
          'events', archived_events('review', r.id), 'deliveries', archived_deliveries('review', r.id))::text as line
   from review r where r.id = any (:ids) order by r.seq;
 
 -- name: archived_tasks
--- not null: line
-select json_build_object(
+-- not null: id, seq, line
+-- bytes: line
+select t.id, t.revision as seq, json_build_object(
          'kind', 'rotation', 'id', t.id, 'type', t.type, 'executor', t.executor, 'startTime', iso_time(t.start_time),
          'everyMinutes', t.every_minutes, 'dailyTime', t.daily_time, 'everyDays', t.every_days, 'timezone', t.timezone,
          'templateId', t.template_id, 'params', t.params, 'dispatchTimes', t.dispatch_times, 'dispatch', t.dispatch,

@@ -41,7 +41,7 @@ delete from node where id = :id;
 delete from node where seen_at < clock_timestamp() - interval '1 hour';
 
 -- name: live_nodes
-select id, url, seen_at from node where seen_at > clock_timestamp() - interval '15 seconds' order by id;
+select id, url, role, seen_at from node where seen_at > clock_timestamp() - interval '15 seconds' order by id;
 
 -- name: notices
 -- Twice-read on purpose: numbers are given before the commit, so a reader goes back 15 s and drops

@@ -117,7 +117,8 @@ export class Follower {
       busyPerSecond: o.publishBusyPerSecond,
       isNeedless: (entry) => this.#isNeedless(entry),
       done: (entry) => this.#done(entry),
-      refused: (entry) => void this.#refuse(entry),
+      refused: async ({ row: { kind, id } }) =>
+        void (await this.#o.db.run('put_off', { kind, id, seconds: REFUSED_SECONDS })),
     });
     this.#stopping = false;
     this.#running = this.#follow(this.#sender);
@@ -248,15 +249,6 @@ export class Follower {
     if (needless && !optional && isFinal(row.state)) this.skipped++;
     if (marked !== undefined) this.#marks.push({ kind: row.kind, id: row.id, marked });
     this.#alarm.wakeIn(STORE_MS);
-  }
-
-  async #refuse(entry: Entry): Promise<void> {
-    const { kind, id } = entry.row;
-    try {
-      await this.#o.db.run('put_off', { kind, id, seconds: REFUSED_SECONDS });
-    } catch {
-      this.#sender?.add(entry.lane, entry);
-    }
   }
 
   #isNeedless({ row, now, readAt, lane, fresh, optional }: Entry): boolean {

@@ -22,8 +22,8 @@ export interface SenderOptions {
   isNeedless: (entry: Entry) => boolean;
   /** Some entry has been received by its workflow, or needs none. */
   done: (entry: Entry) => void;
-  /** Temporal works and refuses this one: it must not hold up the others. */
-  refused: (entry: Entry) => void;
+  /** Temporal works and refuses this one: it must not hold up the others. Resolves when it is kept elsewhere. */
+  refused: (entry: Entry) => Promise<void>;
 }
 
 /** What the worker may have yet to do for the rest: it delays what is urgent by so many workflow tasks. */
@@ -52,7 +52,7 @@ export class Sender {
   readonly #lanes: Lanes;
   readonly #publisher: Publisher;
   readonly #sending = new Map<string, Entry>();
-  /** Sent again after a moment. */
+  /** Sent again after a moment, or about to be kept elsewhere. */
   readonly #putOff = new Set<Entry>();
   readonly #windows: Map<Lane, Window>;
   /** By item the version that its workflow has, and when it was sent. */
@@ -196,7 +196,7 @@ export class Sender {
     const code = (error.cause as { code?: number } | undefined)?.code ?? (error as { code?: number }).code;
     if (code !== undefined && REFUSALS.has(code)) {
       this.#o.log.error({ item: entry.key, err: cause }, 'Temporal refuses this message, trying again later');
-      this.#o.refused(entry);
+      void this.#refuse(entry);
       return;
     }
     if (code === BUSY) {
@@ -208,6 +208,17 @@ export class Sender {
     this.#probeMs = Math.min(MAX_PROBE_MS, this.#probeMs * 2 || 100);
     clearTimeout(this.#timer);
     this.#later(this.#probeMs);
+  }
+
+  /** Until it is kept elsewhere it is unacknowledged: no cursor may pass it. */
+  async #refuse(entry: Entry): Promise<void> {
+    this.#putOff.add(entry);
+    try {
+      await this.#o.refused(entry);
+      this.#putOff.delete(entry);
+    } catch {
+      if (this.#putOff.has(entry)) this.#putBackSoon(entry);
+    }
   }
 
   #putBackSoon(entry: Entry): void {

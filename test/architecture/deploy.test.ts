@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { DELIVERY_SLOTS } from '../../activities/hosts.ts';
 import { readConfig } from '../../runtime/config.ts';
 import { FLOW } from '../../scripts/architecture/imports.ts';
 import { composeText, environmentOf, services, volumes } from '../support/compose.ts';
@@ -112,4 +113,11 @@ test('the API asks for keys, and every port is published to this host only', () 
   expect([config.beanstalkdPort, config.lmstfyPort, config.delayQueuePort]).toEqual([undefined, undefined, undefined]);
   for (const [name, { ports = [] }] of Object.entries(services))
     for (const port of ports) expect(port, name).toMatch(/^(127\.0\.0\.1|\$\{DOCKET_BIND:-127\.0\.0\.1\}):/);
+});
+
+test('S0.10 workers have a thread for each name of a receiver that is looked up at once, and some to spare', () => {
+  for (const path of ['Dockerfile', 'deploy/systemd/docket-worker.service']) {
+    const [, threads] = /^(?:ENV |Environment=)UV_THREADPOOL_SIZE=(\d+)$/m.exec(read(path)) ?? [];
+    expect(Number(threads), path).toBeGreaterThan(DELIVERY_SLOTS);
+  }
 });

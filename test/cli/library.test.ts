@@ -5,6 +5,7 @@ import { createDocket, type Docket, type DocketOptions } from '../../cli/library
 import { Client } from '../../clients/typescript/src/index.ts';
 import { openDb } from '../../db/pool.ts';
 import { api as clientOf, eventually, type Json } from '../support/client.ts';
+import { rowsOf } from '../support/database.ts';
 import { createKey } from '../support/keys.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -146,4 +147,13 @@ test('S0.3 what is wrong with the options is said, by name and without the passw
   const away = createDocket({ ...stores, databaseUrl: url.href }).catch((error: Error) => error.message);
   expect(await away).toMatch(/DATABASE_URL/);
   expect(await away).not.toContain('hunter2');
+});
+
+test('S0.9 one that cannot be started leaves nothing behind', async () => {
+  const { databaseUrl, namespace } = await testStores();
+  const options = { databaseUrl, temporalAddress: '127.0.0.1:1', settings: settings(namespace) };
+  await expect(createDocket(options)).rejects.toThrow(/127\.0\.0\.1:1/);
+  const left = `select application_name from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+  await eventually(async () => (await rowsOf(databaseUrl, left)).length === 0, 3_000);
+  expect(await rowsOf(databaseUrl, 'select id from node')).toEqual([]);
 });

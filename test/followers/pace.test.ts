@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { publishing } from '../../runtime/commits.ts';
 import { Pace } from '../../runtime/followers/pace.ts';
 import { Load } from '../../runtime/load.ts';
 
@@ -56,4 +57,31 @@ test('S0.10 callers are slowed down when their statements take longer than at th
   expect(load.slowdown).toBeUndefined();
   load.hear(3);
   expect(load.slowdown).toBe(3);
+});
+
+test('S0.10 processes that tell each other how their callers fare forget a slowdown that is over', () => {
+  const loads = [new Load(), new Load()];
+  const processes = loads.map((load, n) => {
+    const hint = ({ slowdown }: { slowdown?: number }) => {
+      if (slowdown !== undefined) loads[1 - n]?.hear(slowdown);
+    };
+    const parts = { load, follow() {}, feed: { look() {} }, bus: { hint } };
+    return { load, publish: publishing(parts as unknown as Parameters<typeof publishing>[0]) };
+  });
+  /** Each has a call every 100 ms, whose statement takes so long. */
+  const calls = (n: number, tookMs: number) => {
+    for (let k = 0; k < n; k++)
+      for (const { load, publish } of processes) {
+        load.enter();
+        vi.advanceTimersByTime(tookMs);
+        load.took('claim', tookMs);
+        publish([]);
+        load.leave();
+        vi.advanceTimersByTime(50 - tookMs);
+      }
+    return loads.map(({ slowdown }) => slowdown ?? Number.NaN);
+  };
+  calls(100, 2);
+  for (const slowdown of calls(20, 6)) expect(slowdown).toBeGreaterThan(2);
+  for (const slowdown of calls(40, 2)) expect(slowdown).toBeLessThan(1.2);
 });

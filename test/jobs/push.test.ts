@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { eventually, type Json } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api } = await startTestSystem();
+const { api, running } = await startTestSystem();
 const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 
 interface Received {
@@ -53,6 +53,16 @@ describe('push', () => {
     expect(received.map((r) => r.job.id).sort()).toEqual([...ids].sort());
     expect(seen.most).toBeLessThanOrEqual(3);
     expect(seen.most).toBeGreaterThan(1);
+  });
+
+  test('S0.3 S3.7 topics that are pushed do not count as waiting callers, and their waits are taken off no calls', async () => {
+    const { url } = await receiver(() => 204);
+    await api.put('/v1/topics/no-caller', { push: { url, secret } });
+    await add('no-caller', ['n1']);
+    await eventually(async () => (await stateOf('n1')) === 'finished');
+    const { waiters, load } = running.runtime;
+    expect(waiters.size).toBe(0);
+    await eventually(async () => load.calls === 0, 2_000);
   });
 
   test('S3.7 what is refused comes again later with the same message id, and is buried after maxAttempts', async () => {

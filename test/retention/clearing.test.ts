@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { addCase, claimed, court, jurors, voted } from '../support/cases.ts';
 import { claimOne, eventually, type Json } from '../support/client.ts';
 import { testDoctor, useAllKinds } from '../support/doctor.ts';
 import { SECRET, startReceiver } from '../support/receiver.ts';
@@ -163,6 +165,61 @@ test('S4.10 where the archive cannot be written nothing is cleared', async () =>
   await clear(system, 1);
   expect(linesOf(archive).map(({ id }) => id)).toContain('unwritten');
   expect(kept.length).toBeGreaterThan(0);
+});
+
+test('S4.10 S0.10 one that cannot be cleared holds up no other, and large ones are archived page by page', async () => {
+  const ids = Array.from({ length: 24 }, (_, n) => `large-${n}`);
+  for (const id of ids) await decided('spam', id, { body: { text: randomBytes(100_000).toString('hex') } });
+  await decided('spam', 'large-behind');
+  await age(system, 'large-%', 11);
+  await sql(`create function refuse() returns trigger language plpgsql as $$
+    begin raise exception 'too much of it' using errcode = '54000'; end $$`);
+  await sql(
+    `create trigger refuse before delete on item for each row when (old.id = 'large-7') execute function refuse()`,
+  );
+  const files = filesOf(archive).length;
+  await clear(system, ids.length);
+  expect(await there('large-6', 'large-7', 'large-8', 'large-behind')).toEqual([false, true, false, false]);
+  expect(filesOf(archive).length - files).toBeGreaterThan(1);
+  expect(linesOf(archive).map(({ id }) => id)).toEqual(expect.arrayContaining([...ids, 'large-behind']));
+  await sql('drop trigger refuse on item');
+  await clear(system, 1);
+});
+
+test('S4.10 what has changed since it was archived is not cleared', async () => {
+  await decided('spam', 'changed');
+  const seq = (await events(api, 'changed')).at(-1)?.seq;
+  const forget = async (at: number) => (await sql(`select forget_items('ticket', '{changed}', $1) as n`, [[at]]))[0]?.n;
+  await eventually(
+    async () => (await sql(`select is_done(i, published_to()) as done from item i where id = 'changed'`))[0]?.done,
+  );
+  expect(await forget(seq - 1)).toBe(0);
+  expect(await forget(seq)).toBe(1);
+});
+
+test('S2.4 S4.10 a case is kept while it counts in the windows of its jurors', async () => {
+  const day = 86_400;
+  await court(api, 'windows', { votesToWin: 1, window: { cases: 3, seconds: 20 * day } });
+  await jurors(api, 'windows', ['ann']);
+  await addCase(api, 'windows', { id: 'window-case' });
+  const { id, token } = await claimed(api, 'windows', 'ann');
+  await voted(api, id, token, 'buyer');
+  await age(system, 'window-case', 11);
+  expect(await running.services.retention.clear()).toBe(0);
+  await age(system, 'window-case', 10);
+  await clear(system, 1);
+});
+
+test('S4.10 it stops after the batch at which it is told to', async () => {
+  for (const queue of ['stop-a', 'stop-b']) await decided(queue, queue);
+  await age(system, 'stop-%', 11);
+  let asked = 0;
+  await running.services.retention.clear(() => {
+    asked++;
+    return false;
+  });
+  expect(asked).toBe(1);
+  await clear(system, 2);
 });
 
 test('S4.10 it happens by itself, in one of the processes', async () => {
