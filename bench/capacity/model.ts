@@ -44,7 +44,7 @@ export interface Measured {
 }
 
 /** Cores that these components share. */
-export interface Pool {
+interface Pool {
   cores: number;
   components: Component[];
 }
