@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { IllegalStateError } from '@temporalio/common';
 import { createApp } from '../api/app.ts';
-import { reachStores } from '../api/system/health.ts';
+import { reachTemporal } from '../api/system/health.ts';
 import { readConfig } from '../runtime/config.ts';
 import * as database from '../runtime/database.ts';
 import type { Log } from '../runtime/log.ts';
@@ -63,7 +63,7 @@ export async function createDocket(options: DocketOptions): Promise<Docket> {
   api?.console.fail();
   const app = api && (await createApp(api, basePath));
   const closing = new AbortController();
-  if (api) reachStores(api, closing.signal);
+  if (api) reachTemporal(api, closing.signal);
   const worker = role === 'api' ? null : await core.startWorker();
   const calls = new Set<Promise<unknown>>();
   return {
