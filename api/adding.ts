@@ -53,7 +53,8 @@ export async function entryOfBatch<S extends z.ZodType>(
   }
 }
 
-function idOf(sent: unknown): string | null {
+/** The id that an entry of a batch gives; null: none that could be one. */
+export function idOf(sent: unknown): string | null {
   const id = (sent as { id?: unknown } | null)?.id;
   return typeof id === 'string' ? id : null;
 }

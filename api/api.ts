@@ -27,5 +27,5 @@ export interface Api {
   metrics: Metrics;
   console: Console;
   /** What has answered at least once since this process began. */
-  reached: { postgres: boolean; temporal: boolean };
+  reached: { temporal: boolean };
 }

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Role } from '../contract/keys.ts';
+import type { ApiKeyRow } from '../db/statements.ts';
 import { digest, type KeyService } from '../services/keys.ts';
 import { invalid, Problem } from '../services/problems.ts';
 import type { SessionService } from '../services/sessions.ts';
@@ -28,6 +29,10 @@ export const OPEN: Caller = { id: 'open', name: null, actor: 'anonymous', role: 
 
 export const SESSION_COOKIE = 'docket_session';
 const TOKEN = new RegExp(`(?:^|;)\\s*${SESSION_COOKIE}=([A-Za-z0-9_-]{43})\\s*(?:;|$)`);
+
+const callerOf = ({ id, name, role, subject, queues }: ApiKeyRow): Caller => ({
+  ...{ id, name, actor: subject ?? name, role, subject, queues },
+});
 
 interface Options {
   /** No one needs a key (loopback only). */
@@ -67,8 +72,7 @@ export class Authenticator {
     const row = id ? await this.#keys.find(id) : undefined;
     if (!key || !row || !timingSafeEqual(digest(key), row.hash))
       throw new Problem('unauthenticated', 'send Authorization: Bearer with a valid key');
-    const { name, role, subject, queues } = row;
-    return { id: row.id, name, actor: subject ?? name, role, subject, queues };
+    return callerOf(row);
   }
 
   async #sessionCaller(hash: Buffer, sent: Sent): Promise<Caller> {
@@ -80,16 +84,7 @@ export class Authenticator {
         'forbidden',
         'pages of other sites may not use this session: its own send Origin or Sec-Fetch-Site',
       );
-    const { id, name, role, subject, queues } = row;
-    return {
-      id,
-      name,
-      actor: subject ?? name,
-      role,
-      subject,
-      queues,
-      session: { hash, expiresAt: session.expires_at },
-    };
+    return { ...callerOf(row), session: { hash, expiresAt: session.expires_at } };
   }
 
   /** @throws Problem `unauthenticated` */

@@ -47,14 +47,24 @@ export async function createDialect(
 ): Promise<Hono<{ Bindings: ApiBindings }>> {
   const framed = await framing(api, guard);
   const app = new Hono<{ Bindings: ApiBindings }>({ router: new PathRouter() });
-  for (const { method, path, work } of routes)
-    app.on(method, path, framed({ path: `${name} ${path}`, problemAnswer, work: (c) => work(callOf(api, c)) }));
   const unknown = () => {
     throw new Problem('not_found', unknownPath);
   };
+  for (const { method, path, work } of routes) {
+    // Hono takes HEAD for GET, and a GET of these APIs may reserve a job
+    const answer = (c: ApiContext) => (c.req.method === 'HEAD' ? unknown() : work(callOf(api, c)));
+    app.on(method, path, framed({ path: `${name} ${path}`, problemAnswer, work: answer }));
+  }
   app.notFound(framed({ path: `${name} *`, problemAnswer, work: unknown }));
   return app;
 }
+
+/** What is looked for; undefined where there is none. */
+export const orNone = <T>(found: Promise<T>): Promise<T | undefined> =>
+  found.catch((error: unknown) => {
+    if (error instanceof Problem && error.code === 'not_found') return undefined;
+    throw error;
+  });
 
 const callOf = (api: Api, c: ApiContext): DialectCall => ({
   api,

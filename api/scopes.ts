@@ -52,11 +52,7 @@ export function checkNames(caller: Caller, names: Iterable<string>): void {
 /** Unknown items are left to the endpoint. @throws Problem `forbidden` */
 export async function checkItems(api: Api, caller: Caller, kind: Kind, ids: string[]): Promise<void> {
   if (caller.queues === null || ids.length === 0) return;
-  const rows = await api.runtime.db.run('get_items', { kind, ids });
-  checkNames(
-    caller,
-    rows.map((row) => row.queue),
-  );
+  checkNames(caller, await api.services.items.queuesOf(kind, ids));
 }
 
 /**
@@ -84,8 +80,7 @@ export async function checkScope(api: Api, caller: Caller, named: Named): Promis
   if (path.startsWith('/v1/tasks/{id}')) return checkTask(api, caller, String(params.id));
   if (path.endsWith('/explain') && body.ticket !== undefined)
     await checkItems(api, caller, 'ticket', [String(body.ticket)]);
-  if (path === '/v1/dispatch-log' && query.taskId !== undefined)
-    return checkTask(api, caller, String(query.taskId).split('/')[0] ?? '');
+  if (path === '/v1/dispatch-log' && query.taskId !== undefined) return checkTask(api, caller, String(query.taskId));
   if (names.length === 0 && !(path in LISTS) && !OWN.has(endpoint))
     throw new Problem('forbidden', 'this key is for some queues only, and this call is about all');
 }

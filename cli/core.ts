@@ -165,6 +165,6 @@ function apiOf(runtime: Runtime, services: Services, config: Config, stores: Sto
     attempts: new Attempts(),
     metrics: createMetrics(runtime, services),
     console: new Console(config.imageHosts),
-    reached: { postgres: false, temporal: false },
+    reached: { temporal: false },
   };
 }

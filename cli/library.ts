@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { IllegalStateError } from '@temporalio/common';
 import { createApp } from '../api/app.ts';
-import { reachStores } from '../api/system/health.ts';
+import { reachTemporal } from '../api/system/health.ts';
 import { readConfig } from '../runtime/config.ts';
 import * as database from '../runtime/database.ts';
 import type { Log } from '../runtime/log.ts';
@@ -89,7 +89,7 @@ async function serving(core: Core, role: Role, basePath: string, closing: AbortS
   // it begins with paths of its own, so a larger app cannot have it
   api?.console.fail();
   const app = api && (await createApp(api, basePath));
-  if (api) reachStores(api, closing);
+  if (api) reachTemporal(api, closing);
   const worker = role === 'api' ? null : await core.startWorker();
   return { app, worker };
 }

@@ -6,7 +6,7 @@ import { delayQueueDialect } from '../api/delay-queue/dialect.ts';
 import { createDialect } from '../api/dialects.ts';
 import { type Listening, listenHttp } from '../api/listening.ts';
 import { lmstfyDialect } from '../api/lmstfy/dialect.ts';
-import { reachStores } from '../api/system/health.ts';
+import { reachTemporal } from '../api/system/health.ts';
 import { type Config, isLoopback } from '../runtime/config.ts';
 import type { ListenAddress } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
@@ -41,7 +41,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   const { node, api, runtime, services } = core;
   if (ports && api) {
     await openPorts(ports, api, config);
-    reachStores(api, closing.signal);
+    reachTemporal(api, closing.signal);
     void openConsole(api.console, config, log, closing.signal);
   }
   metrics?.open(api?.metrics.text ?? (() => runtime.metrics.registry.metrics()));

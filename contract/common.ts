@@ -92,7 +92,8 @@ export const PageByTime = Page.extend({
 });
 
 /** A page in the order of a text, which is its last entry's. */
-export const pageByText = (pattern: RegExp) => Page.extend({ cursor: cursor(pattern).optional() });
+export const pageByText = (pattern: RegExp, shown = pattern.source) =>
+  Page.extend({ cursor: cursor(pattern).openapi({ pattern: shown }).optional() });
 
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() });

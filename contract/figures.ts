@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { Name, Page, pageByText, Time } from './common.ts';
 import { anyName } from './deliveries.ts';
-import { Topic } from './jobs.ts';
+import { CONTROL, Topic } from './jobs.ts';
 import { DELIVERED_KINDS, KINDS } from './kinds.ts';
 
 /** Points of a line. */
@@ -181,7 +181,10 @@ export const Attention = z
 
 const ItemKind = z.enum(['ticket', 'job', 'case', 'task']);
 
-export const FindFilter = pageByText(/^(ticket|job|case|task)\/[\s\S]{1,1000}$/).extend({
+export const FindFilter = pageByText(
+  /^(ticket|job|case|task)\/[^\p{Cc}\p{Cs}]{1,500}$/u,
+  `^(ticket|job|case|task)/[^${CONTROL}]+$`,
+).extend({
   id: anyName(500).openapi({ description: 'An id, or the beginning of ids' }),
   kind: ItemKind.optional(),
 });

@@ -40,7 +40,7 @@ const chosenName = (most: number) => {
 export const Topic = chosenName(200);
 const NewJobId = chosenName(200);
 /** Also what a job put over TCP is called: its tube of up to 200 characters, a colon and its number. */
-const JobId = chosenName(221);
+export const JobId = chosenName(221);
 
 /** beanstalkd's: 0 to 2³²−1, smaller first. */
 const JobPriority = z.number().int().min(0).max(4_294_967_295);

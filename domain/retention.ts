@@ -1,6 +1,6 @@
-import { DELIVERED_KINDS } from '../contract/kinds.ts';
+import { KEPT_KINDS } from '../contract/kinds.ts';
 
-type KeptKind = (typeof DELIVERED_KINDS)[number];
+type KeptKind = (typeof KEPT_KINDS)[number];
 
 const LEAST_DAYS = 1;
 const MOST_DAYS = 36_500;
@@ -41,7 +41,7 @@ export const kindsCleared = (rules: RetentionRules): string[] => {
   return [...new Set(some)].filter((kind) => kind !== 'review');
 };
 
-const isKept = (kind: string): kind is KeptKind => (DELIVERED_KINDS as readonly string[]).includes(kind);
+const isKept = (kind: string): kind is KeptKind => (KEPT_KINDS as readonly string[]).includes(kind);
 
 function daysIn(text: string): number {
   const days = text.trim() === '' ? Number.NaN : Number(text);

@@ -63,12 +63,14 @@ export function changeMessage(id: string, version: number, change: Change) {
   return { type: 'review.changed', version, review: reviewView({ id, version, ...change }) };
 }
 
+const MIN_STATUS = -2_147_483_648;
 const MAX_STATUS = 2_147_483_647;
 
 /** The status that a decision holds for a review; undefined: none that a review can take. */
 export function statusOf(decision: unknown): number | undefined {
   const status = (decision as { status?: unknown } | null)?.status;
-  return Number.isInteger(status) && Math.abs(status as number) <= MAX_STATUS ? (status as number) : undefined;
+  if (typeof status !== 'number' || !Number.isInteger(status)) return undefined;
+  return status >= MIN_STATUS && status <= MAX_STATUS ? status : undefined;
 }
 
 /** A review that has received callbacks. */

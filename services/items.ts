@@ -21,6 +21,8 @@ export interface ItemService {
   /** Undefined: the token is of no live lease. */
   renew(input: { kind: Kind; hold: Hold }): Promise<Item | undefined>;
   get(kind: Kind, id: string): Promise<Item | undefined>;
+  /** The queues of these items, one for each that there is. */
+  queuesOf(kind: Kind, ids: string[]): Promise<string[]>;
   /** A page, newest first. */
   list(kind: Kind, filter: ItemFilter, limit: number): Promise<Item[]>;
   /** An item's history behind the event `after`, oldest first. */
@@ -80,6 +82,7 @@ export function itemService({ db, tracing }: Runtime, rules: Rules): ItemService
     settle: ({ kind, settlement }) => seen(kind, settlements(kind, settlement)),
     renew: ({ kind, hold }) => seen(kind, renewals(kind, hold)),
     get: async (kind, id) => (await db.run('get_items', { kind, ids: [id] }))[0],
+    queuesOf: async (kind, ids) => (await db.run('get_items', { kind, ids })).map((row) => row.queue),
     list: (kind, filter, limit) => listItems(db.lists, kind, filter, limit),
     events: (kind, id, after, limit) => db.lists.run('list_events', { kind, id, after, limit }),
     read: async (kind, id) => (await db.run('read_item', { kind, id }))[0],

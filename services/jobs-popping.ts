@@ -11,6 +11,9 @@ import { newToken } from './tokens.ts';
 /** Jobs in one statement: enough for the batches of several callers, short enough for a caller with a single job. */
 export const MOST_TOGETHER = 512;
 
+/** Reserved jobs that one statement makes ready again. */
+const MOST_RETURNED = 1_000;
+
 export interface Reservation {
   id: string;
   token: string;
@@ -95,9 +98,11 @@ export function popping({ db, waiters, metrics, tracing }: Runtime, queues: Queu
 
 /** @param undelivered the jobs never reached their client, so that was no attempt */
 async function giveBack(db: Mover, reservations: Reservation[], undelivered: boolean): Promise<void> {
-  if (reservations.length === 0) return;
-  const [ids, tokens] = [reservations.map((r) => r.id), reservations.map((r) => r.token)];
-  await db.move('return_jobs', { ids, tokens, undelivered });
+  for (let at = 0; at < reservations.length; at += MOST_RETURNED) {
+    const some = reservations.slice(at, at + MOST_RETURNED);
+    const [ids, tokens] = [some.map((r) => r.id), some.map((r) => r.token)];
+    await db.move('return_jobs', { ids, tokens, undelivered });
+  }
 }
 
 interface OnePop {

@@ -7,6 +7,7 @@ import { checkSettings } from './forms.ts';
 import { tickThrough } from './items.ts';
 import { found, Problem } from './problems.ts';
 import type { Rules } from './rules.ts';
+import { watching } from './watching.ts';
 
 /** The kinds whose queues have no more than this, and what callers know them by. */
 const NOUNS = {
@@ -75,7 +76,10 @@ function figures({ db }: Runtime) {
   /** By name: counts by state, exact as of the answer. */
   const statsOf = async (kind: Kind, names: string[]) =>
     new Map((await db.lists.run('queue_stats', { kind, names })).map((row) => [row.name, row]));
-  return { statsOf, stats: async (kind: Kind, name: string) => only([...(await statsOf(kind, [name])).values()]) };
+  const stats = async (kind: Kind, name: string) => only([...(await statsOf(kind, [name])).values()]);
+  /** Of a queue of tickets. */
+  const watchStats = watching((name) => stats('ticket', name));
+  return { statsOf, stats, watchStats };
 }
 
 function knownQueues({ db }: Runtime) {

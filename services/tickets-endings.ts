@@ -31,6 +31,8 @@ interface Decision {
   skills: string[];
 }
 
+type Entry = Closing['items'][number];
+
 /** What became of one ticket of a call that ends several. */
 type Ending = { id: string; item: Item } | { id: string; problem: Problem };
 
@@ -168,20 +170,19 @@ const isRepeat = (item: Verdict, token: string, hash: string) =>
 
 async function endTickets(runtime: Runtime, needs: Needs, wanted: Closing): Promise<Ending[]> {
   const { db } = runtime;
-  const problems =
-    wanted.state === 'settled' ? await misfits(runtime, needs, wanted.items) : new Map<string, Problem>();
-  const fit = uniqueById(wanted.items.filter((i) => !problems.has(i.id)));
+  const problems = wanted.state === 'settled' ? await misfits(runtime, needs, wanted.items) : new Map<Entry, Problem>();
+  const fit = firstById(wanted.items.filter((entry) => !problems.has(entry)));
   const ended = await closeItems(db, 'ticket', { ...wanted, items: fit });
   const done = new Map(ended.map((i) => [i.id, i]));
   const missed = fit.filter((i) => !done.has(i.id)).map((i) => i.id);
   const rows = missed.length > 0 ? await db.run('get_items', { kind: 'ticket', ids: missed }) : [];
   const left = new Map(rows.map((i) => [i.id, i]));
-  return wanted.items.map(({ id, result }) => {
-    const item = done.get(id);
-    if (item) return { id, item };
-    const problem = problems.get(id);
+  return wanted.items.map((entry) => {
+    const { id, result } = entry;
+    const problem = problems.get(entry);
     if (problem) return { id, problem };
-    const found = left.get(id);
+    // an id that is given twice is ended by its first entry; the other one is a repetition or comes too late
+    const found = done.get(id) ?? left.get(id);
     if (!found) return { id, problem: new Problem('not_found', `there is no ticket ${id}`) };
     if (isSameEnding(found, wanted, result)) return { id, item: found };
     const named = { named_holder: null, named_ended_at: null, named_why: null };
@@ -196,28 +197,31 @@ function isSameEnding(found: Item, { state, actor, reason }: Closing, result: un
 }
 
 /** Decisions that don't fit the form of their ticket's queue, or the review they go into. */
-async function misfits(
-  { db, schemas }: Runtime,
-  { queues }: Needs,
-  items: Closing['items'],
-): Promise<Map<string, Problem>> {
-  const found = new Map<string, Problem>();
+async function misfits({ db, schemas }: Runtime, { queues }: Needs, entries: Entry[]): Promise<Map<Entry, Problem>> {
+  const found = new Map<Entry, Problem>();
   const known = new Map<string, QueueRow | undefined>();
-  const decisions = new Map(items.map((i) => [i.id, i.result]));
-  for (const item of await db.run('get_items', { kind: 'ticket', ids: [...decisions.keys()] })) {
+  const ids = [...new Set(entries.map((entry) => entry.id))];
+  const rows = await db.run('get_items', { kind: 'ticket', ids });
+  const tickets = new Map(rows.map((row) => [row.id, row]));
+  for (const entry of entries) {
+    const item = tickets.get(entry.id);
+    if (!item) continue;
     if (!known.has(item.queue)) known.set(item.queue, await queues.get('ticket', item.queue));
     const form = known.get(item.queue)?.form;
-    const decision = decisions.get(item.id);
+    const decision = entry.result;
     try {
       checkEntry('decision', decision);
       checkStatus(item, decision);
       if (form) await checkDecision(schemas, form, decision);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      found.set(item.id, error);
+      found.set(entry, error);
     }
   }
   return found;
 }
 
-const uniqueById = <T extends { id: string }>(all: T[]): T[] => [...new Map(all.map((one) => [one.id, one])).values()];
+function firstById(entries: Entry[]): Entry[] {
+  const seen = new Set<string>();
+  return entries.filter(({ id }) => !seen.has(id) && seen.add(id));
+}

@@ -4,7 +4,7 @@ import { JobParam, NewJob, Topic } from '../../contract/jobs.ts';
 import { isFinal, stateWord } from '../../domain/items.ts';
 import { bodyBytes, bodyOfBytes } from '../../domain/jobs.ts';
 import { Problem } from '../../services/problems.ts';
-import type { DialectCall } from '../dialects.ts';
+import { type DialectCall, orNone } from '../dialects.ts';
 import { problemOf } from '../endpoint.ts';
 import { done, Refused, SAYS } from './answers.ts';
 import { numberOf, sentOf, textOf } from './sent.ts';
@@ -91,11 +91,5 @@ function bodyText({ body }: Item): string {
 const refusing = <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     if (error instanceof Problem && error.status < 429) throw new Refused(error.message);
-    throw error;
-  });
-
-const orNone = <T>(found: Promise<T>): Promise<T | undefined> =>
-  found.catch((error: unknown) => {
-    if (error instanceof Problem && error.code === 'not_found') return undefined;
     throw error;
   });

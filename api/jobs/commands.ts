@@ -7,7 +7,7 @@ import type { ProblemCode } from '../../contract/problems.ts';
 import { stateWord } from '../../domain/items.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import { invalid, Problem } from '../../services/problems.ts';
-import { checkedEntry } from '../adding.ts';
+import { checkedEntry, idOf } from '../adding.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkValues } from '../body.ts';
@@ -75,12 +75,11 @@ const add: Run<typeof contract.JobAdd> = ({ api, caller }, { command: _, ...job 
 
 const addMany: Run<typeof contract.JobAddMany> = (context, { jobs }) => {
   const one = async (sent: unknown) => {
-    const id = String((sent as { id?: unknown } | null)?.id ?? '');
     try {
       return await add(context, { command: 'add', ...checkedEntry(contract.NewJob, 'job', sent) });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      return failed(error.message, id || null, error.code);
+      return failed(error.message, idOf(sent), error.code);
     }
   };
   return batch(jobs.map(one));
@@ -174,16 +173,20 @@ const commands: Record<string, (sent: object) => Command> = {
 };
 
 interface Sent {
-  topic?: string | string[];
-  id?: string;
-  jobs?: { topic?: unknown; id?: unknown }[];
+  topic?: unknown;
+  id?: unknown;
+  jobs?: ({ topic?: unknown; id?: unknown } | null)[];
 }
+
+const accepted = (schema: z.ZodType<string>, values: unknown[]): string[] =>
+  values.filter((value): value is string => schema.safeParse(value).success);
 
 /** A key that is bound to queues names topics and jobs of those only. @throws Problem `forbidden` */
 async function checkJobs(api: Api, caller: Caller, { topic, id, jobs = [] }: Sent): Promise<void> {
   if (caller.queues === null) return;
-  checkNames(caller, [topic ?? [], jobs.flatMap((job) => job?.topic ?? [])].flat(2).map(String));
-  await checkItems(api, caller, 'job', [id ?? [], jobs.flatMap((job) => job?.id ?? [])].flat().map(String));
+  // entries with other values fail by themselves
+  checkNames(caller, accepted(contract.Topic, [...[topic].flat(), ...jobs.map((job) => job?.topic)]));
+  await checkItems(api, caller, 'job', accepted(contract.JobId, [id, ...jobs.map((job) => job?.id)]));
 }
 
 export const jobCommand = endpoint({

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Name, Page, pageOf } from '../../contract/common.ts';
+import { Deleted, Name, Page, pageOf } from '../../contract/common.ts';
 import { Schedule, ScheduleSettings, Topic, TopicParam } from '../../contract/jobs.ts';
 import type { ScheduleRow } from '../../db/statements.ts';
 import { endpoint, ok } from '../endpoint.ts';
@@ -72,6 +72,6 @@ export const deleteScheduleEndpoint = endpoint({
   summary: 'No further firings; jobs that were added stay. While Temporal is down, 503 and no change',
   roles: ['producer'],
   params: ScheduleParam,
-  answers: { 200: z.object({ deleted: z.boolean() }) },
+  answers: { 200: Deleted },
   handle: async ({ api, params: { topic, name } }) => ok({ deleted: await api.services.schedules.remove(topic, name) }),
 });

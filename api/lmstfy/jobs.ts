@@ -2,6 +2,7 @@ import type { Item } from '../../contract/items.ts';
 import { isFinal } from '../../domain/items.ts';
 import { bodyBytes } from '../../domain/jobs.ts';
 import { Problem } from '../../services/problems.ts';
+import { orNone } from '../dialects.ts';
 import type { Outcome } from '../frame.ts';
 import type { LmstfyCall } from './call.ts';
 
@@ -59,9 +60,3 @@ export async function find({ api, topic, param }: LmstfyCall): Promise<Item | un
   const job = NUMBER.test(number) ? await orNone(api.services.jobs.get(Number(number))) : undefined;
   return job?.queue === topic && !isFinal(job.state) ? job : undefined;
 }
-
-const orNone = <T>(found: Promise<T>): Promise<T | undefined> =>
-  found.catch((error: unknown) => {
-    if (error instanceof Problem && error.code === 'not_found') return undefined;
-    throw error;
-  });

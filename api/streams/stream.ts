@@ -11,7 +11,6 @@ import { inScope } from '../scopes.ts';
 import { type EventStream, eventStream } from './sse.ts';
 
 const EventId = z.string().regex(/^\d{0,15}$/, 'must be the id of an event');
-const STATS_MS = 2_000;
 const AVAILABLE_MS = 1_000;
 
 export const streamEndpoint = endpoint({
@@ -31,17 +30,20 @@ export const streamEndpoint = endpoint({
   }),
   answers: { 200: z.string() },
   media: 'text/event-stream',
-  async handle({ api, caller, query, header, signal }) {
+  async handle({ api, caller, query, header, signal, incoming }) {
     const named = [query.reviewer, query.juror, query.queue].filter((name) => name !== undefined);
     if (named.length > 1 || (named.length === 0 && caller.role !== 'reviewer'))
       throw invalid('reviewer', 'give either reviewer, juror or queue');
     const sent = header('last-event-id') ?? query.lastEventId;
     const lastSeen = EventId.safeParse(sent).success && sent ? Number(sent) : undefined;
-    if (query.queue !== undefined) return queueStream(api, caller, query.queue, lastSeen, signal);
-    const reviewer = personOf(caller, query.reviewer ?? query.juror);
+    const { queue } = query;
+    const of = queue === undefined ? { person: personOf(caller, query.reviewer ?? query.juror) } : { queue };
+    // the answer to HEAD is never read, nor is it cancelled
+    if (incoming.method === 'HEAD') return new Response(null, { headers: { 'content-type': 'text/event-stream' } });
+    if (of.queue !== undefined) return queueStream(api, caller, of.queue, lastSeen, signal);
     return eventStream(signal, allowed(api, caller), async (stream) => {
-      const wanted = (n: Notice) => n.person === reviewer && inScope(caller, n.queue);
-      const following = { of: { person: reviewer }, wanted, lastSeen, ...writing(stream) };
+      const wanted = (n: Notice) => n.person === of.person && inScope(caller, n.queue);
+      const following = { of, wanted, lastSeen, ...writing(stream) };
       return (await api.runtime.notices.follow(following)).stop;
     });
   },
@@ -78,17 +80,15 @@ function queueStream(
       stream.send('available', { queue }, String(notices.position()));
     });
     let last = '';
-    const sendStats = async () => {
-      const stats = await api.services.queues.stats('ticket', queue).then(queueStatsView, () => null);
+    const unwatch = await api.services.queues.watchStats(queue, (row) => {
+      const stats = queueStatsView(row);
       const text = JSON.stringify({ ...stats, oldestWaitingSeconds: null });
-      if (stats === null || text === last) return;
+      if (text === last) return;
       last = text;
       stream.send('stats', { queue, ...stats }, String(notices.position()));
-    };
-    await sendStats();
-    const timer = setInterval(sendStats, STATS_MS);
+    });
     return () => {
-      clearInterval(timer);
+      unwatch();
       notices.stop();
       stopWatching();
     };

@@ -43,13 +43,12 @@ export const readyz = endpoint({
   },
 });
 
-/** Asks both stores until each has answered once, so that readiness doesn't depend on who asks when. */
-export function reachStores(api: Api, closing: AbortSignal): void {
+/** Asks Temporal until it has answered once, so that readiness doesn't depend on who asks when. */
+export function reachTemporal(api: Api, closing: AbortSignal): void {
   const { reached } = api;
   const ask = async () => {
-    reached.postgres ||= (await checkSchema(api)) !== 'unreachable';
     reached.temporal ||= (await checkTemporal(api)) === 'ok';
-    if (!closing.aborted && !(reached.postgres && reached.temporal)) setTimeout(ask, 1_000).unref();
+    if (!closing.aborted && !reached.temporal) setTimeout(ask, 1_000).unref();
   };
   void ask();
 }

@@ -164,7 +164,7 @@ describe.each(withPages.map((e) => [nameOf(e), e] as const))('%s', (_name, e) =>
       ...['\ud800', '\0', 'lt_\0', 'lt_\ud800', [1, 'a\0', 1], ['2026-01-01T00:00:00.000Z', 1, 'a\0']],
     ];
     const own = ['0', '2147483648', '999999999999999', '8999-12-31T23:59:59.999Z_999999999999999', 'lt_nobody'];
-    const lines = ['8999999999999999_999999999_a/b', '0_0_x', '1_1_%00', '2026-02-30T00:00:00.000Z_1'];
+    const lines = ['8999999999999999_999999999_a/b', '0_0_x', '1_1_%00', '2026-02-30T00:00:00.000Z_1', 'ticket/%00'];
     for (const cursor of [...far.map(asCursor), ...own, ...lines]) {
       const reply = await api.get(`${pathOf(e)}?cursor=${cursor}`);
       expect([200, 422], `${nameOf(e)} ${cursor} → ${JSON.stringify(reply.body)}`).toContain(reply.status);

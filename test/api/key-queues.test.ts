@@ -160,6 +160,18 @@ describe('a key that is bound to queues', async () => {
     ).toBe(true);
   });
 
+  test('S3.1 a job whose topic or id cannot be fails alone, for this key too', async () => {
+    const odd = ['\0', '\ud800', '', 5, null, { toString: 1 }, ['a', null]];
+    const jobs = [
+      ...odd.map((id) => ({ topic: 'my-topic', id, body: 1 })),
+      ...odd.map((topic, n) => ({ topic, id: `odd-topic-${n}`, body: 1 })),
+      ...[null, 5, { topic: 'my-topic', id: 'sound', body: 1 }],
+    ];
+    const { status, body } = await bound.post('/v1/jobs', { command: 'add', jobs });
+    expect(status, JSON.stringify(body)).toBe(200);
+    expect(body.results.map((r: Json) => r.success)).toEqual(jobs.map((_, n) => n === jobs.length - 1));
+  });
+
   test('where it is at home it does what its role does', async () => {
     await configure(bound, 'mine', { maxHeld: 5 });
     await add(bound, 'mine', { id: 'mine-1' });

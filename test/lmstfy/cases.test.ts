@@ -54,6 +54,13 @@ describe('S3.8 cases of the handlers', () => {
     expect(await consume('q2')).toMatchObject({ status: 404, body: { msg: 'no job available' } });
   });
 
+  test('HEAD is no call of lmstfy: no job is reserved', async () => {
+    const id = await publish('q-head', 'x', { ttl: 60 });
+    for (const path of ['q-head', 'q-head/peek', `q-head/job/${id}`])
+      expect((await ask('HEAD', path, { query: { ttr: 60 } })).status).toBe(404);
+    expect((await consume('q-head', { ttr: 60 })).body.job_id).toBe(id);
+  });
+
   test('consume of several queues, without waiting', async () => {
     const id = await publish('q4', 'x', { ttl: 60 });
     const { body } = await consume('q3,q4,q5', { ttr: 10, timeout: 0 });

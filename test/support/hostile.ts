@@ -34,6 +34,7 @@ export const BODIES: Record<string, Hostile> = {
   'names of an object’s own parts': json(
     '{"body": {"constructor": {"prototype": {"polluted": true}}, "toString": 1, "hasOwnProperty": null, "__proto__": 1}}',
   ),
+  'an id whose text cannot be made': json('{"command": "add", "jobs": [{"id": {"toString": 1}}]}'),
   'a prototype at the top': json('{"__proto__": {"polluted": true}, "constructor": {"prototype": {"polluted": true}}}'),
   'a prototype in escapes': json(
     '{"\\u005f_proto__": {"polluted": true}, "body": {"__\\u0070roto__": {"polluted": 1}}}',

@@ -177,6 +177,21 @@ test('S0.4 many tickets are resolved in one call, each with its own outcome', as
   expect(await ticket(api, 'm2')).toMatchObject({ state: 'decided', decision: 'd-m2' });
 });
 
+test('S0.4 of several decisions on one ticket in a call the first that fits counts', async () => {
+  const form = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
+  await configure(api, 'twice', { form });
+  const [yes, no, misfit] = [{ ok: true }, { ok: false }, { ok: 1 }];
+  const decisions = { t1: [yes, no, yes], t2: [misfit, no], t3: [no, misfit] };
+  for (const id of Object.keys(decisions)) await add(api, 'twice', { id });
+  const items = Object.entries(decisions).flatMap(([id, all]) => all.map((decision) => ({ id, decision })));
+  const call = () => post('/tickets/resolve', { items, reason: 'twice' });
+  const { results } = (await call()).body;
+  expect(results.map((r: Json) => r.httpStatus)).toEqual([200, 409, 200, 422, 200, 200, 422]);
+  expect((await call()).body.results).toEqual(results);
+  const stored = Object.keys(decisions).map(async (id) => (await ticket(api, id)).decision);
+  expect(await Promise.all(stored)).toEqual([yes, no, no]);
+});
+
 test('S0.4 many tickets are invalidated by ids or by a filter, after a dry run', async () => {
   const ids = await addMany(
     api,

@@ -1,11 +1,13 @@
-import { expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { openStreams } from '../../api/streams/sse.ts';
 import { claimOne, eventually, type Json } from '../support/client.ts';
 import { openStream } from '../support/stream.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { add, claim, configure, decide, events, withToken } from '../support/tickets.ts';
 
 const stores = await testStores();
-const { api } = await startTestSystem({}, { stores });
+const { api, running } = await startTestSystem({}, { stores });
 const twin = await startTestSystem({}, { role: 'api', stores });
 
 /** A holder must hear within a second; the machine that runs the tests is given some more. */
@@ -118,6 +120,37 @@ test('S0.8 a queue’s stream tells that there is something, and the counts', as
   expect((await stream.first('lease_lost')).data).toMatchObject({ id: 'board-0', reason: 'invalidated' });
   await stream.first('stats', (d) => d.invalidated === 2 && d.held === 0);
   expect(elsewhere.events.filter((e) => e.event !== 'stats')).toEqual([]);
+});
+
+test('S0.8 fifty streams of a queue read its counts no more often than one', async () => {
+  await add(api, 'shared', { id: 'shared-0' });
+  const { pool } = running.runtime.db.lists;
+  const ask = vi.spyOn(pool, 'query');
+  const reads = () =>
+    ask.mock.calls.filter(([query]) => (query as unknown as { name: string }).name === 'queue_stats').length;
+  onTestFinished(() => ask.mockRestore());
+  const first = await openStream(api, 'queue=shared');
+  const streams = await Promise.all(Array.from({ length: 49 }, () => openStream(api, 'queue=shared')));
+  for (const stream of [first, ...streams]) await stream.first('stats', (d) => d.waiting === 1);
+  await add(api, 'shared', { id: 'shared-1' });
+  for (const stream of [first, ...streams]) await stream.first('stats', (d) => d.waiting === 2);
+  // a machine that stalls may see one more round
+  expect(reads()).toBeLessThan(10);
+  for (const stream of [first, ...streams]) stream.close();
+  await eventually(async () => openStreams.size === 0);
+  const left = reads();
+  await sleep(2_500);
+  expect(reads()).toBe(left);
+});
+
+test('S0.4 HEAD on a stream opens none', async () => {
+  await eventually(async () => openStreams.size === 0);
+  for (const query of ['reviewer=head', 'queue=head']) {
+    const { status, headers } = await fetch(`${api.url}/v1/stream?${query}`, { method: 'HEAD' });
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+  }
+  expect((await fetch(`${api.url}/v1/stream`, { method: 'HEAD' })).status).toBe(422);
+  expect(openStreams.size).toBe(0);
 });
 
 test('S0.4 a hundred holders each hear of their own loss and of no other', async () => {
