@@ -236,6 +236,10 @@ async function run(on: pg.Pool | pg.PoolClient, name: string, given?: Params): P
   return rowsOf(name, await (on instanceof pg.Pool ? onPool(on, query) : on.query(query)));
 }
 
+/** SQLSTATE of what is about the call: values, constraints, conflicts, functions of ours, time. Others may be about what is prepared. */
+const HARMLESS = /^(22|23|40|P0)...$|^(55P03|57014)$/;
+const isHarmless = (error: unknown) => error instanceof pg.DatabaseError && HARMLESS.test(error.code ?? '');
+
 /** As the pool's own `query`, which closes a connection, with all that is prepared on it, for each error of a statement, too. */
 async function onPool(pool: pg.Pool, query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> {
   const client = await pool.connect();
@@ -247,7 +251,7 @@ async function onPool(pool: pg.Pool, query: pg.QueryArrayConfig): Promise<pg.Que
   try {
     return await client.query(query);
   } catch (error) {
-    if (!(error instanceof pg.DatabaseError)) broken = error as Error;
+    if (!isHarmless(error)) broken = error as Error;
     throw error;
   } finally {
     client.off('error', lost);

@@ -144,7 +144,7 @@ test('S0.10 pending deliveries by host, with the oldest', async () => {
 });
 
 test('S0.3 without PostgreSQL what the process sees itself is shown, and that PostgreSQL is away', async () => {
-  const away = vi.spyOn(running.runtime.db.lists.pool, 'query').mockRejectedValue(new Error('away') as never);
+  const away = vi.spyOn(running.runtime.db.lists.pool, 'connect').mockRejectedValue(new Error('away') as never);
   const lines = await scrape();
   away.mockRestore();
   expect(metric(lines, 'docket_postgres_up')).toBe(0);
