@@ -167,25 +167,43 @@ async function transact<T>(
   { receivedBy }: Receipt = {},
 ): Promise<[T, Moved[]]> {
   const commits: Moved[] = [];
+  return await withClient(pool, onError, async (client, discard) => {
+    try {
+      await client.query('begin');
+      if (receivedBy !== undefined)
+        await client.query("select set_config('docket.received_by', $1, true)", [receivedBy]);
+      const result = await work(
+        mover(
+          (name, given) => run(client, name, given),
+          async (moved) => void commits.push(moved),
+        ),
+      );
+      await client.query('commit');
+      return [result, commits];
+    } catch (error) {
+      await client.query('rollback').catch(discard);
+      throw error;
+    }
+  });
+}
+
+/**
+ * Gives `work` a connection for itself.
+ * @param onError the connection was lost meanwhile
+ * @param work `discard` says that the connection is not fit for others
+ */
+async function withClient<T>(
+  pool: pg.Pool,
+  onError: (error: Error) => void,
+  work: (client: pg.PoolClient, discard: (why: Error) => void) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
   client.on('error', onError);
   let broken: Error | undefined;
   try {
-    await client.query('begin');
-    if (receivedBy !== undefined) await client.query("select set_config('docket.received_by', $1, true)", [receivedBy]);
-    const result = await work(
-      mover(
-        (name, given) => run(client, name, given),
-        async (moved) => void commits.push(moved),
-      ),
-    );
-    await client.query('commit');
-    return [result, commits];
-  } catch (error) {
-    await client.query('rollback').catch((e: Error) => {
-      broken = e;
+    return await work(client, (why) => {
+      broken = why;
     });
-    throw error;
   } finally {
     client.off('error', onError);
     client.release(broken);
@@ -241,23 +259,18 @@ const HARMLESS = /^(22|23|40|P0)...$|^(55P03|57014)$/;
 const isHarmless = (error: unknown) => error instanceof pg.DatabaseError && HARMLESS.test(error.code ?? '');
 
 /** As the pool's own `query`, which closes a connection, with all that is prepared on it, for each error of a statement, too. */
-async function onPool(pool: pg.Pool, query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  const lost = (error: Error) => {
-    broken = error;
-  };
-  client.on('error', lost);
-  try {
-    return await client.query(query);
-  } catch (error) {
-    if (!isHarmless(error)) broken = error as Error;
-    throw error;
-  } finally {
-    client.off('error', lost);
-    client.release(broken);
-  }
-}
+const onPool = (pool: pg.Pool, query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> =>
+  // a lost connection fails the query, and that is said there
+  withClient(pool, ignore, async (client, discard) => {
+    try {
+      return await client.query(query);
+    } catch (error) {
+      if (!isHarmless(error)) discard(error as Error);
+      throw error;
+    }
+  });
+
+const ignore = () => {};
 
 /**
  * The values of a statement's parameters in their order. JSON is sent as text; null is JSON's null there, and SQL's

@@ -93,3 +93,10 @@ export function sharePerGroup<In, Out, Group extends string = string>(
     }
   };
 }
+
+/** Works through `all`, so many at a time and one batch after the other. @returns what that gave, in order */
+export async function inBatches<T, R>(all: T[], most: number, work: (batch: T[]) => Promise<R[]>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < all.length; at += most) results.push(...(await work(all.slice(at, at + most))));
+  return results;
+}

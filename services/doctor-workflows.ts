@@ -4,6 +4,7 @@ import type { Driven, Kind, Message } from '../contract/snapshot.ts';
 import type { Db } from '../db/pool.ts';
 import { kindOfWorkflow, workflowId, workflowOf } from '../domain/kinds.ts';
 import { snapshotOf } from '../runtime/followers/messages.ts';
+import { inBatches } from './batching.ts';
 import { startDelivery } from './deliveries.ts';
 import { type Check, eachOf, type Found } from './doctor-checks.ts';
 import { restart } from './reconciler.ts';
@@ -65,12 +66,6 @@ function thingOf(id: string): Thing {
 const columnsOf = (things: Thing[]) => ({ kinds: things.map((t) => t.kind), ids: things.map((t) => t.id) });
 const foundOf = (thing: Thing, says: string): Found => ({ id: workflowId(thing), says });
 
-async function inBatches<T, R>(all: T[], work: (batch: T[]) => Promise<R[]>): Promise<R[]> {
-  const results: R[] = [];
-  for (let at = 0; at < all.length; at += BATCH) results.push(...(await work(all.slice(at, at + BATCH))));
-  return results;
-}
-
 /** Temporal's word for how each of these workflows is, `none` for one that it does not know. */
 async function statusesOf(client: Client, ids: string[]): Promise<Map<string, string>> {
   const statuses = new Map<string, string>();
@@ -121,7 +116,7 @@ function missing({ db, client }: WorkflowOptions, running: () => Promise<Set<str
         : START_AGAIN,
     async look(before) {
       const things = before ? before.map(({ id }) => thingOf(id)) : await suspected();
-      const driven = await inBatches(things, (batch) => db.run('still_driven', columnsOf(batch)));
+      const driven = await inBatches(things, BATCH, (batch) => db.run('still_driven', columnsOf(batch)));
       if (!before) return driven.map((thing) => foundOf(thing, 'it has no workflow'));
       const statuses = await statusesOf(client, driven.map(workflowId));
       return driven.flatMap((thing) => {
@@ -141,7 +136,7 @@ function missing({ db, client }: WorkflowOptions, running: () => Promise<Set<str
 
 /** Followers of the log start or signal what is marked. */
 async function publishAgain(db: Db, found: Found[]): Promise<string> {
-  await inBatches(found, (batch) => db.run('publish_again', columnsOf(batch.map(({ id }) => thingOf(id)))));
+  await inBatches(found, BATCH, (batch) => db.run('publish_again', columnsOf(batch.map(({ id }) => thingOf(id)))));
   return `${found.length} are marked to be published again, which workers do within seconds.`;
 }
 
@@ -209,9 +204,11 @@ function needless(o: WorkflowOptions, running: () => Promise<Set<string>>): Chec
       'Run docket doctor --repair while a worker runs: it tells these workflows how their items are, and they end; terminate in the Temporal UI those that fail all the same.',
     async look(before) {
       const ids = before ? before.map(({ id }) => id) : [...(await running())];
-      // Workflows of reviews end by themselves; those of deliveries end with their delivery; what delivers ends when its delivery has
+      // workflows of reviews end by themselves, those of deliveries with their delivery
       const things = ids.map(thingOf).filter(({ kind }) => ITEMS.has(kind));
-      const rows = await inBatches(things, (batch) => db.run('needless_items', { ...columnsOf(batch), seconds }));
+      const rows = await inBatches(things, BATCH, (batch) =>
+        db.run('needless_items', { ...columnsOf(batch), seconds }),
+      );
       const left = rows.slice(0, MOST).map(({ present, ...row }) => {
         const thing = { kind: row.kind as Driven, id: row.id };
         return foundOf(thing, present ? 'its item is over' : 'there is no such item');

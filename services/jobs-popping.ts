@@ -4,7 +4,7 @@ import { MAX_TCP_BYTES } from '../domain/jobs.ts';
 import { waitedSeconds } from '../runtime/metrics.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Gone } from '../runtime/waiting.ts';
-import { share, sharePerGroup } from './batching.ts';
+import { inBatches, share, sharePerGroup } from './batching.ts';
 import type { QueueService } from './queues.ts';
 import { newToken } from './tokens.ts';
 
@@ -98,11 +98,9 @@ export function popping({ db, waiters, metrics, tracing }: Runtime, queues: Queu
 
 /** @param undelivered the jobs never reached their client, so that was no attempt */
 async function giveBack(db: Mover, reservations: Reservation[], undelivered: boolean): Promise<void> {
-  for (let at = 0; at < reservations.length; at += MOST_RETURNED) {
-    const some = reservations.slice(at, at + MOST_RETURNED);
-    const [ids, tokens] = [some.map((r) => r.id), some.map((r) => r.token)];
-    await db.move('return_jobs', { ids, tokens, undelivered });
-  }
+  await inBatches(reservations, MOST_RETURNED, (some) =>
+    db.move('return_jobs', { ids: some.map((r) => r.id), tokens: some.map((r) => r.token), undelivered }),
+  );
 }
 
 interface OnePop {

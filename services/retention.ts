@@ -128,15 +128,9 @@ export class Retention {
 
   #items(kind: Kind, queue: string, state: CoreState, days: number): Walk {
     const { db } = this.#runtime;
-    let place = { afterAt: '-infinity', afterSeq: 0 };
+    const find = (place: Place) => db.lists.run('finished_items', { kind, queue, state, days, ...place, limit: BATCH });
     return {
-      ...{ kind, of: `${kind}s of ${queue}`, size: BATCH },
-      async find() {
-        const found = await db.lists.run('finished_items', { kind, queue, state, days, ...place, limit: BATCH });
-        const last = found.at(-1);
-        if (last) place = { afterAt: last.at, afterSeq: last.seq };
-        return found;
-      },
+      ...{ kind, of: `${kind}s of ${queue}`, size: BATCH, find: onwards(find) },
       show: (ids) => db.lists.run('archived_items', { kind, ids, word: wordIn(kindOf(kind).words, state) }),
       forget: (ids, seqs) => db.move('forget_items', { kind, ids, seqs }),
     };
@@ -160,15 +154,9 @@ export class Retention {
   /** Tasks go when the last of their occurrences has gone. */
   #tasks(days: number): Walk {
     const { db } = this.#runtime;
-    let place = { afterAt: '-infinity', afterSeq: 0 };
+    const find = (place: Place) => db.lists.run('finished_tasks', { days, ...place, limit: BATCH });
     return {
-      ...{ kind: 'rotation', of: 'tasks', size: BATCH },
-      async find() {
-        const found = await db.lists.run('finished_tasks', { days, ...place, limit: BATCH });
-        const last = found.at(-1);
-        if (last) place = { afterAt: last.at, afterSeq: last.seq };
-        return found;
-      },
+      ...{ kind: 'rotation', of: 'tasks', size: BATCH, find: onwards(find) },
       show: (ids) => db.lists.run('archived_tasks', { ids }),
       forget: (ids, seqs) => db.move('forget_tasks', { ids, seqs }),
     };
@@ -199,6 +187,22 @@ export class Retention {
     await sleep(ms, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => {});
     return !this.#stopping.signal.aborted;
   }
+}
+
+interface Place {
+  afterAt: string;
+  afterSeq: number;
+}
+
+/** Each call goes on behind the last of the call before. */
+function onwards<T extends { at: string; seq: number }>(find: (place: Place) => Promise<T[]>): () => Promise<T[]> {
+  let place: Place = { afterAt: '-infinity', afterSeq: 0 };
+  return async () => {
+    const found = await find(place);
+    const last = found.at(-1);
+    if (last) place = { afterAt: last.at, afterSeq: last.seq };
+    return found;
+  };
 }
 
 /** SQLSTATE: PostgreSQL could not do that, however often it were asked: too large, or too slow. */

@@ -22,7 +22,7 @@ export interface LifeKind {
   name: string;
   /** Type of its workflows; undefined: it has none. */
   workflow: string | undefined;
-  /** How workflows are told of its steps. */
+  /** How its steps are published to workflows. */
   message: Transition['message'];
   steps: Step[];
   /** What comes by itself after the last step, and milliseconds after which it is over. */
@@ -34,7 +34,7 @@ const PREFIX = 'capacity';
 const VOTES = 3;
 const PICTURES = 4;
 const JURORS = 5_000;
-/** A claim passes cases that others have locked, and is told to ask again. */
+/** A claim passes by cases that others have locked, and its caller asks again. */
 const AGAIN_MS = 50;
 const TRIES = 40;
 /** Ten seconds after its last callback a review's workflow ends. */

@@ -27,7 +27,7 @@ export interface Transition {
   times: number;
   /** Seconds from the call to its answer where little else goes on. */
   seconds: number;
-  /** How its workflow is told: in a follower's slots, at once beside these, or not at all. */
+  /** How it is published to its workflow: in a follower's slots, at once beside these, or not at all. */
   message: 'slot' | 'urgent' | 'none';
   /** At least one. */
   points: Point[];
@@ -144,8 +144,8 @@ export function demandOf(measured: Measured, { pools, pairs }: Site, rates: Rate
 function slotsOf({ kinds, slot }: Measured, { pools, pairs }: Site, rates: Rates, busy: number[]): Demand['slots'] {
   const sum = (message: Transition['message'], of: (transition: Transition) => number) =>
     Object.entries(rates).reduce((total, [kind, rate]) => {
-      const told = (kinds[kind] ?? []).filter((transition) => transition.message === message);
-      return total + rate * told.reduce((all, transition) => all + transition.times * of(transition), 0);
+      const published = (kinds[kind] ?? []).filter((transition) => transition.message === message);
+      return total + rate * published.reduce((all, transition) => all + transition.times * of(transition), 0);
     }, 0);
   const place = poolOf(pools, 'temporal');
   const free = 1 - Math.min(1, busy[place] ?? 0) ** (pools[place]?.cores ?? 1);

@@ -44,11 +44,17 @@ export async function depth(lab: Lab, report: Report): Promise<void> {
 async function inTurn(caller: Caller, reviewer: string, turns: number, took: Record<string, number[]>): Promise<void> {
   for (let turn = 0; turn < turns * 2; turn++) {
     const queue = turn % 2 ? 'deep' : 'thin';
-    const start = performance.now();
-    const { tickets } = need(await caller.post(`/v1/queues/${queue}/claim`, { reviewer }), 200);
-    took[queue]?.push(performance.now() - start);
-    const [{ id, lease }] = tickets;
-    need(await caller.post(`/v1/tickets/${id}/decide`, { token: lease.token, decision: 1 }), 200);
-    need(await caller.post(`/v1/queues/${queue}/tickets`, { body: BODY }), 201);
+    took[queue]?.push(await oneTurn(caller, queue, reviewer));
   }
+}
+
+/** Takes a ticket, decides it and adds one. @returns what the claim took, in ms */
+export async function oneTurn(caller: Caller, queue: string, reviewer: string): Promise<number> {
+  const start = performance.now();
+  const { tickets } = need(await caller.post(`/v1/queues/${queue}/claim`, { reviewer }), 200);
+  const took = performance.now() - start;
+  const [{ id, lease }] = tickets;
+  need(await caller.post(`/v1/tickets/${id}/decide`, { token: lease.token, decision: 1 }), 200);
+  need(await caller.post(`/v1/queues/${queue}/tickets`, { body: BODY }), 201);
+  return took;
 }

@@ -1,11 +1,12 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { type Caller, need, openCallers } from '../client.ts';
+import { type Caller, openCallers } from '../client.ts';
 import { forgetUnpublished, type Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
 import { BODY, seedTickets } from '../seed.ts';
 import { median, ms, quantile, short } from '../stats.ts';
+import { oneTurn } from './depth.ts';
 import { until } from './steady.ts';
 
 const CALLERS = 8;
@@ -99,14 +100,7 @@ async function claims(url: string, turns: number): Promise<number[]> {
   const took: number[] = [];
   const callers = await openCallers(url, CALLERS);
   const work = async (caller: Caller, reviewer: string) => {
-    for (let turn = 0; turn < turns; turn++) {
-      const start = performance.now();
-      const { tickets } = need(await caller.post('/v1/queues/live/claim', { reviewer }), 200);
-      took.push(performance.now() - start);
-      const [{ id, lease }] = tickets;
-      need(await caller.post(`/v1/tickets/${id}/decide`, { token: lease.token, decision: 1 }), 200);
-      need(await caller.post('/v1/queues/live/tickets', { body: BODY }), 201);
-    }
+    for (let turn = 0; turn < turns; turn++) took.push(await oneTurn(caller, 'live', reviewer));
   };
   await Promise.all(callers.map((caller, n) => work(caller, `r${n}`)));
   for (const caller of callers) caller.close();

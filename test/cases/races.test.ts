@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { addCase, addCases, claim, claimed, court, jurors, numbered, oneCase, vote, votes } from '../support/cases.ts';
 import { eventually } from '../support/client.ts';
-import { onDatabase } from '../support/database.ts';
+import { behind } from '../support/database.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 const stores = await testStores();
@@ -56,16 +56,11 @@ test('S2.4 a hold that begins behind a wait begins after the end of the one befo
     { id: 'wait-2', body: 2 },
   ]);
   const first = await claimed(system.api, 'wait', 'ann');
-  await onDatabase(still.databaseUrl, async (client) => {
-    await client.query('begin');
-    await client.query('lock table queue in access exclusive mode');
-    const second = system.sql<{ id: string }>("select id from claim_cases('wait', '{ann}', '{second}')");
-    const waiters = "select 1 from pg_locks where not granted and relation = 'queue'::regclass";
-    await eventually(async () => (await client.query(waiters)).rowCount);
-    await client.query("select leave_case($1, $2, null, 'skipped')", [first.id, first.token]);
-    await client.query('commit');
-    expect(await second).toEqual([{ id: first.id === 'wait-1' ? 'wait-2' : 'wait-1' }]);
-  });
+  const claimDirectly = () => system.sql<{ id: string }>("select id from claim_cases('wait', '{ann}', '{second}')");
+  const second = await behind(still.databaseUrl, ['lock table queue in access exclusive mode'], claimDirectly, [
+    ["select leave_case($1, $2, null, 'skipped')", [first.id, first.token]],
+  ]);
+  expect(second).toEqual([{ id: first.id === 'wait-1' ? 'wait-2' : 'wait-1' }]);
   const [before, after] = await system.sql<{ granted_at: Date; ended_at: Date }>(
     'select granted_at, ended_at from lease order by (token = $1) desc',
     [first.token],

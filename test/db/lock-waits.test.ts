@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { Wire } from '../beanstalkd/wire.ts';
-import { eventually } from '../support/client.ts';
-import { onDatabase } from '../support/database.ts';
+import { behind } from '../support/database.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add } from '../support/tickets.ts';
 
@@ -12,23 +11,9 @@ const { api, sql, running, databaseUrl } = await startTestSystem(
 const GRANT = `select count(*) from grant_items((select q from queue q where kind = 'ticket' and name = 'waits'), '{ben}', '{second}', '{1}', '{t}')`;
 const GIVE_BACK = 'select count(*) from give_back($1, array[$2], null::text[])';
 
-/** Makes a call that has to wait for an item's row, in which `meanwhile` is done before it gets it. */
-async function behind<T>(
-  id: string,
-  call: () => Promise<T>,
-  meanwhile: [text: string, values?: unknown[]][],
-): Promise<T> {
-  return await onDatabase(databaseUrl, async (client) => {
-    await client.query('begin');
-    await client.query('select from item where id = $1 for update', [id]);
-    const answer = call();
-    const waiters = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    await eventually(async () => (await sql(waiters)).length);
-    for (const [text, values] of meanwhile) await client.query(text, values);
-    await client.query('commit');
-    return await answer;
-  });
-}
+const rowOf = (id: string): [string, string[]] => ['select from item where id = $1 for update', [id]];
+const behindRow = <T>(id: string, call: () => Promise<T>, meanwhile: Parameters<typeof behind>[3]) =>
+  behind(databaseUrl, rowOf(id), call, meanwhile);
 
 /** The lines of an item's history, each later than the one before. */
 async function history(id: string): Promise<string[]> {
@@ -44,7 +29,7 @@ test('S0.6 a ticket taken away behind a wait loses a lease that began before', a
   await add(api, 'waits', { id: 't' });
   await api.post('/v1/queues/waits/claim', { reviewer: 'anna' });
   const release = () => api.post('/v1/tickets/t/release', {});
-  const answer = await behind('t', release, [[GIVE_BACK, ['ticket', 't']], [GRANT]]);
+  const answer = await behindRow('t', release, [[GIVE_BACK, ['ticket', 't']], [GRANT]]);
   expect(answer).toMatchObject({ status: 200, body: { state: 'waiting' } });
   expect(await history('t')).toEqual(['created', 'claimed', 'released', 'claimed', 'released']);
 });
@@ -53,13 +38,13 @@ test('S0.4 a ticket transferred, or a job acknowledged, behind a wait ends a lea
   await add(api, 'waits', { id: 'moved' });
   const grant = GRANT.replace('{t}', '{moved}');
   const transfer = () => api.post('/v1/tickets/moved/transfer', { queue: 'other' });
-  expect(await behind('moved', transfer, [[grant]])).toMatchObject({ status: 200, body: { queue: 'other' } });
+  expect(await behindRow('moved', transfer, [[grant]])).toMatchObject({ status: 200, body: { queue: 'other' } });
   expect(await history('moved')).toEqual(['created', 'claimed', 'transferred']);
 
   await api.post('/v1/jobs', { command: 'add', topic: 'done', id: 'done', body: 'x' });
   const finish = () => api.post('/v1/jobs', { command: 'finish', id: 'done' });
   const pop = "select count(*) from pop_jobs('{done}', '{first}', '{anna}', null, null)";
-  expect((await behind('done', finish, [[pop]])).status).toBe(200);
+  expect((await behindRow('done', finish, [[pop]])).status).toBe(200);
   expect(await history('done')).toEqual(['created', 'reserved', 'finished']);
 });
 
@@ -69,10 +54,10 @@ test('S3.1 S3.8 a job reserved or put aside behind a wait: each reservation begi
   const wire = await Wire.open(running.beanstalkd?.port ?? 0);
   const number = (await sql<{ seq: string }>("select seq from item where id = 'j'"))[0]?.seq;
   const reserve = () => wire.ask(`reserve-job ${number}`);
-  expect(await behind('j', reserve, [pop, [GIVE_BACK, ['job', 'j']]])).toContain('RESERVED');
+  expect(await behindRow('j', reserve, [pop, [GIVE_BACK, ['job', 'j']]])).toContain('RESERVED');
   expect(await wire.ask(`release ${number} 0 0`)).toBe('RELEASED\r\n');
   const bury = () => api.post('/v1/jobs/j/bury', { reason: 'poisonous' });
-  expect(await behind('j', bury, [pop])).toMatchObject({ status: 200, body: { state: 'buried' } });
+  expect(await behindRow('j', bury, [pop])).toMatchObject({ status: 200, body: { state: 'buried' } });
   wire.close();
   expect(await history('j')).toEqual(['created', 'reserved', 'released', 'reserved', 'released', 'reserved', 'buried']);
 });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { eventually } from './client.ts';
 
 /** Gives `work` a connection of its own. */
 export async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -22,3 +23,18 @@ export async function emptyDatabase(server: string): Promise<string> {
   await rowsOf(server, `create database ${name}`);
   return new URL(`/${name}`, server).href;
 }
+
+type Sql = [text: string, values?: unknown[]];
+
+/** Makes a call that has to wait for what `lock` takes; `meanwhile` is done in that transaction before it is let go on. */
+export const behind = <T>(url: string, lock: Sql, call: () => Promise<T>, meanwhile: Sql[]): Promise<T> =>
+  onDatabase(url, async (client) => {
+    await client.query('begin');
+    await client.query(...lock);
+    const answer = call();
+    const waiters = 'select from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))';
+    await eventually(async () => (await client.query(waiters)).rowCount);
+    for (const sql of meanwhile) await client.query(...sql);
+    await client.query('commit');
+    return await answer;
+  });

@@ -1,6 +1,6 @@
-import pg from 'pg';
 import { expect, test } from 'vitest';
 import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
+import { behind } from '../support/database.ts';
 import { LEASES } from '../support/leases.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { add, addMany, claim, configure, decide, dice, ticket, withToken } from '../support/tickets.ts';
@@ -170,17 +170,11 @@ test('S0.6 a lease that begins behind a wait begins after the end of the one bef
   await add(system.api, 'wait', { id: 'wait' });
   const first = await claimOne(system.api, 'wait', 'anna');
   await eventually(async () => Date.now() > Date.parse(first.lease.expiresAt) + 20);
-  const client = new pg.Client({ connectionString: still.databaseUrl });
-  await client.connect();
-  await client.query('begin');
-  await client.query('lock table queue in access exclusive mode');
-  const second = claimOne(system.api, 'wait', 'ben');
-  const waiters = "select 1 from pg_locks where not granted and relation = 'queue'::regclass";
-  await eventually(async () => (await client.query(waiters)).rowCount);
-  await client.query("select tick_item('ticket', 'wait')");
-  await client.query('commit');
-  await client.end();
-  expect((await second).attempts).toBe(2);
+  const again = () => claimOne(system.api, 'wait', 'ben');
+  const second = await behind(still.databaseUrl, ['lock table queue in access exclusive mode'], again, [
+    ["select tick_item('ticket', 'wait')"],
+  ]);
+  expect(second.attempts).toBe(2);
   const leases = await system.sql<{ granted_at: Date; ended_at: Date | null }>(
     `select * from ${LEASES} order by granted_at`,
   );
