@@ -7,7 +7,8 @@ import { mayCall, PRIVATE_ADDRESS, refuseUrl } from '../domain/callbacks.ts';
 import type { PrivateHosts } from '../domain/private-hosts.ts';
 
 const TIMEOUT_MS = 10_000;
-const MAX_PATIENCE_MS = 30_000;
+/** Timers of Node.js take no more than 24 days. */
+const MAX_PATIENCE_MS = 86_400_000;
 
 export interface Message {
   url: string;
@@ -29,13 +30,17 @@ export interface Answer {
  * not read. The address that was checked is the one connected to, so that a name cannot change its
  * mind in between.
  * @param permitted private places that the operator allows
- * @param patienceMs how long to wait for the answer; 30 s at most
+ * @param wait how long for the answer, a day at most, and what ends the wait before that, as soon as the process stops
  * @throws Error when there is none in that time or the address is refused
  */
-export function post(message: Message, permitted: PrivateHosts, patienceMs = TIMEOUT_MS): Promise<Answer> {
+export function post(
+  message: Message,
+  permitted: PrivateHosts,
+  wait: { patienceMs?: number; gone?: AbortSignal } = {},
+): Promise<Answer> {
   const refused = refuseUrl(message.url, permitted);
   if (refused !== null) return Promise.reject(new Error(`the URL ${refused}`));
-  const waitMs = Math.min(patienceMs, MAX_PATIENCE_MS);
+  const waitMs = Math.min(wait.patienceMs ?? TIMEOUT_MS, MAX_PATIENCE_MS);
   const { request } = message.url.startsWith('https:') ? https : http;
   return new Promise((resolve, reject) => {
     const call = request(
@@ -44,7 +49,6 @@ export function post(message: Message, permitted: PrivateHosts, patienceMs = TIM
         method: 'POST',
         headers: { ...signedHeaders(message, Math.floor(Date.now() / 1000)) },
         lookup: permitted.all ? undefined : checkedLookup(new URL(message.url), permitted),
-        signal: AbortSignal.timeout(waitMs),
         agent: false,
       },
       (response) => {
@@ -53,9 +57,16 @@ export function post(message: Message, permitted: PrivateHosts, patienceMs = TIM
         response.destroy();
       },
     );
-    call.on('error', (error) =>
-      reject(error.name === 'AbortError' ? new Error(`no answer within ${waitMs / 1000} s`) : error),
-    );
+    const end = (why: string) => () => void call.destroy(new Error(why));
+    // not signals: one of `AbortSignal.timeout` stays for all of its time, which may be a day
+    const late = setTimeout(end(`no answer within ${waitMs / 1000} s`), waitMs).unref();
+    const stop = end('the process is being stopped');
+    wait.gone?.addEventListener('abort', stop);
+    call.on('close', () => {
+      clearTimeout(late);
+      wait.gone?.removeEventListener('abort', stop);
+    });
+    call.on('error', reject);
     call.end(message.body);
   });
 }

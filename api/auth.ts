@@ -4,6 +4,7 @@ import type { ApiKeyRow } from '../db/statements.ts';
 import { digest, type KeyService } from '../services/keys.ts';
 import { invalid, Problem } from '../services/problems.ts';
 import type { SessionService } from '../services/sessions.ts';
+import { CallRates } from './call-rates.ts';
 import { isOwnPage, type Sent } from './origins.ts';
 
 /** Who calls. */
@@ -45,6 +46,7 @@ interface Options {
  * another server on this machine.
  */
 export class Authenticator {
+  readonly #rates = new CallRates();
   readonly #keys: KeyService;
   readonly #sessions: SessionService;
   readonly #options: Options;
@@ -57,7 +59,7 @@ export class Authenticator {
 
   /**
    * By the header Authorization, else by the cookie of a session.
-   * @throws Problem `unauthenticated`; `forbidden` where a page of another site uses the cookie
+   * @throws Problem `unauthenticated`, `rate_limited`; `forbidden` where a page of another site uses the cookie
    */
   async caller(header: string | undefined, sent: Sent): Promise<Caller> {
     if (header !== undefined) return this.keyCaller(/^Bearer +(\S+)$/i.exec(header)?.[1]);
@@ -66,12 +68,18 @@ export class Authenticator {
     return token === undefined ? this.keyCaller(undefined) : this.#sessionCaller(digest(token), sent);
   }
 
-  /** @throws Problem `unauthenticated` */
+  /** @throws Problem `unauthenticated`, `rate_limited` */
   async keyCaller(key: string | undefined): Promise<Caller> {
     const id = key && /^docket_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/.exec(key)?.[1];
     const row = id ? await this.#keys.find(id) : undefined;
     if (!key || !row || !timingSafeEqual(digest(key), row.hash))
       throw new Problem('unauthenticated', 'send Authorization: Bearer with a valid key');
+    return this.#admit(row);
+  }
+
+  /** @throws Problem `rate_limited` where the key has called too often */
+  #admit(row: ApiKeyRow): Caller {
+    if (row.calls_per_second !== null) this.#rates.take(row.id, row.calls_per_second);
     return callerOf(row);
   }
 
@@ -84,7 +92,7 @@ export class Authenticator {
         'forbidden',
         'pages of other sites may not use this session: its own send Origin or Sec-Fetch-Site',
       );
-    return { ...callerOf(row), session: { hash, expiresAt: session.expires_at } };
+    return { ...this.#admit(row), session: { hash, expiresAt: session.expires_at } };
   }
 
   /** @throws Problem `unauthenticated` */

@@ -1,5 +1,5 @@
 import { Name, Time } from '../contract/common.ts';
-import { QueuePattern, type Role } from '../contract/keys.ts';
+import { NewKey, QueuePattern, type Role } from '../contract/keys.ts';
 import type { Config } from '../runtime/config.ts';
 import { keyService } from '../services/keys.ts';
 import { withStore } from './database.ts';
@@ -15,6 +15,7 @@ export interface NewKeyOptions {
   /** Names and prefixes with `*`, by commas. */
   queues?: string;
   expires?: string;
+  callsPerSecond?: string;
 }
 
 /**
@@ -33,7 +34,10 @@ export async function createKey(config: Config, options: NewKeyOptions): Promise
       throw new Misused(`--queues: ${given} is neither a name nor a prefix with *`);
   if (expiresAt !== null && !Time.safeParse(expiresAt).success)
     throw new Misused(`--expires: ${expiresAt} is not a time like 2027-01-31T00:00:00Z`);
-  const wanted = { name: options.name ?? subject ?? role, role, subject, queues, expiresAt };
+  const callsPerSecond = options.callsPerSecond === undefined ? null : Number(options.callsPerSecond);
+  if (callsPerSecond !== null && !NewKey.shape.callsPerSecond.safeParse(callsPerSecond).success)
+    throw new Misused(`--calls-per-second: ${options.callsPerSecond} is not a whole number from 1 on`);
+  const wanted = { name: options.name ?? subject ?? role, role, subject, queues, expiresAt, callsPerSecond };
   await withStore(config, async (db) => {
     const { row, key } = await keyService(db).create(wanted);
     console.log(`${key}\n\nThis is the only time the key is shown. Its id is ${row.id}.`);
@@ -47,6 +51,7 @@ export async function listKeys(config: Config): Promise<void> {
       const more = [
         k.queues && `queues ${k.queues.join(',')}`,
         k.expires_at && `expires ${k.expires_at.toISOString()}`,
+        k.calls_per_second && `${k.calls_per_second} calls a second`,
         k.revoked_at && `revoked ${k.revoked_at.toISOString()}`,
       ].filter(Boolean);
       console.log([k.id, k.role, k.subject ?? '-', k.name, k.created_at.toISOString(), ...more].join('  '));

@@ -228,7 +228,8 @@ function addKeys(program: Command): void {
     .option('--subject <name>', 'who a reviewer key speaks for')
     .option('--name <name>', 'how events name it (default: its subject, else its role)')
     .option('--queues <names>', 'where it may act: names, or prefixes with *, by commas (default: everywhere)')
-    .option('--expires <time>', 'when it ends, as 2027-01-31T00:00:00Z (default: never)');
+    .option('--expires <time>', 'when it ends, as 2027-01-31T00:00:00Z (default: never)')
+    .option('--calls-per-second <n>', 'how often it may call each process (default: as often as it likes)');
   const list: Guide = {
     summary: 'list all keys, oldest first',
     description: 'Prints a line for each key: its id, role, subject, name and times.',

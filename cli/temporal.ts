@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import type { Config } from '../runtime/config.ts';
 
 /** The SDK's. */
@@ -10,14 +10,20 @@ const REJECTED = /unauthenticated|unauthorized|permission.?denied/i;
 const NO_NAMESPACE = /namespace \S+ is not found/i;
 
 /**
- * `TEMPORAL_*` as every Temporal program reads it.
- * @param own the address of the server of our own, which is used before all others
+ * `TEMPORAL_*` as every Temporal program reads it; for the server of our own only the namespace: it has no TLS and knows no
+ * keys, whatever the machine's other programs connect to.
+ * @param known the address that is used before all others
  * @throws Error where these settings cannot be read
  */
-export function temporalOptions(config: Pick<Config, 'temporalNamespace'>, own: string | undefined) {
+export function temporalOptions(
+  config: Pick<Config, 'temporalNamespace' | 'temporalAddress'>,
+  known: string | undefined,
+): { connection: ClientConnectConfig['connectionOptions'] & { address: string }; namespace: string } {
+  if (known !== undefined && config.temporalAddress === undefined)
+    return { connection: { address: known }, namespace: config.temporalNamespace };
   try {
     const { connectionOptions, namespace } = loadClientConnectConfig();
-    const address = own ?? connectionOptions.address ?? DEFAULT_ADDRESS;
+    const address = known ?? connectionOptions.address ?? DEFAULT_ADDRESS;
     return { connection: { ...connectionOptions, address }, namespace: namespace ?? config.temporalNamespace };
   } catch (error) {
     const why = (error as Error).message;

@@ -22,6 +22,9 @@ export const NewKey = z
       description: 'Queues, topics, courts and groups where it may act and read; null: all',
     }),
     expiresAt: Time.nullable().default(null),
+    callsPerSecond: z.number().int().min(1).max(1_000_000).nullable().default(null).openapi({
+      description: 'How many calls a second it may make of each process; null: as many as it likes',
+    }),
   })
   .refine((k) => k.role !== 'reviewer' || k.subject !== undefined, {
     message: 'is required of a reviewer key',
@@ -37,6 +40,7 @@ export const Key = z
     subject: z.string().nullable(),
     queues: z.array(z.string()).nullable(),
     expiresAt: z.string().nullable(),
+    callsPerSecond: z.number().int().nullable(),
     createdAt: z.string(),
     revokedAt: z.string().nullable(),
   })

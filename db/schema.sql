@@ -18,7 +18,9 @@ create table api_key (
   queues               text[],
   expires_at           timestamp with time zone,
   seq                  bigint generated always as identity not null,
+  calls_per_second     integer,
   constraint api_key_pkey PRIMARY KEY (id),
+  constraint api_key_calls_check CHECK ((calls_per_second > 0)),
   constraint api_key_queues_check CHECK ((cardinality(queues) > 0)),
   constraint api_key_reviewer_has_subject CHECK (((role <> 'reviewer'::text) OR (subject IS NOT NULL))),
   constraint api_key_role_check CHECK ((role = ANY (ARRAY['producer'::text, 'reviewer'::text, 'agent'::text, 'consumer'::text, 'admin'::text])))
@@ -326,6 +328,7 @@ create table juror_day (
   constraint juror_day_pkey PRIMARY KEY (court, person, day)
 )
 with (fillfactor=70);
+CREATE INDEX juror_day_day ON public.juror_day USING btree (day);
 
 create table juror_list (
   court                text collate "C" not null,
@@ -438,6 +441,7 @@ create table operator_command (
   at                   timestamp with time zone default clock_timestamp() not null,
   constraint operator_command_pkey PRIMARY KEY (key)
 );
+CREATE INDEX operator_command_at ON public.operator_command USING btree (at);
 
 create table parked (
   kind                 text not null,

@@ -19,6 +19,7 @@ export interface ApiKeyRow {
   queues: string[] | null;
   expires_at: Date | null;
   seq: number;
+  calls_per_second: number | null;
 }
 
 export interface CourtRow {
@@ -347,6 +348,7 @@ export interface Statements {
   oldest_pending_delivery: { params: { kinds: (string | null)[] }; row: { seconds: number } };
   fail_delivery: { params: { kind: string; id: string; n: number }; row: DeliveryRow };
   deliveries_to_start: { params: { limit: number }; row: { kind: Columns['delivery_start.kind']; item_id: string; n: number } };
+  start_delivery_later: { params: { kind: string; id: string; n: number }; row: never };
   delivery_started: { params: { kind: string; id: string; n: number }; row: never };
   open_invitation: { params: { id: string; n: number }; row: { juror: string; expires_at: Date } };
   end_delivery: { params: { why: string; kind: string; id: string; n: number }; row: DeliveryRow };
@@ -431,9 +433,9 @@ export interface Statements {
   peek_delayed: { params: { topic: string }; row: ItemRow };
   peek_buried: { params: { topic: string }; row: ItemRow };
   job_stats: { params: { number: number }; row: { seq: number; queue: string; state: Columns['item.state']; priority: number; attempts: number; delay_seconds: number; lease_seconds: number; age: number; time_left: number; timeouts: number; releases: number; buries: number; kicks: number } };
-  add_key: { params: { id: string; name: string; role: string; subject?: string | null; hash: Uint8Array; queues?: (string | null)[] | null; expiresAt?: Date | string | null }; row: ApiKeyRow };
+  add_key: { params: { id: string; name: string; role: string; subject?: string | null; hash: Uint8Array; queues?: (string | null)[] | null; expiresAt?: Date | string | null; callsPerSecond?: number | null }; row: ApiKeyRow };
   get_key: { params: { id: string }; row: ApiKeyRow };
-  list_keys: { params: { before?: number | null; limit: number }; row: { id: string; name: string; role: Columns['api_key.role']; subject: string | null; queues: string[] | null; expires_at: Date | null; created_at: Date; revoked_at: Date | null; seq: number } };
+  list_keys: { params: { before?: number | null; limit: number }; row: { id: string; name: string; role: Columns['api_key.role']; subject: string | null; queues: string[] | null; expires_at: Date | null; calls_per_second: number | null; created_at: Date; revoked_at: Date | null; seq: number } };
   revoke_key: { params: { id: string }; row: ApiKeyRow };
   add_stream_ticket: { params: { hash: Uint8Array; keyId: string; session?: Uint8Array | null; actor: string; role: string; subject?: string | null; seconds: number }; row: { expires_at: Date } };
   get_stream_ticket: { params: { hash: Uint8Array }; row: StreamTicketRow & { name: string; queues: string[] | null; session_ends: Date | null } };
@@ -513,9 +515,11 @@ export interface Statements {
   notices_after: { params: { seq: number; person?: string | null; queue?: string | null }; row: { seq: number; at: Date; kind: Columns['notice.kind']; item_id: string; queue: string; person: string; type: Columns['notice.type']; data: Columns['notice.data'] } };
   last_notice: { params: {}; row: { seq: number } };
   forget_notices: { params: {}; row: never };
+  forget_juror_days: { params: {}; row: never };
+  forget_commands: { params: {}; row: never };
   compact_tally: { params: {}; row: never };
   command_once: { params: { key: string; kind: string; id: string }; row: { key: string } };
-  read_item: { params: { kind: string; id: string }; row: ItemRow & { now: Date; epoch: number } };
+  read_item: { params: { kind: string; id: string }; row: ItemRow & { parked_until: Date | null; now: Date; epoch: number } };
   notify: { params: { payload: string }; row: { pg_notify: unknown } };
   sample_queues: { params: { limit: number }; row: { n: number } };
   queue_samples: { params: { step?: number | null; to?: Date | string | null; from?: Date | string | null; limit: number; kind: string; queue: string }; row: { since: Date; until: Date; step: number; n: number; known: boolean; delayed: number | null; ready: number | null; held: number | null; buried: number | null; settled: number | null; invalidated: number | null; expired: number | null; dead: number | null; granted: number | null; lease_expired: number | null; votes: number | null; wasted: number | null; failed: number | null; oldest_seconds: number | null } };

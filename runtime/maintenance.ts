@@ -5,10 +5,11 @@ import type { Bus } from './notify.ts';
 import { Repeating } from './repeating.ts';
 
 const BEAT_MS = 5_000;
-/** Fresh statistics, and away with what has served its time: parked rows, notices, silent nodes, sessions, rows of the counts. */
+/** Fresh statistics, and away with what has served its time. */
 const TIDYING = [
-  ...['refresh_statistics', 'unpark', 'forget_notices', 'forget_nodes', 'forget_sessions', 'compact_tally'],
-] as const;
+  ...(['refresh_statistics', 'unpark', 'forget_notices', 'forget_nodes', 'forget_sessions'] as const),
+  ...(['forget_juror_days', 'forget_commands', 'compact_tally'] as const),
+];
 
 export interface MaintenanceOptions {
   db: Db;

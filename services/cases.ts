@@ -10,7 +10,7 @@ import { escalateHung } from './cases-escalation.ts';
 import { caseNotFound, type JudgingService, judgingService, rejected } from './cases-judging.ts';
 import type { Court, CourtService } from './courts.ts';
 import type { ItemService } from './items.ts';
-import { sameContent } from './problems.ts';
+import { addOnce } from './problems.ts';
 import type { QueueService } from './queues.ts';
 import { contentHash } from './tokens.ts';
 
@@ -69,13 +69,13 @@ export function caseService(runtime: Runtime, needs: Needs): CaseService {
     async add(court, { parties, body, deadlineSeconds = null, callback = null }, id, actor) {
       const content = { parties, body, deadlineSeconds, callback };
       const hash = contentHash({ court: court.name, ...content });
-      const item = await addTogether({ id, court, ...content, gold: null, hash, actor });
-      if (item) {
-        runtime.tracing?.saw('case', id);
-        return { item, created: true };
-      }
-      const [existing] = await db.run('get_items', { kind: 'case', ids: [id] });
-      return { item: sameContent(existing, 'case', id, hash), created: false };
+      const added = await addOnce(
+        { what: 'case', id, hash },
+        () => addTogether({ id, court, ...content, gold: null, hash, actor }),
+        () => needs.items.get('case', id),
+      );
+      if (added.created) runtime.tracing?.saw('case', id);
+      return added;
     },
     ...judgingService(runtime, courts),
     get,

@@ -4,6 +4,7 @@ import { isItem } from '../runtime/commits.ts';
 import { Repeating } from '../runtime/repeating.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { startDelivery } from './deliveries.ts';
+import { isInvalid } from './schedules.ts';
 import { newToken } from './tokens.ts';
 
 const BATCH = 50;
@@ -105,17 +106,28 @@ export class Invitations {
 
   async #startDeliveries(): Promise<void> {
     const { db } = this.#o;
+    let refused: unknown;
     for (;;) {
       const batch = await db.run('deliveries_to_start', { limit: STARTS_AT_ONCE });
-      if (batch.length === 0 || this.#stopped) return;
-      await Promise.all(batch.map((delivery) => this.#start(delivery)));
+      if (batch.length === 0 || this.#stopped) break;
+      const failures = (await Promise.all(batch.map((delivery) => this.#start(delivery)))).filter(Boolean);
+      const away = failures.find((error) => !isInvalid(error));
+      if (away) throw away;
+      refused ??= failures[0];
     }
+    if (refused) throw refused;
   }
 
-  /** @throws when Temporal cannot be reached: the row stays for the next look */
-  async #start({ kind, item_id, n }: RowOf<'deliveries_to_start'>): Promise<void> {
+  /** @returns why it could not be started: it is tried again later, behind others */
+  async #start({ kind, item_id: id, n }: RowOf<'deliveries_to_start'>): Promise<unknown> {
     const { db, client } = this.#o;
-    await client.withDeadline(Date.now() + START_MS, () => startDelivery(client, kind, item_id, n, 'USE_EXISTING'));
-    await db.run('delivery_started', { kind, id: item_id, n });
+    try {
+      await client.withDeadline(Date.now() + START_MS, () => startDelivery(client, kind, id, n, 'USE_EXISTING'));
+    } catch (error) {
+      await db.run('start_delivery_later', { kind, id, n });
+      return error;
+    }
+    await db.run('delivery_started', { kind, id, n });
+    return undefined;
   }
 }

@@ -27,7 +27,10 @@ export interface ItemService {
   list(kind: Kind, filter: ItemFilter, limit: number): Promise<Item[]>;
   /** An item's history behind the event `after`, oldest first. */
   events(kind: Kind, id: string, after: number, limit: number): Promise<RowOf<'list_events'>[]>;
-  /** With the database's time of reading it, and its epoch; undefined when the item is gone (retention). */
+  /**
+   * With the database's time of reading it, and its epoch; undefined when the item is gone (retention). Its wake time is
+   * not before that at which its failing transition is tried again.
+   */
   read(kind: Kind, id: string): Promise<(Item & { now: Date; epoch: number }) | undefined>;
   /** Does what is due for an item by the database's clock, asked by its own workflow. */
   wake(kind: Kind, id: string): Promise<void>;
@@ -85,7 +88,13 @@ export function itemService({ db, tracing }: Runtime, rules: Rules): ItemService
     queuesOf: async (kind, ids) => (await db.run('get_items', { kind, ids })).map((row) => row.queue),
     list: (kind, filter, limit) => listItems(db.lists, kind, filter, limit),
     events: (kind, id, after, limit) => db.lists.run('list_events', { kind, id, after, limit }),
-    read: async (kind, id) => (await db.run('read_item', { kind, id }))[0],
+    async read(kind, id) {
+      const [row] = await db.run('read_item', { kind, id });
+      if (!row) return undefined;
+      const { parked_until, ...item } = row;
+      const { wake_at } = item;
+      return wake_at && parked_until && parked_until > wake_at ? { ...item, wake_at: parked_until } : item;
+    },
     async wake(kind, id) {
       for (let pass = 0; pass < MAX_WAKES; pass++) {
         const moved = await db.move('tick_item', { kind, id }, { receivedBy: id });

@@ -4,7 +4,7 @@ import type { NewJob } from '../contract/jobs.ts';
 import { bodyBytes } from '../domain/jobs.ts';
 import { workflowId } from '../domain/kinds.ts';
 import type { ItemService } from './items.ts';
-import { invalid, sameContent } from './problems.ts';
+import { addOnce, invalid } from './problems.ts';
 import type { QueueService } from './queues.ts';
 import { contentHash } from './tokens.ts';
 
@@ -51,9 +51,11 @@ export function adding({ items, queues, maxIdBytes }: Needs): JobAdding {
     async add({ id, ...job }, actor) {
       checkId(id, maxIdBytes);
       const hash = contentHash(job);
-      const item = await insert(id, hash, job, actor);
-      if (item) return { item, created: true };
-      return { item: sameContent(await items.get('job', id), 'job', id, hash), created: false };
+      return addOnce(
+        { what: 'job', id, hash },
+        () => insert(id, hash, job, actor),
+        () => items.get('job', id),
+      );
     },
     async put(job, actor, limits) {
       for (let draw = 0; draw < DRAWS; draw++) {

@@ -14,6 +14,8 @@ export interface NewKey {
   queues?: string[] | null;
   /** ISO 8601. */
   expiresAt?: string | null;
+  /** Of each process; null: as many as it likes. */
+  callsPerSecond?: number | null;
 }
 
 /** Whom a stream ticket stands for. */

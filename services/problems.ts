@@ -42,18 +42,41 @@ export function found<T>([row]: T[], missing: string): T {
 /** A reviewer's key names the lease of another person. */
 export const foreignToken = () => new Problem('forbidden', 'this token was given to someone else');
 
+/** What an add met may be cleared before it is read; that this happens so often in a row is as good as impossible. */
+const ADDS = 10;
+
 /**
- * What an add comes to whose id exists already: the same record for the same content (S0.9).
+ * Adds a record, or finds the one that has its id already: the same one for the same content (S0.9).
+ * @param hash SHA-256 of the content as it is sent now, hex
+ * @param insert undefined: the id exists
+ * @throws Problem `id_conflict` when the id stands for other content, as it was first sent
+ */
+export async function addOnce<T, E extends { content_hash: Uint8Array }>(
+  { what, id, hash }: { what: string; id: string; hash: string },
+  insert: () => Promise<T | undefined>,
+  find: () => Promise<E | undefined>,
+): Promise<{ item: T | E; created: boolean }> {
+  for (let pass = 0; pass < ADDS; pass++) {
+    const item = await insert();
+    if (item !== undefined) return { item, created: true };
+    const existing = await find();
+    if (existing) return { item: sameContent(existing, what, id, hash), created: false };
+  }
+  throw new Problem('unavailable', `${what} ${id} comes and goes, try again`);
+}
+
+/**
+ * The same record for the same content (S0.9).
  * @param hash SHA-256 of the content as it is sent now, hex
  * @throws Problem `id_conflict` when the id stands for other content, as it was first sent
  */
 export function sameContent<T extends { content_hash: Uint8Array }>(
-  existing: T | undefined,
+  existing: T,
   what: string,
   id: string,
   hash: string,
 ): T {
-  if (!existing || Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
+  if (Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
     throw new Problem('id_conflict', `${what} ${id} exists with other content`);
   return existing;
 }

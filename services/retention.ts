@@ -18,8 +18,10 @@ export interface RetentionConfig {
 const BATCH = 200;
 const REVIEWS = 10;
 const QUEUES = 1_000;
-/** Share of the time that is spent on clearing. The rest is left to calls that had to wait for a batch. */
-const SHARE = 0.1;
+/** Slower than this by so many times, callers feel what is beside them. */
+const FELT = 2;
+/** Share of the time that is spent on clearing, by how callers fare. The rest is left to calls that had to wait for a batch. */
+const SHARES = { alone: 0.9, unfelt: 0.5, felt: 0.2 };
 /** After a start, and while another process leads. */
 const SOON_MS = 5_000;
 const EACH_MS = 60_000;
@@ -84,7 +86,7 @@ export class Retention {
           cleared += n;
           at += passed;
         }
-        await this.#pause((performance.now() - began) * (1 / SHARE - 1));
+        await this.#pause((performance.now() - began) * (1 / this.#share - 1));
         if (!goesOn()) return cleared;
         more = found.length === walk.size;
       }
@@ -183,6 +185,12 @@ export class Retention {
   }
 
   /** @returns false when this process is to stop */
+  get #share(): number {
+    const { slowdown } = this.#runtime.load;
+    if (slowdown === undefined) return SHARES.alone;
+    return slowdown > FELT ? SHARES.felt : SHARES.unfelt;
+  }
+
   async #pause(ms: number): Promise<boolean> {
     await sleep(ms, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => {});
     return !this.#stopping.signal.aborted;

@@ -7,7 +7,7 @@ import { PAGE_BYTES } from '../domain/pages.ts';
 import type { PrivateHosts } from '../domain/private-hosts.ts';
 import { groupOfGid, mismatches, personOfUid, queueOfExecutor } from '../domain/tasks.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { invalid, Problem, sameContent } from './problems.ts';
+import { addOnce, invalid, Problem, sameContent } from './problems.ts';
 import { whileBusy } from './retry.ts';
 import { contentHash, newId } from './tokens.ts';
 
@@ -83,18 +83,18 @@ export function taskService({ db }: Runtime, config: TaskConfig): TaskService {
     async add(given, fields, actor) {
       const id = given ?? newId();
       const hash = contentHash(fields);
-      const repeated = async (existing: TaskRow | undefined) => ({
-        ...(await saved(db, sameContent(existing, 'task', id, hash))),
-        created: false,
-      });
+      // one that is known needs no look at its fields: its template may have gone since
       const known = await get(id);
-      if (known) return repeated(known);
+      if (known) return { ...(await saved(db, sameContent(known, 'task', id, hash))), created: false };
       const task = { ...(await checked(db, config, id, fields)), content_hash: `\\x${hash}` };
-      const rows = await db.move('add_task', { task, maxRotations, actor }, { moved: itemsOf });
-      const outcome = outcomeOf(rows);
-      if (outcome === 'exists') return repeated(await get(id));
-      if (outcome !== 'created') throw rejection(outcome, fields.executor, maxRotations);
-      return { ...(await saved(db, await find(id))), created: true };
+      const insert = async () => {
+        const outcome = outcomeOf(await db.move('add_task', { task, maxRotations, actor }, { moved: itemsOf }));
+        if (outcome === 'exists') return undefined;
+        if (outcome !== 'created') throw rejection(outcome, fields.executor, maxRotations);
+        return find(id);
+      };
+      const { item, created } = await addOnce({ what: 'task', id, hash }, insert, () => get(id));
+      return { ...(await saved(db, item)), created };
     },
     async change(id, changes, actor) {
       const change = async () => {

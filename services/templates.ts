@@ -1,6 +1,6 @@
 import type { TaskTemplateRow } from '../db/statements.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { found, Problem, sameContent } from './problems.ts';
+import { addOnce, found, Problem } from './problems.ts';
 import { contentHash, newId } from './tokens.ts';
 
 type TemplateContent = Pick<TaskTemplateRow, 'name' | 'params'>;
@@ -12,10 +12,12 @@ export const templateService = ({ db }: Runtime) => ({
   /** @param id left out: one is drawn. @throws Problem `id_conflict` */
   async add(id = newId(), content: TemplateContent): Promise<{ template: TaskTemplateRow; created: boolean }> {
     const hash = contentHash(content);
-    const [template] = await db.run('add_template', { id, hash, ...content });
-    if (template) return { template, created: true };
-    const [existing] = await db.run('get_template', { id });
-    return { template: sameContent(existing, 'template', id, hash), created: false };
+    const { item: template, created } = await addOnce(
+      { what: 'template', id, hash },
+      async () => (await db.run('add_template', { id, hash, ...content }))[0],
+      async () => (await db.run('get_template', { id }))[0],
+    );
+    return { template, created };
   },
   /** @throws Problem `not_found` */
   find: async (id: string) => found(await db.run('get_template', { id }), missing(id)),

@@ -102,7 +102,7 @@ export async function lookInto(db: Db, id: string, token: string | null, subject
   let [found] = await find();
   if (found?.overdue) {
     // its lease has run out and no clock has come by yet: do it now, so that the answer can say so
-    await db.move('tick_item', { kind: 'ticket', id });
+    await db.move('tick_items', { kind: 'ticket', ids: [id] });
     [found] = await find();
   }
   if (!found) throw new Problem('not_found', `there is no ticket ${id}`);

@@ -5,7 +5,7 @@ import { stateWord } from '../domain/items.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Gone } from '../runtime/waiting.ts';
 import { share, sharePerGroup } from './batching.ts';
-import { invalid, Problem, sameContent } from './problems.ts';
+import { addOnce, invalid, Problem, sameContent } from './problems.ts';
 import { countHandOut, type Handed, type TicketEndings, ticketEndings } from './tickets-endings.ts';
 import { type Needs, type TicketLeases, ticketLeases } from './tickets-leases.ts';
 import { contentHash, newId, newToken } from './tokens.ts';
@@ -72,18 +72,17 @@ export function ticketService(runtime: Runtime, needs: Needs): TicketService {
         throw invalid('createdAt', 'must be in the past');
       const content = contentOf(queue, ticket);
       const hash = contentHash(content);
-      const same = (existing: Item | undefined) => ({
-        item: sameContent(existing, 'ticket', id, hash),
-        created: false,
-      });
       if (!queues.isKnown('ticket', queue)) {
         // a queue comes with its first ticket, not with one that is rejected
         const existing = await items.get('ticket', id);
-        if (existing) return same(existing);
+        if (existing) return { item: sameContent(existing, 'ticket', id, hash), created: false };
         await queues.ensure('ticket', queue);
       }
-      const item = await items.add({ kind: 'ticket', item: { id, hash, actor, ...content } });
-      return item ? { item, created: true } : same(await items.get('ticket', id));
+      return addOnce(
+        { what: 'ticket', id, hash },
+        () => items.add({ kind: 'ticket', item: { id, hash, actor, ...content } }),
+        () => items.get('ticket', id),
+      );
     },
     async claim(request) {
       const { queue, waitSeconds: seconds, signal } = request;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import * as timers from 'node:timers/promises';
 import { type Answer, post } from '../activities/webhook.ts';
 import type { Item } from '../contract/items.ts';
@@ -13,6 +14,8 @@ import type { Services } from '../services/services.ts';
 const SETTINGS_MS = 1_000;
 const POLL_MS = 5_000;
 const MARGIN_MS = 500;
+/** How long a stop waits for receivers; what has no answer by then is pushed again by another process. */
+const STOP_MS = 10_000;
 const FAILURES_TO_OPEN = 5;
 const MAX_BREAK_MS = 60_000;
 const MAX_BACKOFF_SECONDS = 3_600;
@@ -42,10 +45,13 @@ export class Pusher {
   readonly #privateCallbacks: PrivateHosts;
   readonly #topics = new Map<string, Topic>();
   readonly #underWay = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
   constructor(runtime: Runtime, services: Services, privateCallbacks: PrivateHosts) {
+    // one for each push that is under way
+    setMaxListeners(0, this.#closing.signal);
     this.#runtime = runtime;
     this.#services = services;
     this.#privateCallbacks = privateCallbacks;
@@ -55,12 +61,14 @@ export class Pusher {
     void this.#readSettings();
   }
 
-  /** Takes no more and waits for what is under way. */
+  /** Takes no more and waits for what is under way, but not as long as a job may take. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
     for (const topic of this.#topics.values()) topic.stop();
+    const late = setTimeout(() => this.#closing.abort(), STOP_MS);
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    clearTimeout(late);
   }
 
   /** Remembers what is under way until it has ended. */
@@ -142,9 +150,10 @@ export class Pusher {
     try {
       const { url, secret } = topic.target;
       const body = JSON.stringify({ type: 'job', version: job.version, job: jobView(job) });
-      const timeoutMs = Math.max((job.lease_seconds ?? 0) * 1000 - MARGIN_MS, MARGIN_MS);
+      const patienceMs = Math.max((job.lease_seconds ?? 0) * 1000 - MARGIN_MS, MARGIN_MS);
       const message = { url, secret, id: messageId(job), body };
-      const answer = await post(message, this.#privateCallbacks, timeoutMs).catch((error: Error) => error);
+      const wait = { patienceMs, gone: this.#closing.signal };
+      const answer = await post(message, this.#privateCallbacks, wait).catch((error: Error) => error);
       await this.#settle(job, topic, answer);
     } catch (error) {
       // its lease runs out, and it is pushed again

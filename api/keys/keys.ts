@@ -12,6 +12,7 @@ const view = (k: KeyLine) => ({
   subject: k.subject,
   queues: k.queues,
   expiresAt: k.expires_at?.toISOString() ?? null,
+  callsPerSecond: k.calls_per_second,
   createdAt: k.created_at.toISOString(),
   revokedAt: k.revoked_at?.toISOString() ?? null,
 });
@@ -25,8 +26,8 @@ export const addKeyEndpoint = endpoint({
   roles: [],
   body: NewKey,
   answers: { 201: MadeKey },
-  async handle({ api, body: { name, role, subject = null, queues, expiresAt } }) {
-    const made = { name: name ?? subject ?? role, role, subject, queues, expiresAt };
+  async handle({ api, body: { name, role, subject = null, ...limits } }) {
+    const made = { name: name ?? subject ?? role, role, subject, ...limits };
     const { row, key } = await api.services.keys.create(made);
     return answer(201, { ...view(row), key });
   },

@@ -1,6 +1,7 @@
 import { QueueParam } from '../../contract/common.ts';
 import { BatchResults, NewTicket, NewTickets, Ticket, TicketBatch } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
+import { Problem } from '../../services/problems.ts';
 import { entryOfBatch, wantedId } from '../adding.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
@@ -52,8 +53,11 @@ export const addTicketBatch = endpoint({
   },
 });
 
-function add(api: Api, { actor }: Caller, queue: string, ticket: NewTicket, id?: string) {
+function add(api: Api, { actor, queues }: Caller, queue: string, ticket: NewTicket, id?: string) {
   const { callback } = ticket;
   if (callback && 'url' in callback) checkUrl(api, 'callback.url', callback.url);
+  // reviews are of no queue: what a key may not call itself, its tickets may not either
+  if (callback && 'review' in callback && queues !== null)
+    throw new Problem('forbidden', 'this key is for some queues only, and reviews are of none');
   return api.services.tickets.add(queue, ticket, actor, id);
 }

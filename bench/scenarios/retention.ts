@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Caller, openCallers } from '../client.ts';
 import { forgetUnpublished, type Lab } from '../lab.ts';
@@ -13,6 +14,7 @@ const CALLERS = 8;
 const WAITING = 1_000;
 const STEP = 500_000;
 const RULES = 'ticket/past=1';
+const ALONE_MS = 20_000;
 
 /** Claims beside the clearing of millions of finished tickets, and without it (scenario 19). */
 export async function retention(lab: Lab, report: Report): Promise<void> {
@@ -52,6 +54,21 @@ export async function retention(lab: Lab, report: Report): Promise<void> {
     target: { most: 1.2 },
   });
   report.add({ what: 'cleared meanwhile', figure: `${short(median(rates))} tickets/s; ${archived(archive)}` });
+  report.add({ what: 'cleared while nobody calls', figure: `${short(await aloneRate(lab, archive))} tickets/s` });
+}
+
+/** Tickets cleared a second beside nothing. */
+async function aloneRate(lab: Lab, archive: string): Promise<number> {
+  const docket = await lab.docket({ DOCKET_RETENTION_DAYS: RULES, DOCKET_ARCHIVE: archive });
+  try {
+    const before = await left(lab);
+    await until(async () => (await left(lab)) < before);
+    const [from, start] = [await left(lab), performance.now()];
+    await sleep(ALONE_MS);
+    return ((from - (await left(lab))) * 1000) / (performance.now() - start);
+  } finally {
+    await docket.stop();
+  }
 }
 
 /** As they stand when they were added, claimed and decided, over two years; written past the triggers, which would take hours. */

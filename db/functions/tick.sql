@@ -120,11 +120,12 @@ begin
   return query select * from advance_apart(array_fill(p_kind, array[cardinality(p_ids)]), p_ids);
 end $$;
 
--- The same for one item: what its own workflow does when its durable timer fires.
+-- The same for one item: what its own workflow does when its durable timer fires. One that is parked waits for its minute:
+-- that it fails is published, and would have its workflow come again at once.
 create or replace function tick_item(p_kind text, p_id text) returns setof item language plpgsql as $$
 begin
-  perform 1 from item where kind = p_kind and id = p_id for update;
-  return query select * from advance(array[p_kind], array[p_id]);
+  if exists (select from parked where kind = p_kind and item_id = p_id and until > clock_timestamp()) then return; end if;
+  return query select * from tick_items(p_kind, array[p_id]);
 end $$;
 
 -- Items that were due, and for which there was nothing to do: their wake time is of settings that they no longer have. It is

@@ -82,7 +82,11 @@ update delivery set state = 'failed', updated_at = clock_timestamp()
  where kind = :kind and item_id = :id and n = :n and state = 'pending' returning *;
 
 -- name: deliveries_to_start
-select kind, item_id, n from delivery_start order by at limit :limit;
+select kind, item_id, n from delivery_start where at <= clock_timestamp() order by at limit :limit;
+
+-- name: start_delivery_later
+-- One that Temporal refuses must not stay before all others.
+update delivery_start set at = clock_timestamp() + interval '10 seconds' where kind = :kind and item_id = :id and n = :n;
 
 -- name: delivery_started
 delete from delivery_start where kind = :kind and item_id = :id and n = :n;

@@ -86,8 +86,9 @@ select i.kind || '/' || i.id as id, 'due for ' || extract(epoch from clock_times
 select r.what || ' ' || r.parent || '/' || r.name as id, 'is to be brought to Temporal' as says from resync r
  where r.at < clock_timestamp() - make_interval(secs => :seconds::double precision)
 union all
-select 'delivery ' || s.kind || '/' || s.item_id || '/' || s.n, 'is to be started' from delivery_start s
- where s.at < clock_timestamp() - make_interval(secs => :seconds)
+select 'delivery ' || s.kind || '/' || s.item_id || '/' || s.n, 'is to be started'
+  from delivery_start s left join delivery d using (kind, item_id, n)
+ where coalesce(d.created_at, s.at) < clock_timestamp() - make_interval(secs => :seconds)
 union all
 select i.kind || '/' || i.id, 'waits for the rules of its queue' from item i
  where i.rules_due_at < clock_timestamp() - make_interval(secs => :seconds) and i.ended_at is null

@@ -1,14 +1,15 @@
 -- API keys, hashed at rest.
 
 -- name: add_key
-insert into api_key (id, name, role, subject, hash, queues, expires_at) values (:id, :name, :role, :subject?, :hash, :queues?, :expiresAt?) returning *;
+insert into api_key (id, name, role, subject, hash, queues, expires_at, calls_per_second)
+values (:id, :name, :role, :subject?, :hash, :queues?, :expiresAt?, :callsPerSecond?) returning *;
 
 -- name: get_key
 select * from api_key where id = :id and revoked_at is null and (expires_at is null or expires_at > clock_timestamp());
 
 -- name: list_keys
 -- Newest first, without their hashes; :before?: behind this one.
-select id, name, role, subject, queues, expires_at, created_at, revoked_at, seq from api_key
+select id, name, role, subject, queues, expires_at, calls_per_second, created_at, revoked_at, seq from api_key
  where :before?::bigint is null or seq < :before? order by seq desc limit :limit;
 
 -- name: revoke_key

@@ -66,6 +66,16 @@ select coalesce(max(seq), 0)::bigint as seq from notice;
 -- name: forget_notices
 delete from notice where at < (select clock_timestamp()) - interval '10 minutes';
 
+-- name: forget_juror_days
+-- Limits are of the day that it is in UTC; yesterday's are left to calls that began then.
+delete from juror_day where ctid = any (array(
+  select ctid from juror_day where day < (select (clock_timestamp() at time zone 'UTC')::date - 1) limit 1000));
+
+-- name: forget_commands
+-- No attempt to carry one out goes on for that long.
+delete from operator_command where ctid = any (array(
+  select ctid from operator_command where at < (select clock_timestamp()) - interval '30 days' limit 1000));
+
 -- name: compact_tally
 -- Adds up the lines, one process at a time. What was handed out or settled in the last minute stays as a line for each second;
 -- after that, what was handed out is counted on as `granted`. Queues that have lines have changed: they are to be sampled.
@@ -110,7 +120,10 @@ insert into operator_command (key, kind, item_id) values (:key, :kind, :id) on c
 
 -- name: read_item
 -- not null: now, epoch
-select i.*, clock_timestamp() as now, current_epoch() as epoch from item i where kind = :kind and id = :id;
+-- `parked_until`: nothing is done for it before that, whatever its wake time.
+select i.*, p.until as parked_until, clock_timestamp() as now, current_epoch() as epoch
+  from item i left join parked p on p.kind = i.kind and p.item_id = i.id and p.until > clock_timestamp()
+ where i.kind = :kind and i.id = :id;
 
 -- name: notify
 -- Outside of any transaction of ours: inside one, NOTIFY takes a lock of the whole server at commit.

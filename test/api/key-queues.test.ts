@@ -23,6 +23,7 @@ describe('keys over the API', () => {
     expect(line).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{12}$/),
       ...{ name: 'rita', role: 'reviewer', subject: 'rita', queues: ['a', 'b-*'], expiresAt: null, revokedAt: null },
+      callsPerSecond: null,
       createdAt: expect.any(String),
     });
     expect((await walk(api, '/v1/keys', 1)).find((k) => k.id === line.id)).toEqual(line);
@@ -184,6 +185,23 @@ describe('a key that is bound to queues', async () => {
     expectProblem(await bound.post('/v1/queues/mine/explain', { reviewer: 'a', ticket: 'some-id' }), 'explain', {
       status: 403,
     });
+  });
+
+  test('its tickets call URLs, and write into no review', async () => {
+    const review = { text: { status: 0 }, pictures: [], replies: [] };
+    expect((await api.put('/v1/reviews/of-all', review)).status).toBe(201);
+    const ticket = { body: 1, callback: { review: 'of-all', kind: 'text' } };
+    const refused = { status: 403, code: 'forbidden' };
+    expectProblem(await bound.post('/v1/queues/my-calls/tickets', ticket), 'one', refused);
+    const batch = await bound.post('/v1/queues/my-calls/tickets/batch', {
+      tickets: [ticket, { id: 'plain', body: 1 }],
+    });
+    expect(batch.body.results).toMatchObject([
+      { httpStatus: 403, code: 'forbidden' },
+      { id: 'plain', httpStatus: 201 },
+    ]);
+    const unbound = await key({ role: 'producer' });
+    expect((await unbound.post('/v1/queues/my-calls/tickets', ticket)).status).toBe(201);
   });
 
   test('a reviewer hears on the stream of the own queues only, and reads tickets of these', async () => {

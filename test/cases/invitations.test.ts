@@ -175,6 +175,21 @@ test('S2.1 an invitation whose process died before its delivery is delivered by 
   await eventually(async () => (await sql('select from delivery_start')).length === 0);
 });
 
+test('S2.1 deliveries that Temporal refuses to start keep no other from its start', async () => {
+  const receiver = await startReceiver();
+  await court(api, 'behind', {
+    ...{ votesToWin: 1, mode: 'assign', assign: assign(), invitationCallback: receiver.callback },
+  });
+  await jurors(api, 'behind', ['behind-j']);
+  // a workflow of such an id cannot be; more of them than are started at once
+  await sql(`insert into delivery_start (kind, item_id, n, at)
+             select 'case', repeat('long', 500), n, clock_timestamp() - interval '1 hour' from generate_series(1, 20) n`);
+  await addCase(api, 'behind', { id: 'behind-1' });
+  await eventually(async () => receiver.received.length === 1);
+  expect(await sql('select from delivery_start')).toHaveLength(20);
+  await sql('delete from delivery_start');
+});
+
 test('S2.1 settings show the callback of invitations; its secret is for administrators', async () => {
   const invitationCallback = { url: 'https://example.com/invited', secret: SECRET };
   expect(await court(api, 'shown', { invitationCallback })).toMatchObject({ invitationCallback });

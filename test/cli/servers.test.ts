@@ -6,6 +6,7 @@ import pg from 'pg';
 import { describe, expect, inject, test, vi } from 'vitest';
 import { startChild } from '../support/child.ts';
 import { docket, type Ended, expectFailure, folder, ROOT, run } from '../support/cli.ts';
+import { eventually } from '../support/client.ts';
 import { createKey } from '../support/keys.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -154,6 +155,14 @@ describe('Temporal', () => {
       /TEMPORAL_\*: these settings cannot be read: .*no\.pem.*; correct them/,
     );
   });
+});
+
+test('S0.9 a key for another Temporal is not shown to the server of docket start', async () => {
+  vi.stubEnv('TEMPORAL_API_KEY', 'of-another');
+  const { api } = await startTestSystem({}, { stores: await testStores() });
+  vi.unstubAllEnvs();
+  expect((await api.post('/v1/queues/own/tickets', { id: 'own', body: 1 })).status).toBe(201);
+  await eventually(async () => (await api.get('/v1/tickets/own/workflow')).body.status === 'running');
 });
 
 describe('a server that asks for keys', async () => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, describe, expect, test } from 'vitest';
 import { eventually, type Json } from '../support/client.ts';
+import { rowsOf } from '../support/database.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api, running } = await startTestSystem();
@@ -44,6 +45,20 @@ const add = (topic: string, ids: string[], more: object = {}) =>
 const stateOf = async (id: string) => (await api.get(`/v1/jobs/${id}`)).body.state;
 
 describe('push', () => {
+  test('S3.7 a receiver has as long as the TTR of its job, and a stop does not wait for it as long as that', async () => {
+    const { url, received } = await receiver((job) => (job.id === 'slow' ? 204 : 500), 35_000);
+    const own = await startTestSystem();
+    await own.api.put('/v1/topics/slow', { push: { url, secret } });
+    const addSlow = (id: string) => own.api.post('/v1/jobs', { command: 'add', topic: 'slow', id, TTR: 600, body: id });
+    await addSlow('slow');
+    await eventually(async () => (await own.api.get('/v1/jobs/slow')).body.state === 'finished', 60_000);
+    await addSlow('hangs');
+    await eventually(async () => received.length === 2);
+    await own.stop();
+    const left = 'select state, attempts from item where id = $1';
+    expect(await rowsOf(own.databaseUrl, left, ['hangs'])).toEqual([{ state: 'delayed', attempts: 1 }]);
+  }, 120_000);
+
   test('S3.7 jobs are pushed signed, 2xx finishes them, and never more at once than the topic allows', async () => {
     const { url, received, seen } = await receiver(() => 204, 30);
     await api.put('/v1/topics/pushed', { push: { url, secret, concurrency: 3 } });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { addCase, claimed, court, jurors, voted } from '../support/cases.ts';
 import { claimOne, eventually, type Json } from '../support/client.ts';
+import { behind } from '../support/database.ts';
 import { testDoctor, useAllKinds } from '../support/doctor.ts';
 import { SECRET, startReceiver } from '../support/receiver.ts';
 import { age, byHand, clear, filesOf, linesOf } from '../support/retention.ts';
@@ -18,7 +19,7 @@ const archive = join(dir, 'archive');
 const RULES = 'ticket=10,ticket/legal=forever,ticket/spam=2,job=10,case=10,task=10,review=10';
 const stores = await testStores();
 const system = await startTestSystem({ DOCKET_RETENTION_DAYS: RULES, DOCKET_ARCHIVE: archive }, { stores });
-const { api, sql, running } = system;
+const { api, sql, running, databaseUrl } = system;
 const doctor = testDoctor(system);
 await byHand(system);
 
@@ -26,6 +27,11 @@ async function decided(queue: string, id: string, more: object = {}): Promise<vo
   await add(api, queue, { id, body: { from: id }, ...more });
   await decide(api, await claimOne(api, queue, 'anna'), { remove: true });
 }
+/** Until nothing is left to do for it. */
+const done = (id: string) =>
+  eventually(
+    async () => (await sql('select is_done(i, published_to()) as done from item i where id = $1', [id]))[0]?.done,
+  );
 const there = async (...ids: string[]) =>
   Promise.all(ids.map(async (id) => (await api.get(`/v1/tickets/${id}`)).status === 200));
 
@@ -152,6 +158,19 @@ test('S0.10 what has something left to be done for it is kept: a callback that w
   await clear(system, 1);
 });
 
+test('S0.10 a delivery that is sent again while its item is being cleared keeps it', async () => {
+  const receiver = await startReceiver();
+  await configure(api, 'resent', { callback: receiver.callback });
+  await decided('resent', 'resent');
+  await eventually(async () => (await events(api, 'resent')).at(-1)?.type === 'delivered', 60_000);
+  await done('resent');
+  const reopen = `update delivery set state = 'pending' where kind = 'ticket' and item_id = 'resent'`;
+  const clearing = () => sql(`select forget_items('ticket', '{resent}') as n`);
+  expect(await behind(databaseUrl, [reopen], clearing, [])).toEqual([{ n: 0 }]);
+  expect((await api.post('/v1/tickets/resent/deliveries/1/redeliver', {})).status).toBe(202);
+  await eventually(async () => receiver.received.length === 2);
+});
+
 test('S4.10 where the archive cannot be written nothing is cleared', async () => {
   await decided('spam', 'unwritten');
   await age(system, 'unwritten', 11);
@@ -190,9 +209,7 @@ test('S4.10 what has changed since it was archived is not cleared', async () => 
   await decided('spam', 'changed');
   const seq = (await events(api, 'changed')).at(-1)?.seq;
   const forget = async (at: number) => (await sql(`select forget_items('ticket', '{changed}', $1) as n`, [[at]]))[0]?.n;
-  await eventually(
-    async () => (await sql(`select is_done(i, published_to()) as done from item i where id = 'changed'`))[0]?.done,
-  );
+  await done('changed');
   expect(await forget(seq - 1)).toBe(0);
   expect(await forget(seq)).toBe(1);
 });

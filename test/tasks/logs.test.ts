@@ -174,6 +174,11 @@ test('S4.10 tasks that have been over for years are cleared, with their occurren
   expect(new Set(log.map((l) => l.taskId))).toEqual(new Set(['old-live', 'new-once']));
   expect(log.every((l) => l.occurrence > inMs(-731 * 24 * HOUR_MS))).toBe(true);
   expect((await handed(api, 'quin')).task.id).toBe('old-open');
+  // what was cleared is not shown as if it were to come
+  const shown = await occurrences(api, 'old-live', old, inMs(0));
+  expect(shown.map((o) => o.occurrence)).toEqual(
+    log.filter((l) => l.taskId === 'old-live' && l.type === 'completed').map((l) => l.occurrence),
+  );
   const rests = await sql<{ n: number }>(
     `select count(*)::integer as n from lease l where not exists (select from item i where i.kind = l.kind and i.id = l.item_id)`,
   );

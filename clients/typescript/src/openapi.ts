@@ -3510,6 +3510,7 @@ export interface components {
             subject: string | null;
             queues: string[] | null;
             expiresAt: string | null;
+            callsPerSecond: number | null;
             createdAt: string;
             revokedAt: string | null;
             /** @description Shown here and never again */
@@ -3525,6 +3526,8 @@ export interface components {
             queues?: string[] | null;
             /** @description Default: `null` */
             expiresAt?: string | null;
+            /** @description How many calls a second it may make of each process; null: as many as it likes. Default: `null` */
+            callsPerSecond?: number | null;
         };
         Key: {
             id: string;
@@ -3533,6 +3536,7 @@ export interface components {
             subject: string | null;
             queues: string[] | null;
             expiresAt: string | null;
+            callsPerSecond: number | null;
             createdAt: string;
             revokedAt: string | null;
         };

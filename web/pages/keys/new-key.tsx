@@ -3,7 +3,7 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import { Copied } from '../../components/copied.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { FormButton } from '../../components/form/form-button.tsx';
-import type { FieldSpec } from '../../components/form/spec.ts';
+import { count, type FieldSpec } from '../../components/form/spec.ts';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
 
@@ -13,6 +13,7 @@ const keyFields = ({ keys: t }: Texts): FieldSpec[] => [
   { kind: 'text', name: 'name', said: t.name, empty: 'omit' },
   { kind: 'moment', name: 'expiresAt', said: t.expiresAt, empty: 'null' },
   { kind: 'lines', name: 'queues', said: t.queues, empty: 'null' },
+  count('callsPerSecond', t.callsPerSecond, null),
 ];
 
 /** Makes a key in a dialog, and shows it there this once. */

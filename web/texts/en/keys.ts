@@ -22,6 +22,7 @@ export const keys = {
     'Queues, topics, courts and groups where it may act; a * at the end stands for the rest. Empty: all.',
   ),
   expiresAt: said('Ends', 'Empty: when it is revoked.'),
+  callsPerSecond: said('Calls a second', 'Of each API process. Empty: as many as it likes.'),
   shown: 'Your new key',
   shownHint: 'Copy it now: it cannot be shown again.',
   key: 'Key',
