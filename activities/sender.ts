@@ -3,6 +3,7 @@ import type { DeliveryRow as Delivery } from '../db/statements.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
 import type { PrivateHosts } from '../domain/private-hosts.ts';
 import type { Log } from '../runtime/log.ts';
+import type { Secrets } from '../runtime/secrets.ts';
 import type { DeliveryService } from '../services/deliveries.ts';
 import { Hosts, type Lane, type Slot } from './hosts.ts';
 import { type Answer, type Message, post } from './webhook.ts';
@@ -12,6 +13,7 @@ export interface SenderContext {
   log: Log;
   /** Private places that the operator allows. */
   privateCallbacks: PrivateHosts;
+  secrets: Secrets;
 }
 
 const GONE = 410;
@@ -26,6 +28,7 @@ type TakeSlot = (url: string) => Slot;
 
 /** One for a process, because it knows how many calls each host has in flight. */
 export function createSender(context: SenderContext) {
+  const { secrets, privateCallbacks } = context;
   const hosts = new Hosts(context.log);
   return {
     /**
@@ -51,12 +54,23 @@ export function createSender(context: SenderContext) {
      * @throws ApplicationFailure with the delay until the next attempt, when there is to be one
      */
     async send(delivery: Delivery, message: Message, take: TakeSlot) {
+      const opened = openedOr(() => secrets.open(message));
+      // that is no fault of its host
+      if (opened instanceof Error) return record(context, delivery, message.url, opened);
       const slot = take(message.url);
-      const answer = await post(message, context.privateCallbacks).catch((error: Error) => error);
+      const answer = await post(opened, privateCallbacks).catch((error: Error) => error);
       slot.report(!(answer instanceof Error || UNAVAILABLE.has(answer.status)));
       await record(context, delivery, message.url, answer);
     },
   };
+}
+
+function openedOr<T>(open: () => T): T | Error {
+  try {
+    return open();
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 /** 2xx is delivered, 410 is "never again", anything else is tried again. */

@@ -28,8 +28,11 @@ export const deliveryView = (row: ListedDelivery) => ({
 export const NEWEST = Number.MAX_SAFE_INTEGER;
 
 /** A callback's secret is for those who may set it. */
-export const shownCallback = (callback: Callback | null, { role }: Pick<Caller, 'role'>) =>
-  callback && role !== 'admin' ? { ...callback, secret: 'whsec_hidden' } : callback;
+export const shownCallback = <C extends Callback>(
+  { runtime }: Api,
+  callback: C | null,
+  { role }: Pick<Caller, 'role'>,
+) => (callback && role !== 'admin' ? { ...callback, secret: 'whsec_hidden' } : runtime.secrets.show(callback));
 
 /** @throws Problem `invalid_request` when messages may not go to this URL, as far as the URL alone tells */
 export function checkUrl(api: Api, path: string, url: string | undefined): void {

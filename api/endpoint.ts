@@ -127,9 +127,25 @@ export async function perform(
     await checkScope(api, caller, { endpoint: `${e.method} ${e.path}`, path: e.path, ...named });
   }
   const signal = new Departure(c);
-  const answered = await e.handle({ api, caller, params, query, body, raw, header, cut, incoming, headers, signal });
+  const act = () => e.handle({ api, caller, params, query, body, raw, header, cut, incoming, headers, signal });
+  const answered = changesSettings(e) ? await recorded(api, e, c, { caller, body, headers }, act) : await act();
   if (answered instanceof Response || !isBound) return answered;
   return { ...answered, body: scoped(caller, e.path, answered.body) };
+}
+
+/** What only administrators may do is on record. */
+const changesSettings = (e: AnyEndpoint): boolean => e.method !== 'get' && e.roles?.length === 0;
+
+function recorded<T extends { status: number }>(
+  api: Api,
+  { operation }: AnyEndpoint,
+  c: ApiContext,
+  { caller, body, headers }: { caller: Caller; body: unknown; headers: Record<string, string> },
+  act: () => Promise<T>,
+): Promise<T> {
+  const { id: keyId, actor } = caller;
+  const requestId = headers['x-request-id'] ?? null;
+  return api.services.adminLog.record({ keyId, actor, operation, path: c.req.path, body, requestId }, act);
 }
 
 /** Whether the caller has gone. A signal, and the controller behind it, are made for those who wait for it only. */

@@ -1,3 +1,4 @@
+import { listAdminLog } from './admin-log/admin-log.ts';
 import { addCaseBatch, addCaseEndpoint } from './cases/add.ts';
 import { getCaseEndpoint, invalidateCase, listCasesEndpoint, listVotes, oneCase } from './cases/get.ts';
 import {
@@ -196,6 +197,7 @@ export const endpoints = [
   signInEndpoint,
   getSessionEndpoint,
   signOutEndpoint,
+  listAdminLog,
   addKeyEndpoint,
   listKeysEndpoint,
   revokeKeyEndpoint,

@@ -1,11 +1,15 @@
+import { userInfo } from 'node:os';
 import { Name, Time } from '../contract/common.ts';
 import { NewKey, QueuePattern, type Role } from '../contract/keys.ts';
 import type { Config } from '../runtime/config.ts';
+import { adminLogService } from '../services/admin-log.ts';
 import { keyService } from '../services/keys.ts';
 import { withStore } from './database.ts';
 import { Misused } from './misused.ts';
 
 const MAX_LISTED = 100_000;
+/** By whom, for the admin log. */
+const called = { keyId: null, actor: `${userInfo().username}, on the command line`, requestId: null };
 
 /** Options of `docket key create`, as they were given. */
 export interface NewKeyOptions {
@@ -39,7 +43,11 @@ export async function createKey(config: Config, options: NewKeyOptions): Promise
     throw new Misused(`--calls-per-second: ${options.callsPerSecond} is not a whole number from 1 on`);
   const wanted = { name: options.name ?? subject ?? role, role, subject, queues, expiresAt, callsPerSecond };
   await withStore(config, async (db) => {
-    const { row, key } = await keyService(db).create(wanted);
+    const create = async () => ({ status: 201, ...(await keyService(db).create(wanted)) });
+    const { row, key } = await adminLogService(db).record(
+      { ...called, operation: 'addKey', path: '/v1/keys', body: wanted },
+      create,
+    );
     console.log(`${key}\n\nThis is the only time the key is shown. Its id is ${row.id}.`);
   });
 }
@@ -62,7 +70,10 @@ export async function listKeys(config: Config): Promise<void> {
 /** @throws Error when there is no such key that still counts */
 export async function revokeKey(config: Config, id: string): Promise<void> {
   await withStore(config, async (db) => {
-    if (!(await keyService(db).revoke(id))) throw new Error(`there is no live key ${id}; docket key list shows all`);
+    const revoke = async () => ({ status: (await keyService(db).revoke(id)) ? 200 : 404 });
+    const call = { ...called, operation: 'revokeKey', path: `/v1/keys/${id}`, body: undefined };
+    const { status } = await adminLogService(db).record(call, revoke);
+    if (status === 404) throw new Error(`there is no live key ${id}; docket key list shows all`);
     console.log(`${id} is revoked`);
   });
 }

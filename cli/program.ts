@@ -34,6 +34,7 @@ const BOTH: Setting[] = [
     'METRICS_HOST',
     'DOCKET_CACHE',
     'DOCKET_POOL',
+    'DOCKET_SECRETS_KEY',
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     'LOG_LEVEL',
   ] as const),

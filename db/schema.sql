@@ -7,6 +7,21 @@ create sequence item_version;
 
 create sequence juror_list_number;
 
+create table admin_log (
+  seq                  bigint generated always as identity not null,
+  at                   timestamp with time zone default clock_timestamp() not null,
+  key_id               text,
+  actor                text not null,
+  operation            text not null,
+  path                 text not null,
+  body                 jsonb,
+  status               integer,
+  request_id           text,
+  constraint admin_log_pkey PRIMARY KEY (seq)
+);
+CREATE INDEX admin_log_path ON public.admin_log USING btree (path, seq);
+comment on column admin_log.key_id is 'open: no key was asked for; null: from the command line';
+
 create table api_key (
   id                   text not null,
   name                 text not null,

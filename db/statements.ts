@@ -8,6 +8,18 @@ type KeyOfAny<T> = T extends unknown ? keyof T : never;
 /** What db/columns.ts says of a whole row, which must not name columns that are not there. */
 export type Narrowed<T, N> = KeyOfAny<N> extends keyof T ? T & N : never;
 
+export interface AdminLogRow {
+  seq: number;
+  at: Date;
+  key_id: string | null;
+  actor: string;
+  operation: string;
+  path: string;
+  body: unknown;
+  status: number | null;
+  request_id: string | null;
+}
+
 export interface ApiKeyRow {
   id: string;
   name: string;
@@ -298,6 +310,9 @@ export interface TaskTemplateRow {
 }
 
 export interface Statements {
+  open_admin_log: { params: { keyId?: string | null; actor: string; operation: string; path: string; body?: unknown; requestId?: string | null }; row: { seq: number } };
+  close_admin_log: { params: { status: number; seq: number }; row: never };
+  list_admin_log: { params: { before?: number | null; path?: string | null; limit: number }; row: AdminLogRow };
   add_cases: { params: { cases: unknown }; row: ItemRow; moves: true };
   get_cases: { params: { ids: (string | null)[] }; row: ItemRow & { parties: Columns['case_file.parties']; tally: Columns['case_file.tally']; votes: number; votes_left: number; stage: number; holds: number; wasted: number; winner: string | null; gold: string | null; options: string[] } };
   case_sight: { params: { juror?: string | null; token?: string | null; id: string }; row: { shown_at: Date; holds: boolean; option: string | null; voted_at: Date | null; now: Date; luck: number } };

@@ -3,50 +3,20 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { parsePrivateHosts } from '../domain/private-hosts.ts';
 import { parseRetention } from '../domain/retention.ts';
-
-const between = (min: number, max?: number) => (max === undefined ? `of at least ${min}` : `from ${min} to ${max}`);
-
-function numberOf(min: number, max: number | undefined, error: string) {
-  const number = z.coerce.number(error).min(min, error);
-  return max === undefined ? number : number.max(max, error);
-}
-
-const decimal = (min: number, max?: number) => numberOf(min, max, `must be a number ${between(min, max)}`);
-function whole(min: number, max?: number) {
-  const error = `must be a whole number ${between(min, max)}`;
-  return numberOf(min, max, error).int(error);
-}
-const oneOf = <const T extends string>(...words: T[]) => z.enum(words, `must be ${words.join(' or ')}`);
-const Port = whole(0, 65_535);
-const Switch = oneOf('0', '1');
-const Text = z.string().min(1);
-const WebUrl = z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' });
-
-const DATABASE_URL_FORM =
-  'must be a URL such as postgres://user:password@host:5432/database, with special characters of the password as %40, %2F';
-/** A host may be left out, for a socket; behind a user that alone makes it no URL. */
-const isDatabaseUrl = (url: string) =>
-  /^postgres(ql)?:\/\//.test(url) && URL.canParse(url.replace('@/', '@localhost/'));
-
-/** As it stands in a Content-Security-Policy, where anything else could say something of its own. */
-const ImageHost = z
-  .string()
-  .regex(
-    /^(https?:\/\/)?(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:\d{1,5})?$/i,
-    'must be hosts, separated by commas: images.example.com, https://*.example.com',
-  );
-
-/** @param parse throws an Error that says what is wrong */
-const read =
-  <T>(parse: (text: string) => T) =>
-  (text: string, context: z.RefinementCtx): T => {
-    try {
-      return parse(text);
-    } catch (error) {
-      context.addIssue((error as Error).message);
-      return z.NEVER;
-    }
-  };
+import { parseSecretKeys } from './secrets.ts';
+import {
+  DATABASE_URL_FORM,
+  decimal,
+  ImageHost,
+  isDatabaseUrl,
+  oneOf,
+  Port,
+  read,
+  Switch,
+  Text,
+  WebUrl,
+  whole,
+} from './setting-kinds.ts';
 
 /** Descriptions are what `--help` shows; defaults that are not constant are said in them. */
 const Environment = z.object({
@@ -151,6 +121,13 @@ const Environment = z.object({
   DOCKET_POOL: whole(4, 200)
     .default(20)
     .describe('database connections, per process; a fifth as many again are for lists'),
+  DOCKET_SECRETS_KEY: z
+    .string()
+    .transform(read(parseSecretKeys))
+    .optional()
+    .describe(
+      'seals the secrets of callbacks in the database: 32 bytes in base64; of several, by commas, the first one seals and all open',
+    ),
   OTEL_EXPORTER_OTLP_ENDPOINT: WebUrl.optional().describe(
     "OpenTelemetry collector to which traces are sent, as http://collector:4318; off without it. The other OTEL_* variables of OpenTelemetry's libraries are read, too",
   ),
@@ -188,13 +165,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   const parsed = Environment.safeParse(set);
   if (!parsed.success) throw new Error(messageOf(parsed.error, set));
   const e = parsed.data;
-  const loopback = isLoopback(e.HOST);
-  const open = (e.DOCKET_AUTH ?? (loopback ? 'open' : 'keys')) === 'open';
-  if (open && !loopback)
-    throw new Error(
-      `DOCKET_AUTH=open is for 127.0.0.1 only: a server that listens elsewhere (HOST=${e.HOST}) asks for keys. ` +
-        'Leave DOCKET_AUTH out, or leave HOST at 127.0.0.1',
-    );
+  const open = (e.DOCKET_AUTH ?? (isLoopback(e.HOST) ? 'open' : 'keys')) === 'open';
   checkExposure(e, open);
   return {
     port: e.PORT,
@@ -248,6 +219,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** From which the console may show images, beside this server. */
     imageHosts: e.DOCKET_IMAGE_HOSTS,
     poolSize: e.DOCKET_POOL,
+    /** By which secrets of callbacks are sealed; undefined: they are not. */
+    secretKeys: e.DOCKET_SECRETS_KEY,
     /** Where traces go; undefined: there are none. */
     otlpEndpoint: e.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: e.LOG_LEVEL,
@@ -267,8 +240,13 @@ function messageOf({ issues }: z.ZodError, set: Record<string, string | undefine
   return [...new Set(lines)].join('\n');
 }
 
-/** @throws Error where other machines could do anything with jobs without a key, and no one has said that they may */
+/** @throws Error where other machines could do anything without a key, and no one has said that they may */
 function checkExposure(e: z.output<typeof Environment>, open: boolean): void {
+  if (open && !isLoopback(e.HOST))
+    throw new Error(
+      `DOCKET_AUTH=open is for 127.0.0.1 only: a server that listens elsewhere (HOST=${e.HOST}) asks for keys. ` +
+        'Leave DOCKET_AUTH out, or leave HOST at 127.0.0.1',
+    );
   const protocols = [
     {
       name: 'BEANSTALKD',

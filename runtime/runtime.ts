@@ -11,6 +11,7 @@ import { Notices } from './notices.ts';
 import { Bus, type Hint } from './notify.ts';
 import { Pacemaker } from './pacemaker.ts';
 import { Schemas } from './schemas/schemas.ts';
+import { Secrets } from './secrets.ts';
 import type { Tracing } from './tracing.ts';
 import { POLL_STEPS, Waiters } from './waiting.ts';
 
@@ -21,6 +22,7 @@ export interface RuntimeOptions extends Omit<FollowerOptions, 'db' | 'callers'> 
   url: string | null;
   role: 'api' | 'worker' | 'all';
   poolSize: number;
+  secretKeys: Buffer[] | undefined;
   tracing: Tracing | undefined;
 }
 
@@ -40,6 +42,8 @@ export interface Runtime {
   readonly metrics: ProcessMetrics;
   /** Undefined: there are no traces. */
   readonly tracing: Tracing | undefined;
+  /** Of callbacks, as they stand in the database. */
+  readonly secrets: Secrets;
   /** Calls being worked on. Followers yield to them. */
   readonly load: Load;
   /** The log, or what is marked beside it, has something new. */
@@ -65,6 +69,7 @@ export function createRuntime(o: RuntimeOptions): Runtime {
   const notices = new Notices(db, log);
   const feed = new Feed(db, log);
   const schemas = new Schemas();
+  const secrets = new Secrets(o.secretKeys);
   const follower = o.role === 'api' ? undefined : new Follower({ ...o, db, callers: load });
   const pacemaker = new Pacemaker(db, log);
   const arm = (ms: number) => {
@@ -86,7 +91,8 @@ export function createRuntime(o: RuntimeOptions): Runtime {
   const metrics = new ProcessMetrics({ waiters, follower });
   let slowPoll: NodeJS.Timeout | undefined;
   return {
-    ...{ db, client, node, log, load, follower, waiters, notices, feed, schemas, maintenance, metrics, tracing },
+    ...{ db, client, node, log, load, follower, waiters, notices, feed },
+    ...{ schemas, secrets, maintenance, metrics, tracing },
     follow() {
       follow(true);
       bus.hint({ follow: 'now' });

@@ -50,7 +50,7 @@ interface Needs {
 }
 
 export function caseService(runtime: Runtime, needs: Needs): CaseService {
-  const { db } = runtime;
+  const { db, secrets } = runtime;
   const { courts } = needs;
   const addTogether = share<NewCase, Item | undefined>(
     async (cases) => {
@@ -71,7 +71,7 @@ export function caseService(runtime: Runtime, needs: Needs): CaseService {
       const hash = contentHash({ court: court.name, ...content });
       const added = await addOnce(
         { what: 'case', id, hash },
-        () => addTogether({ id, court, ...content, gold: null, hash, actor }),
+        () => addTogether({ id, court, ...content, callback: secrets.seal(callback), gold: null, hash, actor }),
         () => needs.items.get('case', id),
       );
       if (added.created) runtime.tracing?.saw('case', id);

@@ -30,7 +30,7 @@ export interface CourtService {
 const ANSWER_MS = 1_000;
 
 export function courtService(runtime: Runtime, invitations: Invitations): CourtService {
-  const { db } = runtime;
+  const { db, secrets } = runtime;
   const get = async (name: string) => {
     const [court] = await db.run('get_court', { name });
     if (!court) throw new Problem('not_found', `there is no court ${name}`);
@@ -56,8 +56,10 @@ export function courtService(runtime: Runtime, invitations: Invitations): CourtS
     list: (before, limit) => db.lists.run('list_courts', { before, limit }),
     async put(name, settings) {
       checkSettings(name, settings);
-      const { leaseSeconds: lease_seconds, deadlineSeconds: deadline_seconds, callback } = settings;
-      const row = { name, queue: { lease_seconds, deadline_seconds, callback }, court: rowOf(settings) };
+      const { leaseSeconds: lease_seconds, deadlineSeconds: deadline_seconds } = settings;
+      const callback = secrets.seal(settings.callback);
+      const own = { ...rowOf(settings), invitation_callback: secrets.seal(settings.invitationCallback) };
+      const row = { name, queue: { lease_seconds, deadline_seconds, callback }, court: own };
       const court = await db.transaction(async (tx) => {
         await tx.run('replace_settings', { court: name });
         const put = only(await tx.run('put_court', row));

@@ -27,7 +27,7 @@ export type QueueService = ReturnType<typeof queueService>;
 
 /** Queues of tickets and jobs; courts and executors have settings of their own. */
 export function queueService(runtime: Runtime, rules: Rules) {
-  const { db, schemas } = runtime;
+  const { db, schemas, secrets } = runtime;
   const get = async (kind: Kind, name: string) => (await db.run('get_queue', { kind, name }))[0];
   /** Applies settings that have changed to what is open, and has done what is due by them. */
   const refresh = async (kind: Kind, name: string) => {
@@ -52,7 +52,8 @@ export function queueService(runtime: Runtime, rules: Rules) {
     async put(name: string, settings: QueueSettings) {
       await checkSettings(schemas, settings);
       const levelSeconds = settings.ageing?.secondsPerLevel;
-      const queue = only(await db.run('put_queue', { kind: 'ticket', name, levelSeconds, ...settings }));
+      const row = { ...settings, callback: secrets.seal(settings.callback) };
+      const queue = only(await db.run('put_queue', { kind: 'ticket', name, levelSeconds, ...row }));
       if (queue.refresh_pending) await refresh('ticket', name);
       return queue;
     },

@@ -49,7 +49,7 @@ export type ReviewService = ReturnType<typeof reviewService>;
  * @param skewSeconds how far ahead of the database's clock an audit time may be (S1.4)
  */
 export function reviewService(runtime: Runtime, skewSeconds: number) {
-  const { db, wakeAll } = runtime;
+  const { db, secrets, wakeAll } = runtime;
   const missing = (id: string) => `there is no review ${id}`;
   /** @throws Problem `not_found` */
   const get = async (id: string) => found(await db.run('get_review', { id }), missing(id));
@@ -62,8 +62,9 @@ export function reviewService(runtime: Runtime, skewSeconds: number) {
      */
     async put(review: NewReview) {
       const { id } = review;
+      const sealed = { ...review, callback: secrets.seal(review.callback) };
       const moved = ([row]: RowOf<'put_review'>[]) => (row?.created === false ? [reviewChange(id, 0, row.now)] : []);
-      const [put] = await db.move('put_review', review, { moved }).catch(pictureTaken);
+      const [put] = await db.move('put_review', sealed, { moved }).catch(pictureTaken);
       // what had come before has been applied on the way
       wakeAll(`review/${id}`);
       return { row: await get(id), created: put?.created ?? false };

@@ -1,4 +1,5 @@
 import type { Runtime } from '../runtime/runtime.ts';
+import { adminLogService } from './admin-log.ts';
 import { caseService } from './cases.ts';
 import { commandService } from './commands.ts';
 import { courtService } from './courts.ts';
@@ -70,6 +71,7 @@ export function createServices(runtime: Runtime, config: ServiceConfig) {
     dispatches: dispatchService(runtime),
     feed: feedService(runtime),
     keys: keyService(runtime.db),
+    adminLog: adminLogService(runtime.db),
     sessions: sessionService(runtime.db),
     figures: figureService(runtime.db),
     samples: sampleService(runtime),

@@ -68,7 +68,7 @@ export interface TaskConfig {
   maxRotations: number;
 }
 
-export function taskService({ db }: Runtime, config: TaskConfig): TaskService {
+export function taskService({ db, secrets }: Runtime, config: TaskConfig): TaskService {
   const { maxRotations } = config;
   const get = async (id: string) => (await db.run('get_task', { id }))[0];
   const find = async (id: string) => {
@@ -76,6 +76,7 @@ export function taskService({ db }: Runtime, config: TaskConfig): TaskService {
     if (!task) throw notFound(id);
     return task;
   };
+  const sealed = (fields: TaskFields) => ({ ...fields, callback: secrets.seal(fields.callback) });
   return {
     get,
     find,
@@ -86,7 +87,8 @@ export function taskService({ db }: Runtime, config: TaskConfig): TaskService {
       // one that is known needs no look at its fields: its template may have gone since
       const known = await get(id);
       if (known) return { ...(await saved(db, sameContent(known, 'task', id, hash))), created: false };
-      const task = { ...(await checked(db, config, id, fields)), content_hash: `\\x${hash}` };
+      const row = await checked(db, config, id, sealed(fields));
+      const task = { ...row, content_hash: `\\x${hash}` };
       const insert = async () => {
         const outcome = outcomeOf(await db.move('add_task', { task, maxRotations, actor }, { moved: itemsOf }));
         if (outcome === 'exists') return undefined;
@@ -101,7 +103,7 @@ export function taskService({ db }: Runtime, config: TaskConfig): TaskService {
         const row = await find(id);
         if (row.state === 'deleted') throw deleted(row);
         const fields = { ...fieldsOf(row), ...defined(changes) };
-        const task = await checked(db, config, id, fields);
+        const task = await checked(db, config, id, sealed(fields));
         const given = { id, task, revision: row.revision, maxRotations, actor };
         const outcome = outcomeOf(await db.move('change_task', given, { moved: itemsOf }));
         if (outcome === 'limit' || outcome === 'no_template' || outcome === 'too_many')

@@ -78,9 +78,10 @@ export function ticketService(runtime: Runtime, needs: Needs): TicketService {
         if (existing) return { item: sameContent(existing, 'ticket', id, hash), created: false };
         await queues.ensure('ticket', queue);
       }
+      const item = { id, hash, actor, ...content, callback: runtime.secrets.seal(content.callback) };
       return addOnce(
         { what: 'ticket', id, hash },
-        () => items.add({ kind: 'ticket', item: { id, hash, actor, ...content } }),
+        () => items.add({ kind: 'ticket', item }),
         () => items.get('ticket', id),
       );
     },

@@ -10,7 +10,7 @@ export type TopicService = ReturnType<typeof topicService>;
 
 /** Topics are the queues of jobs. Over beanstalkd's protocol they are tubes. */
 export function topicService(runtime: Runtime, queues: QueueService) {
-  const { db } = runtime;
+  const { db, secrets } = runtime;
   const counts = async (topic?: string) => {
     const byTopic = new Map<string, TopicCounts>();
     for (const { queue, what, n } of await db.lists.run('topic_counts', { topic })) {
@@ -26,7 +26,7 @@ export function topicService(runtime: Runtime, queues: QueueService) {
     urgent,
     /** Replaces a topic's settings. */
     async put(topic: string, settings: TopicSettings) {
-      const queue = only(await db.run('put_topic', { topic, ...settings }));
+      const queue = only(await db.run('put_topic', { topic, ...settings, push: secrets.seal(settings.push) }));
       if (!settings.paused) runtime.wakeAll(`job/${topic}`);
       return queue;
     },

@@ -148,12 +148,14 @@ export class Pusher {
 
   async #push(job: Item, topic: Topic): Promise<void> {
     try {
-      const { url, secret } = topic.target;
       const body = JSON.stringify({ type: 'job', version: job.version, job: jobView(job) });
       const patienceMs = Math.max((job.lease_seconds ?? 0) * 1000 - MARGIN_MS, MARGIN_MS);
-      const message = { url, secret, id: messageId(job), body };
       const wait = { patienceMs, gone: this.#closing.signal };
-      const answer = await post(message, this.#privateCallbacks, wait).catch((error: Error) => error);
+      const attempt = async () => {
+        const { url, secret } = this.#runtime.secrets.open(topic.target);
+        return post({ url, secret, id: messageId(job), body }, this.#privateCallbacks, wait);
+      };
+      const answer = await attempt().catch((error: Error) => error);
       await this.#settle(job, topic, answer);
     } catch (error) {
       // its lease runs out, and it is pushed again

@@ -50,6 +50,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     deliveries: services.deliveries,
     outcomes: services.outcomes,
     privateCallbacks: o.privateCallbacks,
+    secrets: runtime.secrets,
     forwardToReview: (item, target) => forwardToReview(services, item, target),
     escalateHung: services.cases.escalate,
   });

@@ -1,12 +1,13 @@
 import { Page, pageOf } from '../../contract/common.ts';
 import { Court, CourtParam, DryRun, PutCourt } from '../../contract/courts.ts';
 import type { Court as Row } from '../../services/courts.ts';
+import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkUrl, shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
-function view(c: Row, caller: Caller) {
+function view(api: Api, c: Row, caller: Caller) {
   const { window_cases: cases, window_seconds: seconds, assign_jurors: jurors, answer_seconds: answerSeconds } = c;
   return {
     name: c.name,
@@ -26,8 +27,8 @@ function view(c: Row, caller: Caller) {
     quality: c.quality,
     goldShare: c.gold_share,
     fallback: c.fallback,
-    callback: shownCallback(c.callback, caller),
-    invitationCallback: shownCallback(c.invitation_callback, caller),
+    callback: shownCallback(api, c.callback, caller),
+    invitationCallback: shownCallback(api, c.invitation_callback, caller),
     createdAt: c.created_at.toISOString(),
     updatedAt: c.updated_at.toISOString(),
   };
@@ -48,7 +49,7 @@ export const putCourtEndpoint = endpoint({
     checkUrl(api, 'invitationCallback.url', settings.invitationCallback?.url);
     const { courts } = api.services;
     if (dryRun) return ok({ wouldDecide: await courts.wouldDecide(name, settings) });
-    return ok(view(await courts.put(name, settings), caller));
+    return ok(view(api, await courts.put(name, settings), caller));
   },
 });
 
@@ -62,7 +63,7 @@ export const getCourtEndpoint = endpoint({
   params: CourtParam,
   answers: { 200: Court },
   problems: ['not_found'],
-  handle: async ({ api, caller, params }) => ok(view(await api.services.courts.get(params.court), caller)),
+  handle: async ({ api, caller, params }) => ok(view(api, await api.services.courts.get(params.court), caller)),
 });
 
 export const listCourtsEndpoint = endpoint({
@@ -76,7 +77,7 @@ export const listCourtsEndpoint = endpoint({
   answers: { 200: pageOf(Court) },
   async handle({ api, caller, query: { limit, cursor } }) {
     const rows = await api.services.courts.list(cursor ?? null, limit + 1);
-    const shown = (court: Row) => view(court, caller);
+    const shown = (court: Row) => view(api, court, caller);
     return ok(page(rows, limit, shown, (court) => court.seq));
   },
 });

@@ -3,7 +3,9 @@ import { Deleted, orNull, Page, pageOf, ShownCallback } from '../../contract/com
 import { JOB_STATES, TopicParam, TopicSettings } from '../../contract/jobs.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { coreState } from '../../domain/items.ts';
-import { checkUrl } from '../deliveries.ts';
+import type { Api } from '../api.ts';
+import type { Caller } from '../auth.ts';
+import { checkUrl, shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
@@ -27,12 +29,11 @@ const TopicStats = z
 
 type Topic = Pick<QueueRow, 'name' | 'max_attempts' | 'paused' | 'push' | 'workflow' | 'created_at' | 'seq'>;
 
-/** A push target's secret is for those who may set it. */
-const view = (q: Topic, mayReadSecrets: boolean) => ({
+const view = (api: Api, q: Topic, caller: Caller) => ({
   name: q.name,
   maxAttempts: q.max_attempts,
   paused: q.paused,
-  push: q.push && !mayReadSecrets ? { ...q.push, secret: 'whsec_hidden' } : q.push,
+  push: shownCallback(api, q.push, caller),
   workflow: q.workflow,
   createdAt: q.created_at.toISOString(),
 });
@@ -64,9 +65,9 @@ export const putTopicEndpoint = endpoint({
   params: TopicParam,
   body: TopicSettings,
   answers: { 200: Topic },
-  async handle({ api, params: { topic }, body }) {
+  async handle({ api, caller, params: { topic }, body }) {
     checkUrl(api, 'push.url', body.push?.url);
-    return ok(view(await api.services.topics.put(topic, body), true));
+    return ok(view(api, await api.services.topics.put(topic, body), caller));
   },
 });
 
@@ -80,8 +81,7 @@ export const getTopicEndpoint = endpoint({
   params: TopicParam,
   answers: { 200: Topic },
   problems: ['not_found'],
-  handle: async ({ api, caller, params: { topic } }) =>
-    ok(view(await api.services.topics.find(topic), caller.role === 'admin')),
+  handle: async ({ api, caller, params: { topic } }) => ok(view(api, await api.services.topics.find(topic), caller)),
 });
 
 export const listTopics = endpoint({
@@ -95,7 +95,7 @@ export const listTopics = endpoint({
   answers: { 200: pageOf(Topic) },
   async handle({ api, caller, query: { limit, cursor } }) {
     const rows = await api.services.queues.list('job', cursor, limit + 1);
-    const shown = (q: Topic) => view(q, caller.role === 'admin');
+    const shown = (q: Topic) => view(api, q, caller);
     return ok(page(rows, limit, shown, (q) => q.seq));
   },
 });

@@ -2,12 +2,13 @@ import { Deleted, pageOf, QueueParam } from '../../contract/common.ts';
 import { ListedQueue, PutQueue, Queue, QueueDryRun, QueueFilter } from '../../contract/queues.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
+import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkUrl, shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
-function view(q: QueueRow, caller: Caller) {
+function view(api: Api, q: QueueRow, caller: Caller) {
   return {
     name: q.name,
     paused: q.paused,
@@ -18,7 +19,7 @@ function view(q: QueueRow, caller: Caller) {
     maxHeld: q.max_held,
     maxAttempts: q.max_attempts,
     deadlineSeconds: q.deadline_seconds,
-    callback: shownCallback(q.callback, caller),
+    callback: shownCallback(api, q.callback, caller),
     form: q.form,
     rules: q.rules,
     createdAt: q.created_at.toISOString(),
@@ -39,7 +40,7 @@ export const putQueueEndpoint = endpoint({
   async handle({ api, caller, params: { queue: name }, body: { dryRun, ...settings } }) {
     checkUrl(api, 'callback.url', settings.callback?.url);
     const { queues } = api.services;
-    return ok(dryRun ? await queues.dryRun(name, settings) : view(await queues.put(name, settings), caller));
+    return ok(dryRun ? await queues.dryRun(name, settings) : view(api, await queues.put(name, settings), caller));
   },
 });
 
@@ -54,7 +55,7 @@ export const getQueueEndpoint = endpoint({
   answers: { 200: Queue },
   problems: ['not_found'],
   async handle({ api, caller, params: { queue: name } }) {
-    return ok(view(await api.services.queues.find('ticket', name), caller));
+    return ok(view(api, await api.services.queues.find('ticket', name), caller));
   },
 });
 
@@ -74,7 +75,7 @@ export const listQueuesEndpoint = endpoint({
     const found = stats ? await queues.statsOf('ticket', names) : undefined;
     const shown = (queue: QueueRow) => {
       const of = found?.get(queue.name);
-      return { ...view(queue, caller), ...(of && { stats: queueStatsView(of) }) };
+      return { ...view(api, queue, caller), ...(of && { stats: queueStatsView(of) }) };
     };
     return ok(page(rows, limit, shown, (queue) => queue.seq));
   },
@@ -106,8 +107,8 @@ const pausing = (paused: boolean) =>
     roles: [],
     params: QueueParam,
     answers: { 200: Queue },
-    handle: async ({ api: { services }, caller, params: { queue: name } }) =>
-      ok(view(await services.queues.pause(name, paused), caller)),
+    handle: async ({ api, caller, params: { queue: name } }) =>
+      ok(view(api, await api.services.queues.pause(name, paused), caller)),
   });
 
 export const pauseQueueEndpoint = pausing(true);

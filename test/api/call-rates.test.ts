@@ -16,7 +16,7 @@ async function key(wanted: object): Promise<Client> {
 const calls = (client: Client, n: number) => Promise.all(Array.from({ length: n }, () => client.get('/v1/session')));
 const statuses = async (client: Client, n: number) => (await calls(client, n)).map(({ status }) => status);
 
-test('S0.3 a key makes as many calls a second as it may, and others go on beside it', async () => {
+test('a key makes as many calls a second as it may, and others go on beside it', async () => {
   const bounded = await key({ name: 'bounded', callsPerSecond: 10 });
   const free = await key({ name: 'free' });
   const began = performance.now();
@@ -35,7 +35,7 @@ test('S0.3 a key makes as many calls a second as it may, and others go on beside
   expect((await bounded.get('/v1/session')).status).toBe(200);
 });
 
-test('S0.3 what a key may is shown with it, over HTTP and in the terminal', async () => {
+test('what a key may is shown with it, over HTTP and in the terminal', async () => {
   await key({ name: 'shown', callsPerSecond: 7 });
   const listed = (await api.get('/v1/keys')).body.items.find((k: Json) => k.name === 'shown');
   expect(listed.callsPerSecond).toBe(7);
@@ -51,7 +51,7 @@ test('S0.3 what a key may is shown with it, over HTTP and in the terminal', asyn
   expect(wrong.stderr).toContain('--calls-per-second: many is not a whole number');
 });
 
-test('S0.3 a call of a session counts for its key', async () => {
+test('a call of a session counts for its key', async () => {
   const made = (await api.post('/v1/keys', { role: 'agent', callsPerSecond: 2 })).body;
   // a server that asks for no key looks at no cookie
   const asking = (await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores, role: 'api' })).api;

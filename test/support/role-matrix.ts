@@ -16,7 +16,7 @@ const MATRIX: [roles: Role[] | null, operations: string][] = [
     [],
     `
       putQueue deleteQueue pauseQueue resumeQueue putTopic deleteTopic putCourt putGoldCases addKey listKeys
-      revokeKey
+      revokeKey listAdminLog
     `,
   ],
   [

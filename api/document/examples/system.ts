@@ -77,6 +77,7 @@ export const systemExamples: Examples = {
   signOut: {},
   addKey: { body: { role: 'reviewer', subject: 'anna', queues: ['reports', 'harassment'] } },
   listKeys: {},
+  listAdminLog: { query: { path: '/v1/keys' } },
   revokeKey: { path: { id: MADE.keyId } },
   getLiveness: { answers: { 200: { status: 'ok' } } },
   getReadiness: {

@@ -1917,6 +1917,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who changed settings and keys, newest first
+         * @description Roles: admin.
+         */
+        get: operations["listAdminLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/keys": {
         parameters: {
             query?: never;
@@ -3502,6 +3522,21 @@ export interface components {
         SignIn: {
             /** @description A key, `docket_…` */
             key: string;
+        };
+        AdminLogEntry: {
+            seq: number;
+            at: string;
+            /** @description `open` where no key is asked for; null: from the command line */
+            keyId: string | null;
+            /** @description The name of the key, or of the person that it speaks for */
+            actor: string;
+            operation: string;
+            path: string;
+            /** @description With its defaults and without secrets; null: none, or a larger one than 16 KB */
+            body?: unknown;
+            /** @description Of the answer; null: not yet, or the process ended before it knew what came of the call */
+            status: number | null;
+            requestId: string | null;
         };
         MadeKey: {
             id: string;
@@ -11173,6 +11208,64 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listAdminLog: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                /**
+                 * @description Changes of this one only
+                 * @example /v1/keys
+                 */
+                path?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "seq": 12,
+                     *           "actor": "platform",
+                     *           "operation": "addKey",
+                     *           "path": "/v1/keys",
+                     *           "body": "{\"role\":\"reviewer\",\"subject\":\"anna\",\"queues\":[\"reports\",\"harassment\"],\"expiresAt\":null,\"callsPerSecond\":null}",
+                     *           "status": 201,
+                     *           "page_no": 1,
+                     *           "page_rows": 1,
+                     *           "page_most": "633",
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "keyId": "4b7d20c9e1f3",
+                     *           "requestId": "ffc403a4-81ec-42fd-904f-70939cda2a76"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["AdminLogEntry"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listKeys: {
         parameters: {
             query?: {
@@ -11204,6 +11297,7 @@ export interface operations {
                      *             "harassment"
                      *           ],
                      *           "expiresAt": null,
+                     *           "callsPerSecond": null,
                      *           "createdAt": "2026-11-21T09:30:00.000Z",
                      *           "revokedAt": null
                      *         },
@@ -11214,6 +11308,7 @@ export interface operations {
                      *           "subject": null,
                      *           "queues": null,
                      *           "expiresAt": null,
+                     *           "callsPerSecond": null,
                      *           "createdAt": "2026-11-21T09:30:00.000Z",
                      *           "revokedAt": null
                      *         }
@@ -11275,6 +11370,7 @@ export interface operations {
                      *         "harassment"
                      *       ],
                      *       "expiresAt": null,
+                     *       "callsPerSecond": null,
                      *       "createdAt": "2026-11-21T09:30:00.000Z",
                      *       "revokedAt": null,
                      *       "key": "docket_9f3c1a7be204_Zk1uT3xQm8rVb5cLy2pWd7sNf0hJg4aEi6oKtUvXzMw"
@@ -11323,6 +11419,7 @@ export interface operations {
                      *         "harassment"
                      *       ],
                      *       "expiresAt": null,
+                     *       "callsPerSecond": null,
                      *       "createdAt": "2026-11-21T09:30:00.000Z",
                      *       "revokedAt": "2026-11-21T09:30:00.000Z"
                      *     }

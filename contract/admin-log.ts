@@ -1,0 +1,28 @@
+import { z } from '@hono/zod-openapi';
+import { Page } from './common.ts';
+
+export const AdminLogPage = z.strictObject({
+  ...Page.shape,
+  path: z.string().min(1).max(2_000).optional().openapi({ description: 'Changes of this one only' }),
+});
+
+export const AdminLogEntry = z
+  .object({
+    seq: z.number().int(),
+    at: z.string(),
+    keyId: z
+      .string()
+      .nullable()
+      .openapi({ description: '`open` where no key is asked for; null: from the command line' }),
+    actor: z.string().openapi({ description: 'The name of the key, or of the person that it speaks for' }),
+    operation: z.string(),
+    path: z.string(),
+    body: z
+      .unknown()
+      .openapi({ description: 'With its defaults and without secrets; null: none, or a larger one than 16 KB' }),
+    status: z.number().int().nullable().openapi({
+      description: 'Of the answer; null: not yet, or the process ended before it knew what came of the call',
+    }),
+    requestId: z.string().nullable(),
+  })
+  .openapi('AdminLogEntry');

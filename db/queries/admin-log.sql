@@ -1,0 +1,15 @@
+-- Who changed settings and keys (services/admin-log.ts).
+
+-- name: open_admin_log
+insert into admin_log (key_id, actor, operation, path, body, request_id)
+values (:keyId?, :actor, :operation, :path, :body?::jsonb, :requestId?) returning seq;
+
+-- name: close_admin_log
+update admin_log set status = :status where seq = :seq::bigint;
+
+-- name: list_admin_log
+-- Newest first; :before?: behind this one.
+-- bytes: body
+select * from admin_log
+ where (:before?::bigint is null or seq < :before) and (:path?::text is null or path = :path)
+ order by seq desc limit :limit;

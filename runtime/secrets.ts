@@ -1,0 +1,80 @@
+import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync } from 'node:crypto';
+
+const ALGORITHM = 'aes-256-gcm';
+const [NONCE, TAG] = [12, 16];
+const SEALED = /^sealed:([0-9a-f]{8}):([A-Za-z0-9_-]+)$/;
+
+/** 32 bytes each, in base64, separated by commas. @throws Error where one is not */
+export function parseSecretKeys(text: string): Buffer[] {
+  return text.split(',').map((each) => {
+    const key = Buffer.from(each.trim(), 'base64');
+    if (key.length !== 32)
+      throw new Error('must be 32 bytes in base64 (openssl rand -base64 32), or several by commas');
+    return key;
+  });
+}
+
+interface WithSecret {
+  secret: string;
+}
+
+/**
+ * Secrets of callbacks as they stand in the database: sealed with the first key, opened with any, so that keys can be replaced.
+ * Equal secrets are sealed alike, so that a setting which is sent again is the same. Without keys they stand there as they are,
+ * and so do those that were stored before there was a key.
+ */
+export class Secrets {
+  /** By their names, the first one first. */
+  readonly #keys: Map<string, Key>;
+
+  constructor(keys: Buffer[] = []) {
+    this.#keys = new Map(keys.map((key) => [nameOf(key), keyOf(key)]));
+  }
+
+  /** A callback for the database. One that is sealed, or has no secret, stays as it is. */
+  seal<C extends object | null>(callback: C): C {
+    const [first] = this.#keys;
+    if (!first || !hasSecret(callback) || SEALED.test(callback.secret)) return callback;
+    const [name, { encrypt, nonce: nonceKey }] = first;
+    // of the secret itself: a nonce comes again only with the same secret
+    const nonce = createHmac('sha256', nonceKey).update(callback.secret).digest().subarray(0, NONCE);
+    const cipher = createCipheriv(ALGORITHM, encrypt, nonce);
+    const text = Buffer.concat([cipher.update(callback.secret), cipher.final()]);
+    const sealed = Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url');
+    return { ...callback, secret: `sealed:${name}:${sealed}` };
+  }
+
+  /** A callback to be called. @throws Error when no key opens its secret */
+  open<C extends object | null>(callback: C): C {
+    const found = hasSecret(callback) ? SEALED.exec(callback.secret) : null;
+    if (!found) return callback;
+    const [, name = '', text = ''] = found;
+    const key = this.#keys.get(name);
+    if (!key) throw new Error(`its secret is sealed with the key ${name}, which DOCKET_SECRETS_KEY does not have`);
+    const sealed = Buffer.from(text, 'base64url');
+    const decipher = createDecipheriv(ALGORITHM, key.encrypt, sealed.subarray(0, NONCE));
+    decipher.setAuthTag(sealed.subarray(NONCE, NONCE + TAG));
+    const secret = Buffer.concat([decipher.update(sealed.subarray(NONCE + TAG)), decipher.final()]).toString();
+    return { ...callback, secret };
+  }
+
+  /** A callback for those who may read its secret; sealed where no key opens it. */
+  show<C extends object | null>(callback: C): C {
+    try {
+      return this.open(callback);
+    } catch {
+      return callback;
+    }
+  }
+}
+
+interface Key {
+  encrypt: Buffer;
+  nonce: Buffer;
+}
+
+const derived = (key: Buffer, use: string) => Buffer.from(hkdfSync('sha256', key, '', `docket secrets: ${use}`, 32));
+const keyOf = (key: Buffer): Key => ({ encrypt: derived(key, 'encrypt'), nonce: derived(key, 'nonce') });
+const nameOf = (key: Buffer) => hash('sha256', derived(key, 'name')).slice(0, 8);
+const hasSecret = (callback: object | null): callback is WithSecret =>
+  typeof (callback as Partial<WithSecret> | null)?.secret === 'string';

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { docket } from '../support/cli.ts';
+import type { Json } from '../support/client.ts';
+import { expectProblem } from '../support/problems.ts';
+import { SECRET } from '../support/receiver.ts';
+import { startTestSystem } from '../support/system.ts';
+import { add } from '../support/tickets.ts';
+
+const { api, sql, databaseUrl } = await startTestSystem();
+const made = (await api.post('/v1/keys', { role: 'admin', name: 'olga' })).body;
+const olga = api.as(made.key);
+const lines = async (path: string): Promise<Json[]> =>
+  (await api.get(`/v1/admin-log?path=${encodeURIComponent(path)}`)).body.items;
+
+test('each change of settings and keys is on record with its key, newest first, without secrets', async () => {
+  const path = '/v1/queues/reports';
+  const settings = { leaseSeconds: 60, callback: { url: 'https://example.com/hook', secret: SECRET } };
+  await olga.put(path, settings);
+  await olga.post(`${path}/pause`, {});
+  await olga.raw('DELETE', '/v1/queues/reports');
+  const [deleted, put, ...more] = await lines(path);
+  expect(more).toEqual([]);
+  expect(put).toMatchObject({
+    ...{ seq: expect.any(Number), at: expect.any(String), keyId: made.id, actor: 'olga', operation: 'putQueue', path },
+    body: { ...settings, callback: { ...settings.callback, secret: '***' } },
+    ...{ status: 200, requestId: expect.any(String) },
+  });
+  expect(deleted).toMatchObject({ operation: 'deleteQueue', status: 200, body: null });
+  expect(await lines(`${path}/pause`)).toMatchObject([{ operation: 'pauseQueue', status: 200 }]);
+  expect(JSON.stringify(await sql('select * from admin_log'))).not.toContain(SECRET);
+  const [created] = await lines('/v1/keys');
+  expect(created).toMatchObject({
+    keyId: 'open',
+    actor: 'anonymous',
+    body: { role: 'admin', name: 'olga' },
+    status: 201,
+  });
+  const all = (await api.get('/v1/admin-log?limit=2')).body;
+  expect(all.items.map((l: Json) => l.operation)).toEqual(['deleteQueue', 'pauseQueue']);
+  const rest = (await api.get(`/v1/admin-log?limit=2&cursor=${all.nextCursor}`)).body;
+  expect(rest.items.map((l: Json) => l.operation)).toEqual(['putQueue', 'addKey']);
+});
+
+test('what was refused has the status that it was refused with; bad input and reading have no line', async () => {
+  await add(api, 'busy', { id: 'busy-1' });
+  const refused = await olga.raw('DELETE', '/v1/queues/busy');
+  expectProblem(refused, 'open tickets', { status: 409 });
+  expect(await lines('/v1/queues/busy')).toMatchObject([{ operation: 'deleteQueue', status: 409, actor: 'olga' }]);
+  await olga.raw('DELETE', '/v1/keys/nobody');
+  expect(await lines('/v1/keys/nobody')).toMatchObject([{ status: 404 }]);
+  await olga.put('/v1/queues/wrong', { leaseSeconds: 'long' });
+  await olga.get('/v1/queues/busy');
+  const reviewer = api.as((await api.post('/v1/keys', { role: 'reviewer', subject: 'rita' })).body.key);
+  expect((await reviewer.put('/v1/queues/busy', {})).status).toBe(403);
+  expect(await lines('/v1/queues/wrong')).toEqual([]);
+  expect(await lines('/v1/queues/busy')).toHaveLength(1);
+});
+
+test('nothing is changed without a line, and what was changed stays so where its status cannot be noted', async () => {
+  const fail = (when: string) =>
+    sql(`create or replace function fail() returns trigger language plpgsql as $$ begin raise 'no room' using errcode = '53100'; end $$;
+         create trigger fail before ${when} on admin_log for each row execute function fail()`);
+  await fail('insert');
+  expect((await olga.put('/v1/queues/unsaid', { leaseSeconds: 7 })).status).toBe(503);
+  await sql('drop trigger fail on admin_log');
+  expect((await api.get('/v1/queues/unsaid')).status).toBe(404);
+  await fail('update');
+  expect((await olga.put('/v1/queues/unsaid', { leaseSeconds: 7 })).status).toBe(200);
+  await sql('drop trigger fail on admin_log');
+  expect((await api.get('/v1/queues/unsaid')).body.leaseSeconds).toBe(7);
+  expect((await lines('/v1/queues/unsaid')).map((l) => l.status)).toEqual([null]);
+});
+
+test('50 changes at once have a line each; a large body has none of it', async () => {
+  const puts = Array.from({ length: 50 }, (_, n) => olga.put('/v1/topics/many', { maxAttempts: n + 1 }));
+  for (const reply of await Promise.all(puts)) expect(reply.status).toBe(200);
+  const seen = new Set((await lines('/v1/topics/many')).map((l) => l.body.maxAttempts));
+  expect(seen.size).toBe(50);
+  const form = { type: 'object', description: 'x'.repeat(20_000) };
+  expect((await olga.put('/v1/queues/large', { form })).status).toBe(200);
+  expect(await lines('/v1/queues/large')).toMatchObject([{ body: null, status: 200 }]);
+});
+
+test('keys made and revoked on the command line have lines', async () => {
+  const env = { DATABASE_URL: databaseUrl };
+  const created = await docket(['key', 'create', '--role', 'agent', '--name', 'typed'], env);
+  const id = /its id is ([0-9a-f]{12})/i.exec(created.stdout)?.[1];
+  expect((await docket(['key', 'revoke', `${id}`], env)).code).toBe(0);
+  expect((await docket(['key', 'revoke', 'no-such-key'], env)).code).toBe(1);
+  const [made] = await lines('/v1/keys');
+  expect(made).toMatchObject({ keyId: null, operation: 'addKey', body: { role: 'agent', name: 'typed' }, status: 201 });
+  expect(made?.actor).toMatch(/, on the command line$/);
+  expect(await lines(`/v1/keys/${id}`)).toMatchObject([{ operation: 'revokeKey', status: 200 }]);
+  expect(await lines('/v1/keys/no-such-key')).toMatchObject([{ status: 404 }]);
+});

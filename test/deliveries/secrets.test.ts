@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { readConfig } from '../../runtime/config.ts';
+import { addCase, claimed, court, jurors, voted } from '../support/cases.ts';
+import { claimOne, eventually } from '../support/client.ts';
+import { opened, SECRET, startReceiver } from '../support/receiver.ts';
+import { put, tell } from '../support/reviews.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
+import { addTask, addTemplate, completed, handed } from '../support/tasks.ts';
+import { add, configure, decide } from '../support/tickets.ts';
+
+const newKey = () => randomBytes(32).toString('base64');
+const [old, fresh] = [newKey(), newKey()];
+const stores = await testStores();
+const { api, sql, stop } = await startTestSystem({ DOCKET_SECRETS_KEY: old }, { stores });
+
+/** In which tables a secret stands as it is. */
+async function bare(): Promise<string[]> {
+  const tables = await sql<{ name: string }>(`select tablename as name from pg_tables where schemaname = 'public'`);
+  const found = [];
+  for (const { name } of tables)
+    if ((await sql(`select from ${name} t where t::text like '%whsec_%' limit 1`)).length > 0) found.push(name);
+  return found;
+}
+
+const decided = async (queue: string) => decide(api, await claimOne(api, queue, 'anna'), { remove: true });
+
+test('S0.10 with a key no secret stands in the database as it is, and receivers are called with the one that was set', async () => {
+  const { callback, received } = await startReceiver();
+  await configure(api, 'by-queue', { callback });
+  await add(api, 'by-queue', { id: 'of-queue' });
+  await add(api, 'by-ticket', { id: 'of-ticket', callback });
+  await court(api, 'court', { votesToWin: 1, callback, invitationCallback: callback });
+  await jurors(api, 'court', ['june']);
+  await addCase(api, 'court', { id: 'of-case', callback });
+  await put(api, 'of-review', { text: { status: 0 }, callback });
+  await api.put('/v1/topics/topic', { push: callback });
+  await addTemplate(api, 'plain');
+  await addTask(api, { id: 'of-task', executor: 'uid_tim', callback });
+  expect(await bare()).toEqual([]);
+
+  for (const queue of ['by-queue', 'by-ticket']) await decided(queue);
+  const { token } = await claimed(api, 'court', 'june');
+  await voted(api, 'of-case', token, 'buyer');
+  await tell(api, 'of-review', { kind: 'text', status: 2 });
+  await api.post('/v1/jobs', { command: 'add', topic: 'topic', id: 'of-job', body: 1 });
+  await completed(api, 'tim', (await handed(api, 'tim')).logId);
+  const types = () => received.map((call) => opened(call).type).sort();
+  const sent = ['case.decided', 'job', 'review.changed', 'task.completed', 'ticket.decided', 'ticket.decided'];
+  await eventually(async () => sent.every((type) => types().includes(type)) && received.length >= sent.length);
+  expect(await bare()).toEqual([]);
+});
+
+test('S0.10 administrators see the secret that was set, and what is sent again is the same', async () => {
+  const callback = { url: 'https://example.com/hook', secret: SECRET };
+  const ticket = { id: 'twice', body: 1, callback };
+  const add = () => api.post('/v1/queues/twice/tickets', ticket);
+  expect([(await add()).status, (await add()).status]).toEqual([201, 200]);
+  expect((await api.put('/v1/queues/seen', { callback })).body.callback).toEqual(callback);
+  expect((await api.get('/v1/queues/seen')).body.callback).toEqual(callback);
+  expect((await api.put('/v1/topics/seen', { push: callback })).body.push).toMatchObject(callback);
+  const court = (await api.put('/v1/courts/seen', { callback, invitationCallback: callback })).body;
+  expect([court.callback, court.invitationCallback]).toEqual([callback, callback]);
+  const producer = api.as((await api.post('/v1/keys', { role: 'producer' })).body.key);
+  for (const path of ['/v1/queues/seen', '/v1/courts/seen'])
+    expect((await producer.get(path)).body.callback).toEqual({ ...callback, secret: 'whsec_hidden' });
+  expect(await bare()).toEqual([]);
+});
+
+test('S0.10 a key that is missing says so at the delivery, which is made when it is back; a new one goes before the old one', async () => {
+  const { callback, received } = await startReceiver();
+  await configure(api, 'moved', { callback });
+  await add(api, 'moved', { id: 'moved' });
+  await stop();
+
+  const without = await startTestSystem({}, { stores });
+  expect((await without.api.get('/v1/queues/moved')).body.callback.secret).toMatch(/^sealed:/);
+  await decide(without.api, await claimOne(without.api, 'moved', 'anna'), 1);
+  const delivery = async () => (await without.api.get('/v1/tickets/moved/deliveries')).body.items[0];
+  await eventually(async () => /DOCKET_SECRETS_KEY does not have/.test((await delivery())?.error ?? ''));
+  expect(received).toEqual([]);
+  await without.stop();
+
+  const both = await startTestSystem({ DOCKET_SECRETS_KEY: `${fresh},${old}` }, { stores });
+  await eventually(async () => received.length === 1, 60_000);
+  expect((await both.api.get('/v1/queues/moved')).body.callback).toEqual(callback);
+  await configure(both.api, 'moved', { callback });
+  await both.stop();
+  const after = await startTestSystem({ DOCKET_SECRETS_KEY: fresh }, { stores });
+  expect((await after.api.get('/v1/queues/moved')).body.callback).toEqual(callback);
+}, 180_000);
+
+test('a key that is none is refused, and not shown', () => {
+  for (const wrong of ['short', randomBytes(31).toString('base64'), `${old},`, `${old},short`]) {
+    expect(() => readConfig({ DOCKET_SECRETS_KEY: wrong })).toThrow(/DOCKET_SECRETS_KEY must be 32 bytes in base64/);
+    expect(() => readConfig({ DOCKET_SECRETS_KEY: wrong })).not.toThrow(wrong);
+  }
+});
