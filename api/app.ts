@@ -8,6 +8,7 @@ import { type AnyEndpoint, type ApiBindings, type ApiContext, perform } from './
 import { endpoints } from './endpoints.ts';
 import { framing, guardOf, type Route } from './frame.ts';
 import { PathRouter } from './router.ts';
+import { signInPages } from './sessions/open-id.ts';
 
 /**
  * The HTTP API: endpoints, the documentation's pages, the console, and what is none of them.
@@ -32,7 +33,7 @@ export async function createApp(api: Api, basePath = ''): Promise<Hono<{ Binding
     document ??= openApi(endpoints);
     return c.json(document);
   };
-  const others = { '/': shown, ...pages(), '/openapi.json': described };
+  const others = { '/': shown, ...pages(), ...signInPages(api), '/openapi.json': described };
   for (const [path, page] of Object.entries(others)) add('GET', { path, work: page });
   for (const [path, methods] of methodsOf(endpoints, Object.keys(others)))
     add('ALL', {

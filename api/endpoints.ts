@@ -56,6 +56,7 @@ import {
   reviewWorkflow,
 } from './reviews/get.ts';
 import { putReviewEndpoint } from './reviews/put.ts';
+import { getSignInWays } from './sessions/open-id.ts';
 import { getSessionEndpoint, signInEndpoint, signOutEndpoint } from './sessions/sessions.ts';
 import { streamEndpoint, streamTicketEndpoint } from './streams/stream.ts';
 import { livez, metricsEndpoint, nodesEndpoint, readyz } from './system/health.ts';
@@ -194,6 +195,7 @@ export const endpoints = [
   feedEndpoint,
   streamEndpoint,
   streamTicketEndpoint,
+  getSignInWays,
   signInEndpoint,
   getSessionEndpoint,
   signOutEndpoint,

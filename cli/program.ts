@@ -21,6 +21,8 @@ const API: Setting[] = [
     'DELAY_QUEUE_OPEN',
   ] as const),
   ...(['TEMPORAL_UI_URL', 'DOCKET_TEMPORAL_MAX_ID_BYTES', 'DOCKET_AUDIT_SKEW_SECONDS'] as const),
+  ...(['DOCKET_OIDC_ISSUER', 'DOCKET_OIDC_CLIENT_ID', 'DOCKET_OIDC_CLIENT_SECRET'] as const),
+  ...(['DOCKET_OIDC_ROLE_CLAIM', 'DOCKET_OIDC_NAME_CLAIM'] as const),
   ...(['DOCKET_MAX_ROTATIONS', 'DOCKET_MAX_CALLS', 'DOCKET_IMAGE_HOSTS'] as const),
 ];
 const WORKER: Setting[] = [

@@ -41,6 +41,7 @@ export const Key = z
     queues: z.array(z.string()).nullable(),
     expiresAt: z.string().nullable(),
     callsPerSecond: z.number().int().nullable(),
+    issuer: z.string().nullable().openapi({ description: 'The provider at which this person signs in; null: a key' }),
     createdAt: z.string(),
     revokedAt: z.string().nullable(),
   })

@@ -1,9 +1,16 @@
 import { z } from '@hono/zod-openapi';
+import { orNull } from './common.ts';
 import { Role } from './keys.ts';
 
 export const SignIn = z
   .strictObject({ key: z.string().min(1).max(200).openapi({ description: 'A key, `docket_…`' }) })
   .openapi('SignIn');
+
+export const SignInWays = z
+  .object({
+    openId: orNull(z.object({ issuer: z.string() })).openapi({ description: 'null: with a key only' }),
+  })
+  .openapi('SignInWays');
 
 export const Session = z
   .object({

@@ -34,6 +34,7 @@ create table api_key (
   expires_at           timestamp with time zone,
   seq                  bigint generated always as identity not null,
   calls_per_second     integer,
+  issuer               text,
   constraint api_key_pkey PRIMARY KEY (id),
   constraint api_key_calls_check CHECK ((calls_per_second > 0)),
   constraint api_key_queues_check CHECK ((cardinality(queues) > 0)),
@@ -41,6 +42,7 @@ create table api_key (
   constraint api_key_role_check CHECK ((role = ANY (ARRAY['producer'::text, 'reviewer'::text, 'agent'::text, 'consumer'::text, 'admin'::text])))
 );
 CREATE UNIQUE INDEX api_key_newest ON public.api_key USING btree (seq);
+comment on column api_key.issuer is 'The provider at which this person signs in; null: a key that has a text';
 
 create table case_file (
   id                   text collate "C" not null,

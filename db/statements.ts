@@ -32,6 +32,7 @@ export interface ApiKeyRow {
   expires_at: Date | null;
   seq: number;
   calls_per_second: number | null;
+  issuer: string | null;
 }
 
 export interface CourtRow {
@@ -449,8 +450,9 @@ export interface Statements {
   peek_buried: { params: { topic: string }; row: ItemRow };
   job_stats: { params: { number: number }; row: { seq: number; queue: string; state: Columns['item.state']; priority: number; attempts: number; delay_seconds: number; lease_seconds: number; age: number; time_left: number; timeouts: number; releases: number; buries: number; kicks: number } };
   add_key: { params: { id: string; name: string; role: string; subject?: string | null; hash: Uint8Array; queues?: (string | null)[] | null; expiresAt?: Date | string | null; callsPerSecond?: number | null }; row: ApiKeyRow };
+  put_person_key: { params: { id: string; name: string; role: string; subject?: string | null; hash: Uint8Array; issuer: string; seconds: number }; row: { id: string } };
   get_key: { params: { id: string }; row: ApiKeyRow };
-  list_keys: { params: { before?: number | null; limit: number }; row: { id: string; name: string; role: Columns['api_key.role']; subject: string | null; queues: string[] | null; expires_at: Date | null; calls_per_second: number | null; created_at: Date; revoked_at: Date | null; seq: number } };
+  list_keys: { params: { before?: number | null; limit: number }; row: { id: string; name: string; role: Columns['api_key.role']; subject: string | null; queues: string[] | null; expires_at: Date | null; calls_per_second: number | null; issuer: string | null; created_at: Date; revoked_at: Date | null; seq: number } };
   revoke_key: { params: { id: string }; row: ApiKeyRow };
   add_stream_ticket: { params: { hash: Uint8Array; keyId: string; session?: Uint8Array | null; actor: string; role: string; subject?: string | null; seconds: number }; row: { expires_at: Date } };
   get_stream_ticket: { params: { hash: Uint8Array }; row: StreamTicketRow & { name: string; queues: string[] | null; session_ends: Date | null } };

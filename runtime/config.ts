@@ -8,6 +8,7 @@ import {
   DATABASE_URL_FORM,
   decimal,
   ImageHost,
+  Issuer,
   isDatabaseUrl,
   oneOf,
   Port,
@@ -121,6 +122,13 @@ const Environment = z.object({
   DOCKET_POOL: whole(4, 200)
     .default(20)
     .describe('database connections, per process; a fifth as many again are for lists'),
+  DOCKET_OIDC_ISSUER: Issuer.optional().describe(
+    'OpenID Connect provider at which people sign in, as https://login.example.com; needs DOCKET_PUBLIC_URL',
+  ),
+  DOCKET_OIDC_CLIENT_ID: Text.optional().describe('of Docket at that provider'),
+  DOCKET_OIDC_CLIENT_SECRET: Text.optional().describe('of Docket at that provider; a public client has none'),
+  DOCKET_OIDC_ROLE_CLAIM: Text.default('docket_role').describe("claim with a person's role here, or several"),
+  DOCKET_OIDC_NAME_CLAIM: Text.default('preferred_username').describe('claim by which events name a person'),
   DOCKET_SECRETS_KEY: z
     .string()
     .transform(read(parseSecretKeys))
@@ -221,14 +229,27 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     poolSize: e.DOCKET_POOL,
     /** By which secrets of callbacks are sealed; undefined: they are not. */
     secretKeys: e.DOCKET_SECRETS_KEY,
+    /** Where people sign in; undefined: with keys only. */
+    openId: openIdOf(e),
     /** Where traces go; undefined: there are none. */
     otlpEndpoint: e.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: e.LOG_LEVEL,
   };
 }
 
+/** @throws Error where something of it is missing */
+function openIdOf(e: z.output<typeof Environment>) {
+  const { DOCKET_OIDC_ISSUER: issuer, DOCKET_OIDC_CLIENT_ID: clientId, DOCKET_PUBLIC_URL: publicUrl } = e;
+  if (issuer === undefined) return undefined;
+  if (clientId === undefined || publicUrl === undefined)
+    throw new Error('DOCKET_OIDC_ISSUER needs DOCKET_OIDC_CLIENT_ID, and DOCKET_PUBLIC_URL to come back to');
+  const names = { roleClaim: e.DOCKET_OIDC_ROLE_CLAIM, nameClaim: e.DOCKET_OIDC_NAME_CLAIM };
+  const redirectUri = `${publicUrl.replace(/\/$/, '')}/sign-in/openid/callback`;
+  return { issuer, clientId, clientSecret: e.DOCKET_OIDC_CLIENT_SECRET, ...names, redirectUri };
+}
+
 /** Their values may hold a password or are one, so no message shows them. */
-const SECRET = /URL|KEY/;
+const SECRET = /URL|KEY|SECRET/;
 const SHOWN = 100;
 
 /** A line for each wrong variable. */

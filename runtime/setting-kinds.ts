@@ -20,6 +20,12 @@ export const Switch = oneOf('0', '1');
 export const Text = z.string().min(1);
 export const WebUrl = z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' });
 
+/** What a provider says is believed, so nobody on the way may change it. */
+export const Issuer = WebUrl.refine(
+  (url) => url.startsWith('https:') || /^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(url).hostname),
+  'must begin with https://, unless it is on this machine',
+);
+
 export const DATABASE_URL_FORM =
   'must be a URL such as postgres://user:password@host:5432/database, with special characters of the password as %40, %2F';
 /** A host may be left out, for a socket; behind a user that alone makes it no URL. */

@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Role } from '../contract/keys.ts';
 import { type Db, only } from '../db/pool.ts';
 import type { ApiKeyRow } from '../db/statements.ts';
+import type { Person } from './open-id.ts';
 
 /** A key as lists show it. */
 export type KeyLine = Omit<ApiKeyRow, 'hash'>;
@@ -31,6 +32,8 @@ interface StreamHolder {
   session?: { hash: Buffer; expiresAt: Date };
 }
 
+/** Twelve hours. */
+export const SESSION_SECONDS = 43_200;
 const PREFIX = 'docket';
 const CACHE_MS = 1_000;
 const MOST_CACHED = 10_000;
@@ -50,6 +53,14 @@ export function keyService(db: Db) {
       const id = randomBytes(6).toString('hex');
       const key = `${PREFIX}_${id}_${randomBytes(32).toString('base64url')}`;
       return { row: only(await db.run('add_key', { id, ...wanted, hash: digest(key) })), key };
+    },
+    /** The key of somebody who has signed in at a provider, for as long as a session: it has no text. */
+    async ofPerson({ keyId: id, issuer, name, role }: Person): Promise<string> {
+      const subject = role === 'reviewer' ? name : null;
+      const made = { id, issuer, name, role, subject, hash: randomBytes(32), seconds: SESSION_SECONDS };
+      only(await db.run('put_person_key', made));
+      cache.delete(id);
+      return id;
     },
     /** Newest first, from behind `before`. */
     list: (before: number | null, limit: number) => db.lists.run('list_keys', { before, limit }),

@@ -16,6 +16,7 @@ import { jobService } from './jobs.ts';
 import { jurorService } from './jurors.ts';
 import { keyService } from './keys.ts';
 import { noteService } from './notes.ts';
+import { type OpenIdConfig, openIdService } from './open-id.ts';
 import { outcomeService } from './outcomes.ts';
 import { queueService } from './queues.ts';
 import { Reconciler } from './reconciler.ts';
@@ -36,6 +37,8 @@ export interface ServiceConfig extends TaskConfig, RetentionConfig {
   temporalMaxIdBytes: number;
   /** How far ahead of the database's clock an audit time may be (S1.4). */
   auditSkewSeconds: number;
+  /** Where people sign in; undefined: with keys only. */
+  openId: OpenIdConfig | undefined;
 }
 
 /** What Docket does, a service for each noun. Transports check, authorise, call one of their functions and show. */
@@ -71,6 +74,7 @@ export function createServices(runtime: Runtime, config: ServiceConfig) {
     dispatches: dispatchService(runtime),
     feed: feedService(runtime),
     keys: keyService(runtime.db),
+    openId: config.openId && openIdService(config.openId),
     adminLog: adminLogService(runtime.db),
     sessions: sessionService(runtime.db),
     figures: figureService(runtime.db),

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Db, RowOf } from '../db/pool.ts';
-import { digest } from './keys.ts';
+import { digest, SESSION_SECONDS } from './keys.ts';
 
-/** Twelve hours. */
-const SESSION_SECONDS = 43_200;
 const CACHE_MS = 1_000;
 const MOST_CACHED = 10_000;
 

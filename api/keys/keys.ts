@@ -13,6 +13,7 @@ const view = (k: KeyLine) => ({
   queues: k.queues,
   expiresAt: k.expires_at?.toISOString() ?? null,
   callsPerSecond: k.calls_per_second,
+  issuer: k.issuer,
   createdAt: k.created_at.toISOString(),
   revokedAt: k.revoked_at?.toISOString() ?? null,
 });

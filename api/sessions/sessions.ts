@@ -10,7 +10,7 @@ import { isOwnPage } from '../origins.ts';
 const isHttps = (url: string | undefined) => url?.startsWith('https:') ?? false;
 
 /** Only over https where the browser is: its page's origin says so, whatever the proxies between speak. */
-function cookie({ config }: Api, incoming: IncomingMessage, token: string, seconds: number): string {
+export function sessionCookie({ config }: Api, incoming: IncomingMessage, token: string, seconds: number): string {
   const secure = isHttps(config.publicUrl) || isHttps(incoming.headers.origin);
   const always = `HttpOnly; SameSite=Strict; Path=/; Max-Age=${Math.floor(seconds)}`;
   return `${SESSION_COOKIE}=${token}; ${always}${secure ? '; Secure' : ''}`;
@@ -43,7 +43,7 @@ export const signInEndpoint = endpoint({
       if (!made) throw new Problem('unauthenticated', 'this key has ended');
       return { caller, made };
     });
-    headers['set-cookie'] = cookie(api, incoming, made.token, made.seconds);
+    headers['set-cookie'] = sessionCookie(api, incoming, made.token, made.seconds);
     return answer(201, { ...view(caller), expiresAt: made.expiresAt.toISOString() });
   },
 });
@@ -69,7 +69,7 @@ export const signOutEndpoint = endpoint({
   answers: { 204: z.undefined() },
   async handle({ api, caller, incoming, headers }) {
     if (caller.session) await api.services.sessions.end(caller.session.hash);
-    headers['set-cookie'] = cookie(api, incoming, '', 0);
+    headers['set-cookie'] = sessionCookie(api, incoming, '', 0);
     return answer(204, undefined);
   },
 });

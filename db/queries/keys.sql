@@ -4,12 +4,20 @@
 insert into api_key (id, name, role, subject, hash, queues, expires_at, calls_per_second)
 values (:id, :name, :role, :subject?, :hash, :queues?, :expiresAt?, :callsPerSecond?) returning *;
 
+-- name: put_person_key
+-- A session that an administrator has ended begins anew: whether somebody may sign in is the provider's to say.
+insert into api_key (id, name, role, subject, hash, issuer, expires_at)
+values (:id, :name, :role, :subject?, :hash, :issuer, clock_timestamp() + make_interval(secs => :seconds))
+on conflict (id) do update
+   set name = excluded.name, role = excluded.role, subject = excluded.subject, hash = excluded.hash, expires_at = excluded.expires_at, revoked_at = null
+ where api_key.issuer = excluded.issuer returning id;
+
 -- name: get_key
 select * from api_key where id = :id and revoked_at is null and (expires_at is null or expires_at > clock_timestamp());
 
 -- name: list_keys
 -- Newest first, without their hashes; :before?: behind this one.
-select id, name, role, subject, queues, expires_at, calls_per_second, created_at, revoked_at, seq from api_key
+select id, name, role, subject, queues, expires_at, calls_per_second, issuer, created_at, revoked_at, seq from api_key
  where :before?::bigint is null or seq < :before? order by seq desc limit :limit;
 
 -- name: revoke_key

@@ -23,7 +23,7 @@ describe('keys over the API', () => {
     expect(line).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{12}$/),
       ...{ name: 'rita', role: 'reviewer', subject: 'rita', queues: ['a', 'b-*'], expiresAt: null, revokedAt: null },
-      callsPerSecond: null,
+      ...{ callsPerSecond: null, issuer: null },
       createdAt: expect.any(String),
     });
     expect((await walk(api, '/v1/keys', 1)).find((k) => k.id === line.id)).toEqual(line);

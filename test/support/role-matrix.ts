@@ -9,7 +9,7 @@ const MATRIX: [roles: Role[] | null, operations: string][] = [
   [
     null,
     `
-      signIn getLiveness getReadiness getMetrics
+      getSignInWays signIn getLiveness getReadiness getMetrics
     `,
   ],
   [

@@ -183,7 +183,7 @@ const system: Step[] = [
   },
   { operation: 'addKey', made: ({ id, key }) => ({ keyId: id, key }) },
   { operation: 'signIn', refused: FORBIDDEN, needsKeys: true },
-  ...['getSession', 'listKeys', 'listAdminLog'].map((operation) => ({ operation })),
+  ...['getSignInWays', 'getSession', 'listKeys', 'listAdminLog'].map((operation) => ({ operation })),
   { operation: 'revokeKey', refused: { status: 404, code: 'not_found' } },
   { operation: 'signOut' },
   ...['getLiveness', 'getReadiness', 'getMetrics', 'listNodes'].map((operation) => ({ operation })),

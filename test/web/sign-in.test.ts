@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { lastingPort } from '../../cli/servers/ports.ts';
 import type { Role } from '../../contract/keys.ts';
 import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
 import { createKey, revokeKey } from '../support/keys.ts';
+import { CLIENT, startProvider } from '../support/open-id.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const system = await startTestSystem({ DOCKET_AUTH: 'keys' });
@@ -12,6 +14,34 @@ const keyOf = (role: Role, subject: string | null = null) =>
 
 describeInBrowser('signing in', () => {
   const browser = useBrowser();
+
+  test('at a provider: there and back to the page that was asked for, without a key', async () => {
+    const port = await lastingPort();
+    const home = `http://127.0.0.1:${port}`;
+    const people = { anna: { preferred_username: 'anna', docket_role: 'admin' } };
+    const { issuer } = await startProvider(people, `${home}/sign-in/openid/callback`);
+    const provider = { DOCKET_PUBLIC_URL: home, DOCKET_OIDC_ISSUER: issuer, ...CLIENT };
+    await startTestSystem({ PORT: String(port), DOCKET_AUTH: 'keys', ...provider }, { role: 'api' });
+    const { host } = new URL(issuer);
+    const page = await browser.prepare(home, { hosts: [host, 'fonts.googleapis.com'] });
+    // the provider's own forms ask for them
+    await page.route('https://fonts.googleapis.com/**', (route) =>
+      route.fulfill({ contentType: 'text/css', body: '' }),
+    );
+    await page.goto(`${home}/keys`);
+    const there = page.getByRole('button', { name: `Sign in at ${host}` });
+    await there.waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await there.click();
+    await page.getByPlaceholder('Enter any login').fill('anna');
+    await page.getByPlaceholder('and password').fill('any');
+    await page.getByRole('button', { name: 'Sign-in' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/keys');
+    await page.reload();
+    await page.getByRole('cell', { name: 'anna' }).first().waitFor();
+  });
 
   test('S4.9 a key is exchanged once: the console is there after a reload, and no script can read the cookie', async () => {
     const { key } = await keyOf('admin');

@@ -72,6 +72,7 @@ export const systemExamples: Examples = {
     },
   },
   addStreamTicket: {},
+  getSignInWays: {},
   signIn: { body: { key: MADE.key } },
   getSession: {},
   signOut: {},

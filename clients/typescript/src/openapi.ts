@@ -1892,6 +1892,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether people sign in at an OpenID Connect provider, at `/sign-in/openid`, or with a key only */
+        get: operations["getSignInWays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/session": {
         parameters: {
             query?: never;
@@ -3507,6 +3524,12 @@ export interface components {
             at: string;
             data: unknown;
         };
+        SignInWays: {
+            /** @description null: with a key only */
+            openId: {
+                issuer: string;
+            } | null;
+        };
         Session: {
             /** @description The server asks for no key: everybody is an administrator */
             open: boolean;
@@ -3546,6 +3569,8 @@ export interface components {
             queues: string[] | null;
             expiresAt: string | null;
             callsPerSecond: number | null;
+            /** @description The provider at which this person signs in; null: a key */
+            issuer: string | null;
             createdAt: string;
             revokedAt: string | null;
             /** @description Shown here and never again */
@@ -3572,12 +3597,14 @@ export interface components {
             queues: string[] | null;
             expiresAt: string | null;
             callsPerSecond: number | null;
+            /** @description The provider at which this person signs in; null: a key */
+            issuer: string | null;
             createdAt: string;
             revokedAt: string | null;
         };
     };
     responses: {
-        /** @description `invalid_request`: The request has wrong values */
+        /** @description `invalid_request`: Invalid request */
         BrokenBody: {
             headers: {
                 [name: string]: unknown;
@@ -3586,7 +3613,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unauthenticated`: No valid API key was given */
+        /** @description `unauthenticated`: Not authenticated */
         Unauthenticated: {
             headers: {
                 "WWW-Authenticate"?: string;
@@ -3596,7 +3623,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `forbidden`: The key does not allow this */
+        /** @description `forbidden`: Forbidden */
         Forbidden: {
             headers: {
                 [name: string]: unknown;
@@ -3605,7 +3632,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `not_found`: There is no such thing */
+        /** @description `not_found`: Not found */
         NotFound: {
             headers: {
                 [name: string]: unknown;
@@ -3614,7 +3641,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `method_not_allowed`: This path does not know the method */
+        /** @description `method_not_allowed`: Method not allowed */
         MethodNotAllowed: {
             headers: {
                 /** @description The methods that the path knows */
@@ -3625,7 +3652,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `not_open`: It is final. `lease_lost`: The lease is not live any more */
+        /** @description `not_open`: No longer open. `lease_lost`: Lease lost */
         LeaseLost: {
             headers: {
                 [name: string]: unknown;
@@ -3634,7 +3661,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `payload_too_large`: The body is too large */
+        /** @description `payload_too_large`: Payload too large */
         PayloadTooLarge: {
             headers: {
                 [name: string]: unknown;
@@ -3643,7 +3670,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unsupported_media_type`: The body must be application/json */
+        /** @description `unsupported_media_type`: Unsupported media type */
         UnsupportedMediaType: {
             headers: {
                 [name: string]: unknown;
@@ -3652,7 +3679,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `invalid_request`: The request has wrong values */
+        /** @description `invalid_request`: Invalid request */
         InvalidRequest: {
             headers: {
                 [name: string]: unknown;
@@ -3661,7 +3688,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `rate_limited`: Too many calls at once */
+        /** @description `rate_limited`: Too many requests */
         RateLimited: {
             headers: {
                 /** @description Seconds */
@@ -3672,7 +3699,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unavailable`: A store cannot be reached */
+        /** @description `unavailable`: Service unavailable */
         Unavailable: {
             headers: {
                 /** @description Seconds */
@@ -3898,7 +3925,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `id_conflict`: The id exists with other content */
+            /** @description `id_conflict`: Conflict: the id exists with other content */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4278,7 +4305,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `id_conflict`: The id exists with other content */
+            /** @description `id_conflict`: Conflict: the id exists with other content */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4873,7 +4900,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `not_open`: It is final */
+            /** @description `not_open`: No longer open */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4953,7 +4980,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `not_open`: It is final */
+            /** @description `not_open`: No longer open */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5142,7 +5169,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `not_open`: It is final */
+            /** @description `not_open`: No longer open */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5700,7 +5727,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobAnswer"];
                 };
             };
-            /** @description `invalid_request`: The request has wrong values */
+            /** @description `invalid_request`: Invalid request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5709,7 +5736,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobAnswer"];
                 };
             };
-            /** @description `unauthenticated`: No valid API key was given */
+            /** @description `unauthenticated`: Not authenticated */
             401: {
                 headers: {
                     "WWW-Authenticate"?: string;
@@ -5719,7 +5746,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobAnswer"];
                 };
             };
-            /** @description `forbidden`: The key does not allow this */
+            /** @description `forbidden`: Forbidden */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5729,7 +5756,7 @@ export interface operations {
                 };
             };
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `payload_too_large`: The body is too large */
+            /** @description `payload_too_large`: Payload too large */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5738,7 +5765,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobAnswer"];
                 };
             };
-            /** @description `unsupported_media_type`: The body must be application/json */
+            /** @description `unsupported_media_type`: Unsupported media type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -5747,7 +5774,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobAnswer"];
                 };
             };
-            /** @description `rate_limited`: Too many calls at once */
+            /** @description `rate_limited`: Too many requests */
             429: {
                 headers: {
                     /** @description Seconds */
@@ -5758,7 +5785,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobAnswer"];
                 };
             };
-            /** @description `unavailable`: A store cannot be reached */
+            /** @description `unavailable`: Service unavailable */
             503: {
                 headers: {
                     /** @description Seconds */
@@ -5872,7 +5899,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `not_open`: It is final */
+            /** @description `not_open`: No longer open */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6109,7 +6136,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `id_conflict`: The id exists with other content */
+            /** @description `id_conflict`: Conflict: the id exists with other content */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6696,7 +6723,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `id_conflict`: The id exists with other content */
+            /** @description `id_conflict`: Conflict: the id exists with other content */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7894,7 +7921,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `id_conflict`: The id exists with other content */
+            /** @description `id_conflict`: Conflict: the id exists with other content */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8079,7 +8106,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `id_conflict`: The id exists with other content */
+            /** @description `id_conflict`: Conflict: the id exists with other content */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8381,7 +8408,7 @@ export interface operations {
             };
             400: components["responses"]["BrokenBody"];
             401: components["responses"]["Unauthenticated"];
-            /** @description `forbidden`: The key does not allow this. `conflict_of_interest`: The person is a party of the case */
+            /** @description `forbidden`: Forbidden. `conflict_of_interest`: Conflict of interest */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8392,7 +8419,7 @@ export interface operations {
             };
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `not_open`: It is final. `lease_lost`: The lease is not live any more. `already_voted`: The person has voted on this case */
+            /** @description `not_open`: No longer open. `lease_lost`: Lease lost. `already_voted`: Already voted */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8668,7 +8695,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `not_open`: It is final */
+            /** @description `not_open`: No longer open */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9295,7 +9322,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `id_conflict`: The id exists with other content */
+            /** @description `id_conflict`: Conflict: the id exists with other content */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9390,7 +9417,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `id_conflict`: The id exists with other content */
+            /** @description `id_conflict`: Conflict: the id exists with other content */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9718,7 +9745,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `id_conflict`: The id exists with other content */
+            /** @description `id_conflict`: Conflict: the id exists with other content */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9729,7 +9756,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description `invalid_request`: The request has wrong values. `limit_reached`: There are as many as there may be. `template_mismatch`: The parameters do not match their template */
+            /** @description `invalid_request`: Invalid request. `limit_reached`: Limit reached. `template_mismatch`: Parameters do not match the template */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9928,7 +9955,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `not_open`: It is final */
+            /** @description `not_open`: No longer open */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9939,7 +9966,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description `invalid_request`: The request has wrong values. `limit_reached`: There are as many as there may be. `template_mismatch`: The parameters do not match their template */
+            /** @description `invalid_request`: Invalid request. `limit_reached`: Limit reached. `template_mismatch`: Parameters do not match the template */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10319,7 +10346,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `stale_log_id`: The log id is not of this client's last dispatch. `lease_lost`: The lease is not live any more */
+            /** @description `stale_log_id`: Stale log id. `lease_lost`: Lease lost */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11097,6 +11124,36 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getSignInWays: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "openId": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SignInWays"];
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getSession: {
         parameters: {
             query?: never;
@@ -11236,17 +11293,23 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "seq": 12,
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "keyId": "4b7d20c9e1f3",
                      *           "actor": "platform",
                      *           "operation": "addKey",
                      *           "path": "/v1/keys",
-                     *           "body": "{\"role\":\"reviewer\",\"subject\":\"anna\",\"queues\":[\"reports\",\"harassment\"],\"expiresAt\":null,\"callsPerSecond\":null}",
+                     *           "body": {
+                     *             "role": "reviewer",
+                     *             "queues": [
+                     *               "reports",
+                     *               "harassment"
+                     *             ],
+                     *             "subject": "anna",
+                     *             "expiresAt": null,
+                     *             "callsPerSecond": null
+                     *           },
                      *           "status": 201,
-                     *           "page_no": 1,
-                     *           "page_rows": 1,
-                     *           "page_most": "633",
-                     *           "at": "2026-11-21T09:30:00.000Z",
-                     *           "keyId": "4b7d20c9e1f3",
-                     *           "requestId": "ffc403a4-81ec-42fd-904f-70939cda2a76"
+                     *           "requestId": "fa34e040-6fee-4607-a94b-8601c7bae42e"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -11298,6 +11361,7 @@ export interface operations {
                      *           ],
                      *           "expiresAt": null,
                      *           "callsPerSecond": null,
+                     *           "issuer": null,
                      *           "createdAt": "2026-11-21T09:30:00.000Z",
                      *           "revokedAt": null
                      *         },
@@ -11309,6 +11373,7 @@ export interface operations {
                      *           "queues": null,
                      *           "expiresAt": null,
                      *           "callsPerSecond": null,
+                     *           "issuer": null,
                      *           "createdAt": "2026-11-21T09:30:00.000Z",
                      *           "revokedAt": null
                      *         }
@@ -11371,6 +11436,7 @@ export interface operations {
                      *       ],
                      *       "expiresAt": null,
                      *       "callsPerSecond": null,
+                     *       "issuer": null,
                      *       "createdAt": "2026-11-21T09:30:00.000Z",
                      *       "revokedAt": null,
                      *       "key": "docket_9f3c1a7be204_Zk1uT3xQm8rVb5cLy2pWd7sNf0hJg4aEi6oKtUvXzMw"
@@ -11420,6 +11486,7 @@ export interface operations {
                      *       ],
                      *       "expiresAt": null,
                      *       "callsPerSecond": null,
+                     *       "issuer": null,
                      *       "createdAt": "2026-11-21T09:30:00.000Z",
                      *       "revokedAt": "2026-11-21T09:30:00.000Z"
                      *     }

@@ -1,4 +1,5 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { api, data } from '../../api/client.ts';
 import { type Problem, problemOf } from '../../api/problem.ts';
 import { signIn } from '../../api/signing.ts';
 import { ProblemNote } from '../../components/feedback.tsx';
@@ -29,6 +30,7 @@ export function SignIn() {
   return (
     <div class="sign-in panel">
       <Page title={t.title}>
+        <Provider />
         <p>{t.lead}</p>
         <form onSubmit={submit}>
           <Field label={t.key} hint={t.hint} error={isWrong ? t.wrong : undefined}>
@@ -55,5 +57,31 @@ export function SignIn() {
         </p>
       </Page>
     </div>
+  );
+}
+
+/** The way to sign in without a key, where there is one. */
+function Provider() {
+  const t = texts.value.signIn;
+  const [issuer, setIssuer] = useState<string | null>(null);
+  useEffect(() => {
+    // without an answer there is the key
+    data(api.GET('/v1/sign-in')).then(
+      ({ openId }) => setIssuer(openId?.issuer ?? null),
+      () => {},
+    );
+  }, []);
+  if (!issuer) return null;
+  const to = location.pathname + location.search + location.hash;
+  return (
+    <p class="sign-in-provider">
+      <button
+        type="button"
+        class="primary"
+        onClick={() => location.assign(`/sign-in/openid?to=${encodeURIComponent(to)}`)}
+      >
+        {t.provider(new URL(issuer).host)}
+      </button>
+    </p>
   );
 }

@@ -1,6 +1,7 @@
 /** The sign-in page. */
 export const signIn = {
   title: 'Sign in',
+  provider: (host: string) => `Sign in at ${host}`,
   lead: 'This server asks for a key. It is exchanged once for a session of this browser.',
   key: 'Key',
   hint: 'It begins with docket_',

@@ -1,0 +1,108 @@
+import { z } from '@hono/zod-openapi';
+import { getCookie, setCookie } from 'hono/cookie';
+import { SignInWays } from '../../contract/sessions.ts';
+import type { OpenId, StartedSignIn } from '../../services/open-id.ts';
+import { Problem } from '../../services/problems.ts';
+import type { Api } from '../api.ts';
+import { type ApiContext, endpoint, ok } from '../endpoint.ts';
+import { sessionCookie } from './sessions.ts';
+
+export const getSignInWays = endpoint({
+  operation: 'getSignInWays',
+  method: 'get',
+  path: '/v1/sign-in',
+  tag: 'Sessions',
+  summary: 'Whether people sign in at an OpenID Connect provider, at `/sign-in/openid`, or with a key only',
+  roles: null,
+  answers: { 200: SignInWays },
+  handle: async ({ api }) => ok({ openId: api.services.openId ? { issuer: api.services.openId.issuer } : null }),
+});
+
+const START = '/sign-in/openid';
+const CALLBACK = `${START}/callback`;
+/** Lax, because the browser comes back from another site; it holds nothing that opens anything by itself. */
+const COOKIE = 'docket_sign_in';
+const STARTED_SECONDS = 600;
+const Started = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), to: z.string() });
+/** The pages have nothing but text. */
+const PLAIN = { 'content-security-policy': "default-src 'none'; frame-ancestors 'none'" };
+/** A place of this server. */
+const PLACE = /^\/(?![/\\])[^\s\\]{0,1000}$/;
+
+/** Pages that take a browser to the provider and back. They are no part of the API. */
+export const signInPages = (api: Api) => ({
+  [START]: shown((c) => start(api, c)),
+  [CALLBACK]: shown((c) => finish(api, c)),
+});
+
+async function start(api: Api, c: ApiContext): Promise<Response> {
+  const { url, started } = await providerOf(api).start();
+  const asked = c.req.query('to') ?? '/';
+  const to = PLACE.test(asked) ? asked : '/';
+  remember(api, c, Buffer.from(JSON.stringify({ ...started, to })).toString('base64url'), STARTED_SECONDS);
+  return c.redirect(url);
+}
+
+async function finish(api: Api, c: ApiContext): Promise<Response> {
+  const provider = providerOf(api);
+  const started = startedOf(getCookie(c, COOKIE));
+  remember(api, c, '', 0);
+  const { remoteAddress } = c.env.incoming.socket;
+  const made = await api.attempts.run(remoteAddress, async () => {
+    const person = await provider.finish(new URL(c.req.url).search, started);
+    return api.services.sessions.create(await api.services.keys.ofPerson(person));
+  });
+  if (!made) throw new Problem('unauthenticated', 'this session has ended');
+  c.header('set-cookie', sessionCookie(api, c.env.incoming, made.token, made.seconds), { append: true });
+  // a redirect would still come from the provider's site, and the browser would not send the session's cookie
+  return c.html(
+    page('You are signed in', `<meta http-equiv="refresh" content="0; url=${escaped(started.to)}">`),
+    200,
+    PLAIN,
+  );
+}
+
+/** @throws Problem `not_found` */
+function providerOf({ services, config }: Api): OpenId {
+  if (config.open) throw new Problem('forbidden', 'this server asks for no key');
+  if (!services.openId) throw new Problem('not_found', 'this server has no OpenID Connect provider');
+  return services.openId;
+}
+
+/** @throws Problem `unauthenticated` */
+function startedOf(cookie: string | undefined): StartedSignIn & { to: string } {
+  try {
+    return Started.parse(JSON.parse(Buffer.from(cookie ?? '', 'base64url').toString()));
+  } catch {
+    throw new Problem('unauthenticated', 'this sign-in was not begun here, or more than ten minutes ago: begin again');
+  }
+}
+
+function remember({ config }: Api, c: ApiContext, value: string, maxAge: number): void {
+  const secure = config.publicUrl?.startsWith('https:') ?? false;
+  setCookie(c, COOKIE, value, { httpOnly: true, sameSite: 'Lax', path: '/', maxAge, secure });
+}
+
+/** People see what went wrong as a page. */
+const shown = (work: (c: ApiContext) => Promise<Response>) => async (c: ApiContext) => {
+  try {
+    return await work(c);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return c.html(page('Not signed in', '', error.message), error.status as 401, PLAIN);
+  }
+};
+
+const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+const page = (title: string, head: string, text = '') => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+${head}
+<h1>${title}</h1>
+<p>${escaped(text)}</p>
+<p><a href="/">Go to Docket</a></p>
+</html>`;

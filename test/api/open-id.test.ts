@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import { lastingPort } from '../../cli/servers/ports.ts';
+import { readConfig } from '../../runtime/config.ts';
+import { eventually, type Json } from '../support/client.ts';
+import { createKey } from '../support/keys.ts';
+import { CLIENT, startProvider, Walker } from '../support/open-id.ts';
+import { startTestSystem } from '../support/system.ts';
+import { add } from '../support/tickets.ts';
+
+const port = await lastingPort();
+const home = `http://127.0.0.1:${port}`;
+const callback = `${home}/sign-in/openid/callback`;
+const people: Record<string, Json> = {
+  anna: { preferred_username: 'anna', docket_role: 'reviewer' },
+  olga: { preferred_username: 'olga', docket_role: ['reviewer', 'admin', 'something-else'] },
+  nobody: { preferred_username: 'nobody' },
+  odd: { preferred_username: 'a name with spaces', docket_role: 'agent' },
+};
+const { issuer } = await startProvider(people, callback);
+const env = { PORT: String(port), DOCKET_AUTH: 'keys', DOCKET_PUBLIC_URL: home, DOCKET_OIDC_ISSUER: issuer, ...CLIENT };
+const { api, running, sql } = await startTestSystem(env);
+
+async function signedIn(login: string, to = '/desk'): Promise<{ browser: Walker; end: Response; html: string }> {
+  const browser = new Walker();
+  const start = await browser.call(`${home}/sign-in/openid?to=${encodeURIComponent(to)}`);
+  expect(start.status).toBe(302);
+  const back = await browser.signIn(start.headers.get('location') ?? '', login, callback);
+  const end = await browser.call(back);
+  return { browser, end, html: await end.text() };
+}
+const sessionOf = async (browser: Walker) => {
+  const response = await browser.call(`${home}/v1/session`);
+  return { status: response.status, body: (await response.json()) as Json };
+};
+
+test('people sign in at a provider, with the role and name that it claims, and come back to where they were', async () => {
+  expect((await api.get('/v1/sign-in')).body).toEqual({ openId: { issuer } });
+  const { browser, end, html } = await signedIn('anna', '/desk?queue=a&b="><script>');
+  expect(end.status).toBe(200);
+  expect(html).toContain('content="0; url=/desk?queue=a&amp;b=&quot;&gt;&lt;script&gt;"');
+  expect(end.headers.getSetCookie().find((line) => line.startsWith('docket_session='))).toMatch(
+    /HttpOnly; SameSite=Strict/,
+  );
+  expect((await sessionOf(browser)).body).toMatchObject({
+    open: false,
+    role: 'reviewer',
+    subject: 'anna',
+    name: 'anna',
+  });
+  expect((await sessionOf((await signedIn('olga')).browser)).body).toMatchObject({ role: 'admin', name: 'olga' });
+
+  const admin = api.as((await createKey(running.runtime.db, { name: 'root', role: 'admin', subject: null })).key);
+  await add(admin, 'reports', { id: 'r1' });
+  const claim = await fetch(`${home}/v1/queues/reports/claim`, {
+    method: 'POST',
+    headers: {
+      ...{ cookie: `docket_session=${browser.cookieOf(home, 'docket_session')}`, origin: home },
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ reviewer: 'anna' }),
+  });
+  expect(((await claim.json()) as Json).tickets[0].lease.reviewer).toBe('anna');
+  const listed = (await admin.get('/v1/keys')).body.items.filter((k: Json) => k.issuer === issuer);
+  expect(listed.map((k: Json) => [k.name, k.role, k.subject])).toEqual([
+    ['olga', 'admin', null],
+    ['anna', 'reviewer', 'anna'],
+  ]);
+});
+
+test('one without a role, or whose name cannot be one, does not come in, and sees why', async () => {
+  const before = await sql('select from api_key');
+  for (const [login, why] of [
+    ['nobody', 'its claim docket_role names none'],
+    ['odd', 'its claim preferred_username must be 1 to 200 characters'],
+  ] as const) {
+    const { browser, end, html } = await signedIn(login);
+    expect(end.status).toBe(403);
+    expect(html).toContain(why);
+    expect((await sessionOf(browser)).status).toBe(401);
+  }
+  expect(await sql('select from api_key')).toEqual(before);
+});
+
+test('a sign-in counts once, in the browser in which it was begun, and goes nowhere else', async () => {
+  const browser = new Walker();
+  const start = await browser.call(`${home}/sign-in/openid?to=//evil.example/`);
+  const back = await browser.signIn(start.headers.get('location') ?? '', 'anna', callback);
+  expect((await new Walker().call(back)).status).toBe(401);
+  const forged = new URL(back);
+  forged.searchParams.set('state', 'another');
+  const other = new Walker();
+  await other.call(`${home}/sign-in/openid`);
+  expect((await other.call(forged.href)).status).toBe(401);
+  const end = await browser.call(back);
+  expect([end.status, await end.text()]).toEqual([200, expect.stringContaining('url=/"')]);
+  expect((await browser.call(back)).status).toBe(401);
+  expect((await new Walker().call(`${callback}?error=access_denied&state=x`)).status).toBe(401);
+});
+
+test('an ended key ends all sessions of a person, whose next sign-in has the role of that day', async () => {
+  const { browser } = await signedIn('olga');
+  const admin = api.as((await createKey(running.runtime.db, { name: 'root', role: 'admin', subject: null })).key);
+  const { id } = (await admin.get('/v1/keys')).body.items.find((k: Json) => k.name === 'olga');
+  await admin.raw('DELETE', `/v1/keys/${id}`);
+  await eventually(async () => (await sessionOf(browser)).status === 401, 5_000);
+  people.olga = { preferred_username: 'olga', docket_role: 'agent' };
+  expect((await sessionOf((await signedIn('olga')).browser)).body.role).toBe('agent');
+});
+
+test('S0.9 a provider that is away says so, keys still open the server, and it is asked again', async () => {
+  const gone = { ...env, PORT: '0', DOCKET_OIDC_ISSUER: 'http://127.0.0.1:9' };
+  const own = await startTestSystem(gone, { role: 'api' });
+  const start = await new Walker().call(`${own.api.url}/sign-in/openid`);
+  expect([start.status, await start.text()]).toEqual([503, expect.stringContaining('cannot be reached')]);
+  const { key } = await createKey(own.running.runtime.db, { name: 'root', role: 'admin', subject: null });
+  expect((await own.api.as(key).get('/v1/session')).status).toBe(200);
+});
+
+test('settings of a provider that cannot work are refused at the start', () => {
+  expect(() => readConfig({ DOCKET_OIDC_ISSUER: 'http://login.example.com' })).toThrow('must begin with https://');
+  expect(() => readConfig({ DOCKET_OIDC_ISSUER: issuer })).toThrow(
+    'needs DOCKET_OIDC_CLIENT_ID, and DOCKET_PUBLIC_URL',
+  );
+  expect(() => readConfig({ DOCKET_OIDC_CLIENT_SECRET: '' })).not.toThrow();
+});
