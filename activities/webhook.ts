@@ -61,6 +61,7 @@ export function post(
     // not signals: one of `AbortSignal.timeout` stays for all of its time, which may be a day
     const late = setTimeout(end(`no answer within ${waitMs / 1000} s`), waitMs).unref();
     const stop = end('the process is being stopped');
+    if (wait.gone?.aborted) stop();
     wait.gone?.addEventListener('abort', stop);
     call.on('close', () => {
       clearTimeout(late);

@@ -128,7 +128,7 @@ export async function perform(
   }
   const signal = new Departure(c);
   const act = () => e.handle({ api, caller, params, query, body, raw, header, cut, incoming, headers, signal });
-  const answered = changesSettings(e) ? await recorded(api, e, c, { caller, body, headers }, act) : await act();
+  const answered = changesSettings(e) ? await recorded(api, e, { caller, params, body, headers }, act) : await act();
   if (answered instanceof Response || !isBound) return answered;
   return { ...answered, body: scoped(caller, e.path, answered.body) };
 }
@@ -138,14 +138,21 @@ const changesSettings = (e: AnyEndpoint): boolean => e.method !== 'get' && e.rol
 
 function recorded<T extends { status: number }>(
   api: Api,
-  { operation }: AnyEndpoint,
-  c: ApiContext,
-  { caller, body, headers }: { caller: Caller; body: unknown; headers: Record<string, string> },
+  { operation, path: pattern }: AnyEndpoint,
+  {
+    caller,
+    params,
+    body,
+    headers,
+  }: { caller: Caller; params: object | undefined; body: unknown; headers: Record<string, string> },
   act: () => Promise<T>,
 ): Promise<T> {
   const { id: keyId, actor } = caller;
   const requestId = headers['x-request-id'] ?? null;
-  return api.services.adminLog.record({ keyId, actor, operation, path: c.req.path, body, requestId }, act);
+  // not as it was sent: a name may be encoded in several ways
+  const names = new Map<string, unknown>(Object.entries(params ?? {}));
+  const path = pattern.replaceAll(/\{(\w+)\}/g, (_, name) => String(names.get(name)));
+  return api.services.adminLog.record({ keyId, actor, operation, path, body, requestId }, act);
 }
 
 /** Whether the caller has gone. A signal, and the controller behind it, are made for those who wait for it only. */

@@ -8,8 +8,14 @@ import { withStore } from './database.ts';
 import { Misused } from './misused.ts';
 
 const MAX_LISTED = 100_000;
-/** By whom, for the admin log. */
-const called = { keyId: null, actor: `${userInfo().username}, on the command line`, requestId: null };
+/** By whom, for the admin log. In a container the user may have no name. */
+function called() {
+  let user = `user ${process.getuid?.()}`;
+  try {
+    user = userInfo().username;
+  } catch {}
+  return { keyId: null, actor: `${user}, on the command line`, requestId: null };
+}
 
 /** Options of `docket key create`, as they were given. */
 export interface NewKeyOptions {
@@ -45,7 +51,7 @@ export async function createKey(config: Config, options: NewKeyOptions): Promise
   await withStore(config, async (db) => {
     const create = async () => ({ status: 201, ...(await keyService(db).create(wanted)) });
     const { row, key } = await adminLogService(db).record(
-      { ...called, operation: 'addKey', path: '/v1/keys', body: wanted },
+      { ...called(), operation: 'addKey', path: '/v1/keys', body: wanted },
       create,
     );
     console.log(`${key}\n\nThis is the only time the key is shown. Its id is ${row.id}.`);
@@ -71,7 +77,7 @@ export async function listKeys(config: Config): Promise<void> {
 export async function revokeKey(config: Config, id: string): Promise<void> {
   await withStore(config, async (db) => {
     const revoke = async () => ({ status: (await keyService(db).revoke(id)) ? 200 : 404 });
-    const call = { ...called, operation: 'revokeKey', path: `/v1/keys/${id}`, body: undefined };
+    const call = { ...called(), operation: 'revokeKey', path: `/v1/keys/${id}`, body: undefined };
     const { status } = await adminLogService(db).record(call, revoke);
     if (status === 404) throw new Error(`there is no live key ${id}; docket key list shows all`);
     console.log(`${id} is revoked`);

@@ -10,10 +10,9 @@ export const AdminLogEntry = z
   .object({
     seq: z.number().int(),
     at: z.string(),
-    keyId: z
-      .string()
-      .nullable()
-      .openapi({ description: '`open` where no key is asked for; null: from the command line' }),
+    keyId: z.string().nullable().openapi({
+      description: '`open` where no key is asked for; null: from the command line, or a sign-in at a provider',
+    }),
     actor: z.string().openapi({ description: 'The name of the key, or of the person that it speaks for' }),
     operation: z.string(),
     path: z.string(),

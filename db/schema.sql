@@ -13,7 +13,7 @@ create table admin_log (
   key_id               text,
   actor                text not null,
   operation            text not null,
-  path                 text not null,
+  path                 text collate "C" not null,
   body                 jsonb,
   status               integer,
   request_id           text,
@@ -35,7 +35,9 @@ create table api_key (
   seq                  bigint generated always as identity not null,
   calls_per_second     integer,
   issuer               text,
+  issuer_subject       text,
   constraint api_key_pkey PRIMARY KEY (id),
+  constraint api_key_of_person UNIQUE (issuer, issuer_subject),
   constraint api_key_calls_check CHECK ((calls_per_second > 0)),
   constraint api_key_queues_check CHECK ((cardinality(queues) > 0)),
   constraint api_key_reviewer_has_subject CHECK (((role <> 'reviewer'::text) OR (subject IS NOT NULL))),
@@ -43,6 +45,7 @@ create table api_key (
 );
 CREATE UNIQUE INDEX api_key_newest ON public.api_key USING btree (seq);
 comment on column api_key.issuer is 'The provider at which this person signs in; null: a key that has a text';
+comment on column api_key.issuer_subject is 'The person as the provider knows them, for good (sub)';
 
 create table case_file (
   id                   text collate "C" not null,

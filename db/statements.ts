@@ -33,6 +33,7 @@ export interface ApiKeyRow {
   seq: number;
   calls_per_second: number | null;
   issuer: string | null;
+  issuer_subject: string | null;
 }
 
 export interface CourtRow {
@@ -312,6 +313,7 @@ export interface TaskTemplateRow {
 
 export interface Statements {
   open_admin_log: { params: { keyId?: string | null; actor: string; operation: string; path: string; body?: unknown; requestId?: string | null }; row: { seq: number } };
+  forget_admin_log: { params: {}; row: never };
   close_admin_log: { params: { status: number; seq: number }; row: never };
   list_admin_log: { params: { before?: number | null; path?: string | null; limit: number }; row: AdminLogRow };
   add_cases: { params: { cases: unknown }; row: ItemRow; moves: true };
@@ -450,7 +452,7 @@ export interface Statements {
   peek_buried: { params: { topic: string }; row: ItemRow };
   job_stats: { params: { number: number }; row: { seq: number; queue: string; state: Columns['item.state']; priority: number; attempts: number; delay_seconds: number; lease_seconds: number; age: number; time_left: number; timeouts: number; releases: number; buries: number; kicks: number } };
   add_key: { params: { id: string; name: string; role: string; subject?: string | null; hash: Uint8Array; queues?: (string | null)[] | null; expiresAt?: Date | string | null; callsPerSecond?: number | null }; row: ApiKeyRow };
-  put_person_key: { params: { id: string; name: string; role: string; subject?: string | null; hash: Uint8Array; issuer: string; seconds: number }; row: { id: string } };
+  put_person_key: { params: { id: string; name: string; role: string; subject?: string | null; hash: Uint8Array; issuer: string; issuerSubject: string; seconds: number }; row: { id: string } };
   get_key: { params: { id: string }; row: ApiKeyRow };
   list_keys: { params: { before?: number | null; limit: number }; row: { id: string; name: string; role: Columns['api_key.role']; subject: string | null; queues: string[] | null; expires_at: Date | null; calls_per_second: number | null; issuer: string | null; created_at: Date; revoked_at: Date | null; seq: number } };
   revoke_key: { params: { id: string }; row: ApiKeyRow };
@@ -528,7 +530,7 @@ export interface Statements {
   leave: { params: { id: string }; row: never };
   forget_nodes: { params: {}; row: never };
   live_nodes: { params: {}; row: { id: string; url: string | null; role: string; seen_at: Date } };
-  notices: { params: {}; row: { seq: number; at: Date; kind: Columns['notice.kind']; item_id: string; queue: string; person: string; type: Columns['notice.type']; data: Columns['notice.data'] } };
+  notices: { params: { seconds: number }; row: { seq: number; at: Date; kind: Columns['notice.kind']; item_id: string; queue: string; person: string; type: Columns['notice.type']; data: Columns['notice.data'] } };
   notices_after: { params: { seq: number; person?: string | null; queue?: string | null }; row: { seq: number; at: Date; kind: Columns['notice.kind']; item_id: string; queue: string; person: string; type: Columns['notice.type']; data: Columns['notice.data'] } };
   last_notice: { params: {}; row: { seq: number } };
   forget_notices: { params: {}; row: never };

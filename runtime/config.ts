@@ -44,7 +44,7 @@ const Environment = z.object({
   ),
   METRICS_HOST: z.string().default('127.0.0.1').describe('address on which /metrics listens on that port'),
   DOCKET_PUBLIC_URL: WebUrl.optional().describe(
-    'URL at which others reach this API process (default: where it listens)',
+    'URL at which others reach this API process (default: where it listens); with DOCKET_OIDC_ISSUER that of browsers',
   ),
   DOCKET_DATA: Text.default('.docket').describe('data folder of docket start'),
   DOCKET_CACHE: Text.default(join(homedir(), '.cache', 'docket')).describe(
@@ -63,7 +63,7 @@ const Environment = z.object({
     .optional()
     .describe(
       "Temporal server, host:port; without it docket start runs its own. The TEMPORAL_* variables of Temporal's tools " +
-        '(TLS, API key, profile) are read, too',
+        '(TLS, API key, profile) are read, too, but not for its own',
     ),
   TEMPORAL_NAMESPACE: Text.default('default').describe('namespace of its workflows'),
   TEMPORAL_PORT: Port.default(7233).describe("port of docket start's own Temporal; 0 takes any free one"),

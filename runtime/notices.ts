@@ -7,6 +7,9 @@ export type Notice = RowOf<'notices'>;
 export type NoticeFilter = { person: string } | { queue: string };
 
 const POLL_MS = 500;
+/** How far behind its number a notice may be committed. */
+const OVERLAP_SECONDS = 15;
+const REMEMBERED_MS = 120_000;
 /** As many as `notices_after` gives at once. */
 const PAGE = 1_000;
 
@@ -31,9 +34,12 @@ export class Notices {
   readonly #db: Db;
   readonly #log: Log;
   readonly #listeners = new Set<(notice: Notice) => void>();
-  #seen = new Set<number>();
+  /** By number, when each was read last. */
+  readonly #seen = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
+  /** When the last reading that succeeded began: a process that was stopped, or could not read, goes back as far. */
+  #readAt = performance.now();
 
   constructor(db: Db, log: Log) {
     this.#db = db;
@@ -86,7 +92,11 @@ export class Notices {
 
   /** @returns a function that ends the subscription */
   async #listen(listener: (notice: Notice) => void): Promise<() => void> {
-    if (this.#listeners.size === 0) for (const old of await this.#db.run('notices')) this.#seen.add(old.seq);
+    if (this.#listeners.size === 0) {
+      const began = performance.now();
+      this.#remember(await this.#db.run('notices', { seconds: OVERLAP_SECONDS }));
+      this.#readAt = began;
+    }
     this.#listeners.add(listener);
     if (!this.#timer) this.#schedule();
     return () => {
@@ -105,6 +115,20 @@ export class Notices {
     }
   }
 
+  /** For longer than a reading may be late, so that none is sent twice. */
+  #remember(notices: Notice[]): void {
+    const now = performance.now();
+    for (const { seq } of notices) {
+      // at its end, so that the oldest are first
+      this.#seen.delete(seq);
+      this.#seen.set(seq, now);
+    }
+    for (const [seq, at] of this.#seen) {
+      if (at > now - REMEMBERED_MS) break;
+      this.#seen.delete(seq);
+    }
+  }
+
   #schedule(): void {
     this.#timer = setTimeout(async () => {
       await this.#look();
@@ -118,13 +142,14 @@ export class Notices {
     if (this.#looking) return;
     this.#looking = true;
     try {
-      const recent = await this.#db.run('notices');
+      const began = performance.now();
+      const recent = await this.#db.run('notices', { seconds: OVERLAP_SECONDS + (began - this.#readAt) / 1000 });
+      this.#readAt = began;
       for (const notice of recent) {
         if (this.#seen.has(notice.seq)) continue;
         for (const listener of this.#listeners) listener(notice);
       }
-      // what is too old to be read again need not be remembered
-      this.#seen = new Set(recent.map((n) => n.seq));
+      this.#remember(recent);
     } catch (error) {
       this.#log.warn({ err: (error as Error).message }, 'notices could not be read, trying again');
     } finally {

@@ -31,9 +31,10 @@ export class Secrets {
     this.#keys = new Map(keys.map((key) => [nameOf(key), keyOf(key)]));
   }
 
-  /** A callback for the database. One that is sealed, or has no secret, stays as it is. */
-  seal<C extends object | null>(callback: C): C {
+  /** A callback for the database. One that was sealed with an older key is sealed anew, if that key is known. */
+  seal<C extends object | null>(given: C): C {
     const [first] = this.#keys;
+    const callback = this.show(given);
     if (!first || !hasSecret(callback) || SEALED.test(callback.secret)) return callback;
     const [name, { encrypt, nonce: nonceKey }] = first;
     // of the secret itself: a nonce comes again only with the same secret

@@ -22,7 +22,9 @@ export const WebUrl = z.url({ protocol: /^https?$/, error: 'must be a URL that b
 
 /** What a provider says is believed, so nobody on the way may change it. */
 export const Issuer = WebUrl.refine(
-  (url) => url.startsWith('https:') || /^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(url).hostname),
+  // what is no URL has been found already
+  (url) =>
+    !URL.canParse(url) || url.startsWith('https:') || /^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(url).hostname),
   'must begin with https://, unless it is on this machine',
 );
 

@@ -1,5 +1,7 @@
 import type { Db } from '../db/pool.ts';
 import { only } from '../db/pool.ts';
+import { withoutQuery } from '../domain/callbacks.ts';
+import { problemFrom } from './problems.ts';
 
 /** A call that changes settings or keys. */
 export interface AdminCall {
@@ -14,6 +16,8 @@ export interface AdminCall {
 }
 
 const MAX_BODY_BYTES = 16_384;
+/** What has a URL, which may hold a token, and a secret. */
+const CALLBACKS = new Set(['callback', 'invitationCallback', 'push']);
 
 /** Who changed which setting or key. */
 export const adminLogService = (db: Db) => ({
@@ -30,7 +34,7 @@ export const adminLogService = (db: Db) => ({
       await close(answered.status);
       return answered;
     } catch (error) {
-      await close((error as { status?: number }).status ?? 500);
+      await close(problemFrom(error).status);
       throw error;
     }
   },
@@ -41,6 +45,10 @@ export const adminLogService = (db: Db) => ({
 
 /** A body without secrets; null: none, or too large. */
 function shown(body: unknown): unknown {
-  const text = JSON.stringify(body, (name, value) => (name === 'secret' && value !== null ? '***' : value));
-  return text === undefined || Buffer.byteLength(text) > MAX_BODY_BYTES ? null : JSON.parse(text);
+  if (body === undefined || Buffer.byteLength(JSON.stringify(body)) > MAX_BODY_BYTES) return null;
+  const hidden = (callback: { url: string }) => ({ ...callback, url: withoutQuery(callback.url), secret: '***' });
+  const entries = Object.entries(body as Record<string, unknown>);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, CALLBACKS.has(name) && value ? hidden(value as { url: string }) : value]),
+  );
 }

@@ -5,7 +5,7 @@ import type { ApiKeyRow } from '../db/statements.ts';
 import type { Person } from './open-id.ts';
 
 /** A key as lists show it. */
-export type KeyLine = Omit<ApiKeyRow, 'hash'>;
+export type KeyLine = Omit<ApiKeyRow, 'hash' | 'issuer_subject'>;
 
 export interface NewKey {
   name: string;
@@ -50,15 +50,15 @@ export function keyService(db: Db) {
   return {
     /** Makes a key `docket_<id>_<secret>`, which is shown this once. */
     async create(wanted: NewKey): Promise<{ row: KeyLine; key: string }> {
-      const id = randomBytes(6).toString('hex');
+      const id = newKeyId();
       const key = `${PREFIX}_${id}_${randomBytes(32).toString('base64url')}`;
       return { row: only(await db.run('add_key', { id, ...wanted, hash: digest(key) })), key };
     },
     /** The key of somebody who has signed in at a provider, for as long as a session: it has no text. */
-    async ofPerson({ keyId: id, issuer, name, role }: Person): Promise<string> {
+    async ofPerson({ name, role, ...person }: Person): Promise<string> {
       const subject = role === 'reviewer' ? name : null;
-      const made = { id, issuer, name, role, subject, hash: randomBytes(32), seconds: SESSION_SECONDS };
-      only(await db.run('put_person_key', made));
+      const made = { ...person, id: newKeyId(), name, role, subject, hash: randomBytes(32), seconds: SESSION_SECONDS };
+      const { id } = only(await db.run('put_person_key', made));
       cache.delete(id);
       return id;
     },
@@ -100,6 +100,8 @@ export function keyService(db: Db) {
     },
   };
 }
+
+const newKeyId = () => randomBytes(6).toString('hex');
 
 /** Of a key only this is kept: with 32 random bytes a slow hash gains nothing. */
 export const digest = (key: string): Buffer => hash('sha256', key, 'buffer');

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Configuration } from 'openid-client';
 import { Name } from '../contract/common.ts';
 import type { Role } from '../contract/keys.ts';
@@ -26,8 +25,8 @@ export interface StartedSignIn {
 /** Somebody whom the provider vouches for. */
 export interface Person {
   issuer: string;
-  /** Of a key: the same at each sign-in. */
-  keyId: string;
+  /** The person as the provider knows them, for good. */
+  issuerSubject: string;
   name: string;
   role: Role;
 }
@@ -100,8 +99,7 @@ function personOf({ issuer, roleClaim, nameClaim }: OpenIdConfig, claims: Record
       'forbidden',
       `your account has no name here: its claim ${nameClaim} ${name.error.issues[0]?.message}`,
     );
-  const keyId = hash('sha256', `${issuer}\n${String(claims.sub)}`).slice(0, 12);
-  return { issuer, keyId, name: name.data, role };
+  return { issuer, issuerSubject: String(claims.sub), name: name.data, role };
 }
 
 /** A claim by its whole name, or inside of others: `realm_access.roles`. */

@@ -184,13 +184,13 @@ export class Retention {
     }
   }
 
-  /** @returns false when this process is to stop */
   get #share(): number {
     const { slowdown } = this.#runtime.load;
     if (slowdown === undefined) return SHARES.alone;
     return slowdown > FELT ? SHARES.felt : SHARES.unfelt;
   }
 
+  /** @returns false when this process is to stop */
   async #pause(ms: number): Promise<boolean> {
     await sleep(ms, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => {});
     return !this.#stopping.signal.aborted;

@@ -14,7 +14,7 @@ import type { Services } from '../services/services.ts';
 const SETTINGS_MS = 1_000;
 const POLL_MS = 5_000;
 const MARGIN_MS = 500;
-/** How long a stop waits for receivers; what has no answer by then is pushed again by another process. */
+/** How long a stop waits for receivers. */
 const STOP_MS = 10_000;
 const FAILURES_TO_OPEN = 5;
 const MAX_BREAK_MS = 60_000;
@@ -135,8 +135,10 @@ export class Pusher {
     const free = broken ? 1 : target.concurrency - underWay.size;
     if (free <= 0) return 0;
     try {
+      // before anything is popped: a key that is missing must not use up attempts
+      const opened = this.#runtime.secrets.open(target);
       const jobs = await this.#services.jobs.popToPush(name, free, target.concurrency);
-      for (const job of jobs) this.#track(this.#push(job, topic), underWay);
+      for (const job of jobs) this.#track(this.#push(job, topic, opened), underWay);
       return jobs.length;
     } catch (error) {
       const fields = { err: (error as Error).message, topic: name };
@@ -146,16 +148,15 @@ export class Pusher {
     }
   }
 
-  async #push(job: Item, topic: Topic): Promise<void> {
+  async #push(job: Item, topic: Topic, { url, secret }: PushTarget): Promise<void> {
     try {
       const body = JSON.stringify({ type: 'job', version: job.version, job: jobView(job) });
       const patienceMs = Math.max((job.lease_seconds ?? 0) * 1000 - MARGIN_MS, MARGIN_MS);
       const wait = { patienceMs, gone: this.#closing.signal };
-      const attempt = async () => {
-        const { url, secret } = this.#runtime.secrets.open(topic.target);
-        return post({ url, secret, id: messageId(job), body }, this.#privateCallbacks, wait);
-      };
-      const answer = await attempt().catch((error: Error) => error);
+      const message = { url, secret, id: messageId(job), body };
+      const answer = await post(message, this.#privateCallbacks, wait).catch((error: Error) => error);
+      // its receiver may be at it still: it is pushed again when its TTR is over
+      if (answer instanceof Error && this.#closing.signal.aborted) return;
       await this.#settle(job, topic, answer);
     } catch (error) {
       // its lease runs out, and it is pushed again

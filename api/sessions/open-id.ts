@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { getCookie, setCookie } from 'hono/cookie';
 import { SignInWays } from '../../contract/sessions.ts';
-import type { OpenId, StartedSignIn } from '../../services/open-id.ts';
+import type { OpenId, Person, StartedSignIn } from '../../services/open-id.ts';
 import { Problem } from '../../services/problems.ts';
 import type { Api } from '../api.ts';
 import { type ApiContext, endpoint, ok } from '../endpoint.ts';
@@ -20,8 +20,8 @@ export const getSignInWays = endpoint({
 
 const START = '/sign-in/openid';
 const CALLBACK = `${START}/callback`;
-/** Lax, because the browser comes back from another site; it holds nothing that opens anything by itself. */
-const COOKIE = 'docket_sign_in';
+/** One for each sign-in that was begun. Lax, because the browser comes back from another site; it opens nothing by itself. */
+const cookieOf = (state = '') => `docket_sign_in_${state.replaceAll(/[^A-Za-z0-9_-]/g, '').slice(0, 12)}`;
 const STARTED_SECONDS = 600;
 const Started = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), to: z.string() });
 /** The pages have nothing but text. */
@@ -31,27 +31,28 @@ const PLACE = /^\/(?![/\\])[^\s\\]{0,1000}$/;
 
 /** Pages that take a browser to the provider and back. They are no part of the API. */
 export const signInPages = (api: Api) => ({
-  [START]: shown((c) => start(api, c)),
-  [CALLBACK]: shown((c) => finish(api, c)),
+  [START]: shown(api, start),
+  [CALLBACK]: shown(api, finish),
 });
 
 async function start(api: Api, c: ApiContext): Promise<Response> {
   const { url, started } = await providerOf(api).start();
   const asked = c.req.query('to') ?? '/';
   const to = PLACE.test(asked) ? asked : '/';
-  remember(api, c, Buffer.from(JSON.stringify({ ...started, to })).toString('base64url'), STARTED_SECONDS);
+  const value = Buffer.from(JSON.stringify({ ...started, to })).toString('base64url');
+  remember(api, c, cookieOf(started.state), value, STARTED_SECONDS);
   return c.redirect(url);
 }
 
 async function finish(api: Api, c: ApiContext): Promise<Response> {
   const provider = providerOf(api);
-  const started = startedOf(getCookie(c, COOKIE));
-  remember(api, c, '', 0);
+  const cookie = cookieOf(c.req.query('state'));
+  const started = startedOf(getCookie(c, cookie));
+  remember(api, c, cookie, '', 0);
   const { remoteAddress } = c.env.incoming.socket;
-  const made = await api.attempts.run(remoteAddress, async () => {
-    const person = await provider.finish(new URL(c.req.url).search, started);
-    return api.services.sessions.create(await api.services.keys.ofPerson(person));
-  });
+  const query = new URL(c.req.url).search;
+  const person = await api.attempts.run(remoteAddress, () => provider.finish(query, started));
+  const { made } = await signedIn(api, person);
   if (!made) throw new Problem('unauthenticated', 'this session has ended');
   c.header('set-cookie', sessionCookie(api, c.env.incoming, made.token, made.seconds), { append: true });
   // a redirect would still come from the provider's site, and the browser would not send the session's cookie
@@ -60,6 +61,15 @@ async function finish(api: Api, c: ApiContext): Promise<Response> {
     200,
     PLAIN,
   );
+}
+
+/** On record, because it makes a key or changes what one may do. */
+function signedIn({ services }: Api, { role, name, ...person }: Person) {
+  const call = { keyId: null, actor: name, operation: 'signInAtProvider', path: START, requestId: null };
+  return services.adminLog.record({ ...call, body: { role, ...person } }, async () => {
+    const made = await services.sessions.create(await services.keys.ofPerson({ role, name, ...person }));
+    return { status: made ? 201 : 401, made };
+  });
 }
 
 /** @throws Problem `not_found` */
@@ -78,18 +88,22 @@ function startedOf(cookie: string | undefined): StartedSignIn & { to: string } {
   }
 }
 
-function remember({ config }: Api, c: ApiContext, value: string, maxAge: number): void {
+function remember({ config }: Api, c: ApiContext, cookie: string, value: string, maxAge: number): void {
   const secure = config.publicUrl?.startsWith('https:') ?? false;
-  setCookie(c, COOKIE, value, { httpOnly: true, sameSite: 'Lax', path: '/', maxAge, secure });
+  setCookie(c, cookie, value, { httpOnly: true, sameSite: 'Lax', path: '/', maxAge, secure });
 }
 
 /** People see what went wrong as a page. */
-const shown = (work: (c: ApiContext) => Promise<Response>) => async (c: ApiContext) => {
+const shown = (api: Api, work: (api: Api, c: ApiContext) => Promise<Response>) => async (c: ApiContext) => {
   try {
-    return await work(c);
+    return await work(api, c);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return c.html(page('Not signed in', '', error.message), error.status as 401, PLAIN);
+    const { code, status, fields, message } = error;
+    api.metrics.refused.inc({ code });
+    if (status >= 500) api.runtime.log.warn({ err: message }, 'a sign-in failed');
+    if (status === 429 || status === 503) c.header('retry-after', String(fields.retryAfter ?? 1));
+    return c.html(page('Not signed in', '', message), status as 401, PLAIN);
   }
 };
 

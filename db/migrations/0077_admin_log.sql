@@ -5,7 +5,7 @@ create table admin_log (
   key_id text,
   actor text not null,
   operation text not null,
-  path text not null,
+  path text collate "C" not null,
   body jsonb,
   status integer,
   request_id text

@@ -5,12 +5,12 @@ insert into api_key (id, name, role, subject, hash, queues, expires_at, calls_pe
 values (:id, :name, :role, :subject?, :hash, :queues?, :expiresAt?, :callsPerSecond?) returning *;
 
 -- name: put_person_key
--- A session that an administrator has ended begins anew: whether somebody may sign in is the provider's to say.
-insert into api_key (id, name, role, subject, hash, issuer, expires_at)
-values (:id, :name, :role, :subject?, :hash, :issuer, clock_timestamp() + make_interval(secs => :seconds))
-on conflict (id) do update
-   set name = excluded.name, role = excluded.role, subject = excluded.subject, hash = excluded.hash, expires_at = excluded.expires_at, revoked_at = null
- where api_key.issuer = excluded.issuer returning id;
+-- One that an administrator has ended begins anew: whether somebody may sign in is the provider's to say.
+insert into api_key (id, name, role, subject, hash, issuer, issuer_subject, expires_at)
+values (:id, :name, :role, :subject?, :hash, :issuer, :issuerSubject, clock_timestamp() + make_interval(secs => :seconds))
+on conflict (issuer, issuer_subject) do update
+   set name = excluded.name, role = excluded.role, subject = excluded.subject, expires_at = excluded.expires_at, revoked_at = null
+returning id;
 
 -- name: get_key
 select * from api_key where id = :id and revoked_at is null and (expires_at is null or expires_at > clock_timestamp());
@@ -21,7 +21,8 @@ select id, name, role, subject, queues, expires_at, calls_per_second, issuer, cr
  where :before?::bigint is null or seq < :before? order by seq desc limit :limit;
 
 -- name: revoke_key
--- Once more changes nothing.
+-- Its sessions and stream tickets go with it: somebody who signs in at a provider again gets the same key. Once more changes nothing.
+with sessions as (delete from session where key_id = :id), tickets as (delete from stream_ticket where key_id = :id)
 update api_key set revoked_at = coalesce(revoked_at, clock_timestamp()) where id = :id returning *;
 
 -- name: add_stream_ticket

@@ -44,10 +44,9 @@ delete from node where seen_at < clock_timestamp() - interval '1 hour';
 select id, url, role, seen_at from node where seen_at > clock_timestamp() - interval '15 seconds' order by id;
 
 -- name: notices
--- Twice-read on purpose: numbers are given before the commit, so a reader goes back 15 s and drops
--- what it has seen.
+-- Twice-read on purpose: numbers are given before the commit, so a reader goes back by :seconds and drops what it has seen.
 select seq, at, kind, item_id, queue, person, type, data from notice
- where at > (select clock_timestamp()) - interval '15 seconds' order by seq;
+ where at > (select clock_timestamp() - make_interval(secs => :seconds::double precision)) order by seq;
 
 -- name: notices_after
 -- not null: seq, at, kind, item_id, queue, person, type, data

@@ -14,19 +14,26 @@ const lines = async (path: string): Promise<Json[]> =>
 
 test('each change of settings and keys is on record with its key, newest first, without secrets', async () => {
   const path = '/v1/queues/reports';
-  const settings = { leaseSeconds: 60, callback: { url: 'https://example.com/hook', secret: SECRET } };
+  const settings = {
+    leaseSeconds: 60,
+    callback: { url: 'https://example.com/hook?token=1', secret: SECRET },
+    form: { properties: { secret: { type: 'string' } } },
+  };
   await olga.put(path, settings);
   await olga.post(`${path}/pause`, {});
   await olga.raw('DELETE', '/v1/queues/reports');
-  const [deleted, put, ...more] = await lines(path);
+  const [deleted, paused, put, ...more] = await lines(path);
   expect(more).toEqual([]);
   expect(put).toMatchObject({
     ...{ seq: expect.any(Number), at: expect.any(String), keyId: made.id, actor: 'olga', operation: 'putQueue', path },
-    body: { ...settings, callback: { ...settings.callback, secret: '***' } },
+    body: { ...settings, callback: { url: 'https://example.com/hook', secret: '***' } },
     ...{ status: 200, requestId: expect.any(String) },
   });
   expect(deleted).toMatchObject({ operation: 'deleteQueue', status: 200, body: null });
-  expect(await lines(`${path}/pause`)).toMatchObject([{ operation: 'pauseQueue', status: 200 }]);
+  expect(paused).toMatchObject({ operation: 'pauseQueue', path: `${path}/pause`, status: 200 });
+  await olga.raw('PUT', '/v1/topics/a%40b%3Ac', { headers: { 'content-type': 'application/json' }, body: '{}' });
+  expect(await lines('/v1/topics/a@b:c')).toMatchObject([{ operation: 'putTopic' }]);
+  await sql('delete from admin_log where operation = $1', ['putTopic']);
   expect(JSON.stringify(await sql('select * from admin_log'))).not.toContain(SECRET);
   const [created] = await lines('/v1/keys');
   expect(created).toMatchObject({
@@ -87,7 +94,7 @@ test('keys made and revoked on the command line have lines', async () => {
   const id = /its id is ([0-9a-f]{12})/i.exec(created.stdout)?.[1];
   expect((await docket(['key', 'revoke', `${id}`], env)).code).toBe(0);
   expect((await docket(['key', 'revoke', 'no-such-key'], env)).code).toBe(1);
-  const [made] = await lines('/v1/keys');
+  const made = (await lines('/v1/keys')).find(({ operation }) => operation === 'addKey');
   expect(made).toMatchObject({ keyId: null, operation: 'addKey', body: { role: 'agent', name: 'typed' }, status: 201 });
   expect(made?.actor).toMatch(/, on the command line$/);
   expect(await lines(`/v1/keys/${id}`)).toMatchObject([{ operation: 'revokeKey', status: 200 }]);

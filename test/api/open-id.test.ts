@@ -81,6 +81,15 @@ test('one without a role, or whose name cannot be one, does not come in, and see
   expect(await sql('select from api_key')).toEqual(before);
 });
 
+test('two tabs that sign in beside each other both come in', async () => {
+  const browser = new Walker();
+  const starts = [await browser.call(`${home}/sign-in/openid`), await browser.call(`${home}/sign-in/openid?to=/b`)];
+  for (const start of starts) {
+    const back = await browser.signIn(start.headers.get('location') ?? '', 'anna', callback);
+    expect((await browser.call(back)).status).toBe(200);
+  }
+});
+
 test('a sign-in counts once, in the browser in which it was begun, and goes nowhere else', async () => {
   const browser = new Walker();
   const start = await browser.call(`${home}/sign-in/openid?to=//evil.example/`);
@@ -105,6 +114,15 @@ test('an ended key ends all sessions of a person, whose next sign-in has the rol
   await eventually(async () => (await sessionOf(browser)).status === 401, 5_000);
   people.olga = { preferred_username: 'olga', docket_role: 'agent' };
   expect((await sessionOf((await signedIn('olga')).browser)).body.role).toBe('agent');
+  // what was ended does not begin again with it
+  expect((await sessionOf(browser)).status).toBe(401);
+  const signIns = (await admin.get('/v1/admin-log?path=/sign-in/openid')).body.items;
+  expect(signIns[0]).toMatchObject({
+    actor: 'olga',
+    operation: 'signInAtProvider',
+    body: { role: 'agent' },
+    status: 201,
+  });
 });
 
 test('S0.9 a provider that is away says so, keys still open the server, and it is asked again', async () => {
@@ -118,6 +136,7 @@ test('S0.9 a provider that is away says so, keys still open the server, and it i
 
 test('settings of a provider that cannot work are refused at the start', () => {
   expect(() => readConfig({ DOCKET_OIDC_ISSUER: 'http://login.example.com' })).toThrow('must begin with https://');
+  expect(() => readConfig({ DOCKET_OIDC_ISSUER: 'login.example.com' })).toThrow('DOCKET_OIDC_ISSUER must be a URL');
   expect(() => readConfig({ DOCKET_OIDC_ISSUER: issuer })).toThrow(
     'needs DOCKET_OIDC_CLIENT_ID, and DOCKET_PUBLIC_URL',
   );

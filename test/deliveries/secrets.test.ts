@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../runtime/config.ts';
 import { addCase, claimed, court, jurors, voted } from '../support/cases.ts';
 import { claimOne, eventually } from '../support/client.ts';
+import { rowsOf } from '../support/database.ts';
 import { opened, SECRET, startReceiver } from '../support/receiver.ts';
 import { put, tell } from '../support/reviews.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
-import { addTask, addTemplate, completed, handed } from '../support/tasks.ts';
+import { addTask, addTemplate, completed, HOUR_MS, handed, inMs } from '../support/tasks.ts';
 import { add, configure, decide } from '../support/tickets.ts';
 
 const newKey = () => randomBytes(32).toString('base64');
@@ -71,6 +73,8 @@ test('S0.10 a key that is missing says so at the delivery, which is made when it
   const { callback, received } = await startReceiver();
   await configure(api, 'moved', { callback });
   await add(api, 'moved', { id: 'moved' });
+  await api.put('/v1/topics/moved', { maxAttempts: 1, push: callback });
+  await addTask(api, { id: 'moved', executor: 'uid_tom', startTime: inMs(HOUR_MS), callback });
   await stop();
 
   const without = await startTestSystem({}, { stores });
@@ -78,11 +82,27 @@ test('S0.10 a key that is missing says so at the delivery, which is made when it
   await decide(without.api, await claimOne(without.api, 'moved', 'anna'), 1);
   const delivery = async () => (await without.api.get('/v1/tickets/moved/deliveries')).body.items[0];
   await eventually(async () => /DOCKET_SECRETS_KEY does not have/.test((await delivery())?.error ?? ''));
+  await without.api.post('/v1/jobs', { command: 'add', topic: 'moved', id: 'moved', body: 1 });
+  await sleep(2_500);
+  // nothing was tried, so the one attempt is left
+  expect((await without.api.get('/v1/jobs/moved')).body).toMatchObject({ state: 'ready', attempts: 0 });
   expect(received).toEqual([]);
   await without.stop();
 
   const both = await startTestSystem({ DOCKET_SECRETS_KEY: `${fresh},${old}` }, { stores });
-  await eventually(async () => received.length === 1, 60_000);
+  await eventually(async () => received.length === 2, 60_000);
+  expect(received.map((call) => opened(call).type).sort()).toEqual(['job', 'ticket.decided']);
+  // a change seals with the key of today, whatever it changes
+  expect((await both.api.patch('/v1/tasks/moved', { dispatchTimes: 2 })).status).toBe(200);
+  const [sealed] = await rowsOf<{ secret: string }>(
+    stores.databaseUrl,
+    `select callback ->> 'secret' as secret from task where id = 'moved'`,
+  );
+  const [queue] = await rowsOf<{ secret: string }>(
+    stores.databaseUrl,
+    `select callback ->> 'secret' as secret from queue where name = 'moved'`,
+  );
+  expect(sealed?.secret.slice(0, 16)).not.toBe(queue?.secret.slice(0, 16));
   expect((await both.api.get('/v1/queues/moved')).body.callback).toEqual(callback);
   await configure(both.api, 'moved', { callback });
   await both.stop();

@@ -56,7 +56,7 @@ describe('push', () => {
     await eventually(async () => received.length === 2);
     await own.stop();
     const left = 'select state, attempts from item where id = $1';
-    expect(await rowsOf(own.databaseUrl, left, ['hangs'])).toEqual([{ state: 'delayed', attempts: 1 }]);
+    expect(await rowsOf(own.databaseUrl, left, ['hangs'])).toEqual([{ state: 'held', attempts: 1 }]);
   }, 120_000);
 
   test('S3.7 jobs are pushed signed, 2xx finishes them, and never more at once than the topic allows', async () => {

@@ -86,6 +86,8 @@ export class Walker {
   /** Signs in at the provider as somebody, from where Docket has sent the browser. @returns where the provider sends it back to */
   async signIn(url: string, login: string, redirectUri: string): Promise<string> {
     const first = await this.follow(url, redirectUri);
+    // the provider knows this browser already
+    if (!first.response) return first.at;
     const asked = await this.follow(actionOf(await textOf(first), first.at), redirectUri, {
       ...{ prompt: 'login', login, password: 'any' },
     });

@@ -3549,7 +3549,7 @@ export interface components {
         AdminLogEntry: {
             seq: number;
             at: string;
-            /** @description `open` where no key is asked for; null: from the command line */
+            /** @description `open` where no key is asked for; null: from the command line, or a sign-in at a provider */
             keyId: string | null;
             /** @description The name of the key, or of the person that it speaks for */
             actor: string;
@@ -11309,7 +11309,7 @@ export interface operations {
                      *             "callsPerSecond": null
                      *           },
                      *           "status": 201,
-                     *           "requestId": "fa34e040-6fee-4607-a94b-8601c7bae42e"
+                     *           "requestId": "655d80f9-edf5-4107-b367-eb6355fab0a6"
                      *         }
                      *       ],
                      *       "nextCursor": null
