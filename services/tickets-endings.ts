@@ -1,6 +1,6 @@
 import type { Item, ShownTicket } from '../contract/items.ts';
 import { type Closing, closeItems } from '../db/items.ts';
-import { only, type ParamsOf } from '../db/pool.ts';
+import { type Db, only, type ParamsOf } from '../db/pool.ts';
 import type { QueueRow } from '../db/statements.ts';
 import { coreState } from '../domain/items.ts';
 import { refusalOf } from '../domain/refusals.ts';
@@ -71,6 +71,9 @@ export interface TicketEndings {
 const MAX_TRIES = 5;
 /** Tickets that one statement ends. */
 const BATCH = 1000;
+const OPEN = ['delayed', 'ready', 'held'];
+/** How often open tickets are gone through: one whose state changes meanwhile may be met the second time only. */
+const PASSES = 3;
 
 export function ticketEndings(runtime: Runtime, needs: Needs): TicketEndings {
   const { db } = runtime;
@@ -79,8 +82,8 @@ export function ticketEndings(runtime: Runtime, needs: Needs): TicketEndings {
     const endings = await end({ state: 'invalidated', items: ids.map((id) => ({ id })), queue, ...why });
     return endings.filter((e) => 'item' in e && e.item.queue === queue).length;
   };
-  const countOpen = async (of: Omit<ParamsOf<'count_filtered'>, 'kind'>) =>
-    only(await db.lists.run('count_filtered', { ...of, kind: 'ticket' })).n;
+  const countOpen = async (queue: string, ids: string[]) =>
+    only(await db.lists.run('count_open', { kind: 'ticket', queue, ids })).n;
   return {
     decide: (decision) => decide(runtime, needs, decision),
     end,
@@ -95,25 +98,49 @@ export function ticketEndings(runtime: Runtime, needs: Needs): TicketEndings {
       let invalidated = 0;
       for (let at = 0; at < unique.length; at += BATCH) {
         const some = unique.slice(at, at + BATCH);
-        invalidated += dryRun ? await countOpen({ queue: of.queue, ids: some }) : await invalidate(of, some);
+        invalidated += dryRun ? await countOpen(of.queue, some) : await invalidate(of, some);
       }
       return { invalidated, skipped: unique.length - invalidated };
     },
     async invalidateByFilter(of, filter, dryRun) {
-      const state = filter.state && coreState('ticket', filter.state);
-      const wanted = { ...filter, kind: 'ticket', queue: of.queue, state };
-      if (dryRun) return { invalidated: await countOpen(wanted), skipped: 0 };
+      const { queue } = of;
+      const { state, ...bounds } = filter;
+      const states = state ? [coreState('ticket', state) ?? state] : OPEN;
+      const wanted = { kind: 'ticket', queue, ...bounds };
+      if (dryRun)
+        return { invalidated: only(await db.lists.run('count_filtered', { ...wanted, states })).n, skipped: 0 };
       let [invalidated, skipped] = [0, 0];
-      for (let after = ''; ; ) {
-        const ids = (await db.run('filter_items', { ...wanted, after, limit: BATCH })).map((row) => row.id);
-        const done = ids.length === 0 ? 0 : await invalidate(of, ids);
-        invalidated += done;
-        skipped += ids.length - done;
-        if (ids.length < BATCH) return { invalidated, skipped };
-        after = ids.at(-1) ?? '';
+      for (let pass = 0; pass < PASSES; pass++) {
+        let found = 0;
+        for await (const ids of openTickets(db, wanted, states)) {
+          found += ids.length;
+          const done = await invalidate(of, ids);
+          invalidated += done;
+          skipped += ids.length - done;
+        }
+        if (found === 0) break;
       }
+      return { invalidated, skipped };
     },
   };
+}
+
+/** Ids of open tickets in batches, one state after the other. */
+async function* openTickets(
+  db: Db,
+  wanted: Omit<ParamsOf<'filter_items'>, 'state' | 'afterAt' | 'afterSeq' | 'limit'>,
+  states: string[],
+): AsyncGenerator<string[]> {
+  for (const state of states) {
+    let place = { afterAt: '-infinity', afterSeq: 0 };
+    for (let more = true; more; ) {
+      const rows = await db.run('filter_items', { ...wanted, state, ...place, limit: BATCH });
+      const last = rows.at(-1);
+      if (last) yield rows.map((row) => row.id);
+      if (last) place = { afterAt: last.at, afterSeq: last.seq };
+      more = rows.length === BATCH;
+    }
+  }
 }
 
 /** A ticket that was not handed out before is on its way to its reviewer. */

@@ -2,17 +2,19 @@ import { assignment } from '../cases/assignment.ts';
 import { day } from '../cases/day.ts';
 import { rush } from '../cases/rush.ts';
 import { veterans } from '../cases/veterans.ts';
+import { votes } from '../cases/votes.ts';
 import { drained, type Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
 
 /** A day takes a minute or less, so the limit on signals while callers are busy has to go as fast. */
 const DAYS_ENV = { DOCKET_PUBLISH_BUSY_PER_SECOND: '500' };
 
-/** Courts: a rush, a batch to assign, claims of old hands, and a day (scenario 12). */
+/** Courts: a rush, a batch to assign, votes, claims of old hands, and a day (scenario 12). */
 export async function cases(lab: Lab, report: Report): Promise<void> {
   for (const [part, env] of [
     [rush, {}],
     [assignment, {}],
+    [votes, {}],
     [veterans, {}],
     [day, DAYS_ENV],
   ] as const) {

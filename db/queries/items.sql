@@ -206,20 +206,35 @@ select seq, type, actor, at, data from event
  where kind = :kind and item_id = :id and seq > :after::bigint order by seq limit :limit;
 
 -- name: filter_items
--- One batch of the ids that a bulk invalidation means, behind the id :after.
-select id from item
- where kind = :kind and queue = :queue and ended_at is null and id > :after
-   and (:state?::text is null or state = :state)
-   and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
-   and (:priorityBelow?::bigint is null or priority < :priorityBelow)
- order by id limit :limit;
+-- not null: id, at, seq
+-- One batch of what a bulk invalidation means: of one state, in the order in which they were made, behind (:afterAt, :afterSeq). What is held
+-- has an index of its own, and is little.
+select id, created_at::text as at, seq from (
+  (select id, created_at, seq from item
+    where kind = :kind and queue = :queue and state = :state and state <> 'held' and (created_at, seq) > (:afterAt::timestamptz, :afterSeq::bigint)
+      and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
+      and (:priorityBelow?::bigint is null or priority < :priorityBelow)
+    order by created_at, seq limit :limit::bigint)
+  union all
+  (select id, created_at, seq from item
+    where kind = :kind and queue = :queue and state = 'held' and :state = 'held' and (created_at, seq) > (:afterAt::timestamptz, :afterSeq::bigint)
+      and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
+      and (:priorityBelow?::bigint is null or priority < :priorityBelow)
+    order by created_at, seq limit :limit::bigint)) found
+ order by created_at, seq limit :limit::bigint;
 
 -- name: count_filtered
 -- not null: n
--- How many that would be, or how many open ones of :ids there are.
+-- How many that would be, in these states.
+select count(*)::bigint as n from (
+  select created_at, priority from item where kind = :kind and queue = :queue and state = any (:states::text[]) and state <> 'held'
+  union all
+  select created_at, priority from item where kind = :kind and queue = :queue and state = 'held' and 'held' = any (:states)) open
+ where (:createdBefore?::timestamptz is null or created_at < :createdBefore)
+   and (:priorityBelow?::bigint is null or priority < :priorityBelow);
+
+-- name: count_open
+-- not null: n
+-- How many of these are open in a queue.
 select count(*)::bigint as n from item
- where kind = :kind and queue = :queue and ended_at is null
-   and (:state?::text is null or state = :state)
-   and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
-   and (:priorityBelow?::bigint is null or priority < :priorityBelow)
-   and (:ids?::text[] is null or id = any (:ids));
+ where kind = :kind and id = any (:ids::text[]) and queue = :queue and ended_at is null;

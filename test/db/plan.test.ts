@@ -60,6 +60,8 @@ beforeAll(async () => {
   await load('s', 'skilled', WAITING / 10, { requires: `array['skill-' || n % ${SKILLS}]` });
   await load('l', 'later', LATER, { state: 'delayed', wake: `now() + interval '1 day' + n * interval '1 s'` });
   await load('d', 'later', DUE, { state: 'delayed', wake: `now() - n * interval '1 ms'` });
+  for (const state of ['ready', 'settled']) await load(`zz-${state}`, 'small', 50, { state });
+  await load('zz-delayed', 'small', 50, { state: 'delayed', wake: `now() + interval '1 day'` });
   await sql(`insert into queue (kind, name) values ('job', 'jobs'), ('job', 'no-jobs')`);
   const job = { kind: 'job', state: 'delayed' };
   await load('jl', 'jobs', PART, { ...job, wake: `now() + interval '1 day' + n * interval '1 s'` });
@@ -151,6 +153,20 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
     const nodes = await nodesOf(() => db.run('compact_tally', undefined));
     for (const n of nodes.filter((n) => n['Relation Name']?.startsWith('tally_') && n['Node Type'].endsWith('Scan')))
       expect([n['Relation Name'], readBy(n) < 200], JSON.stringify(n)).toEqual(['tally_line', true]);
+  });
+
+  test('S0.4 a bulk invalidation reads its own queue, whatever others have', async () => {
+    const states = ['delayed', 'ready', 'held'];
+    const of = { kind: 'ticket', queue: 'small' };
+    const nodes = await nodesOf(() =>
+      often(async () => {
+        for (const state of states)
+          await db.run('filter_items', { ...of, state, afterAt: '-infinity', afterSeq: 0, limit: 1_000 });
+        expect(await db.run('count_filtered', { ...of, states })).toEqual([{ n: 100 }]);
+      }),
+    );
+    expectFew(nodes, 150);
+    expect(indexesOn(nodes)).toContain('item_state');
   });
 
   test('S0.9 the clock reads what is due, by its time', async () => {
