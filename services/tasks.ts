@@ -5,6 +5,7 @@ import type { TaskRow } from '../db/statements.ts';
 import { refuseUrl } from '../domain/callbacks.ts';
 import { PAGE_BYTES } from '../domain/pages.ts';
 import type { PrivateHosts } from '../domain/private-hosts.ts';
+import { type RetentionRules, retentionOf } from '../domain/retention.ts';
 import { groupOfGid, mismatches, personOfUid, queueOfExecutor } from '../domain/tasks.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { addOnce, invalid, Problem, sameContent } from './problems.ts';
@@ -66,6 +67,8 @@ export interface TaskConfig {
   privateCallbacks: PrivateHosts;
   /** Rotating tasks that an executor may have (S4.9). */
   maxRotations: number;
+  /** What is cleared is not shown any more. */
+  retention: RetentionRules;
 }
 
 export function taskService({ db, secrets }: Runtime, config: TaskConfig): TaskService {
@@ -80,7 +83,7 @@ export function taskService({ db, secrets }: Runtime, config: TaskConfig): TaskS
   return {
     get,
     find,
-    list: (filter, limit) => listTasks(db.lists, filter, limit),
+    list: (filter, limit) => listTasks(db.lists, config.retention, filter, limit),
     async add(given, fields, actor) {
       const id = given ?? newId();
       const hash = contentHash(fields);
@@ -226,7 +229,7 @@ async function saved(db: Db, task: TaskRow): Promise<Saved> {
   return { task, warnings: [{ path: 'executor', message }] };
 }
 
-async function listTasks(db: Queryable, f: TaskListFilter, limit: number) {
+async function listTasks(db: Queryable, retention: RetentionRules, f: TaskListFilter, limit: number) {
   const queue = f.executor === undefined ? undefined : queueOfExecutor(f.executor);
   const from = f.from === undefined ? new Date(Date.now() - WEEK_MS) : new Date(f.from);
   const to = f.to === undefined ? undefined : new Date(f.to);
@@ -237,15 +240,16 @@ async function listTasks(db: Queryable, f: TaskListFilter, limit: number) {
       : await db.run('list_tasks', { ...filter, queue });
   if (!f.expand) return { rows };
   const until = to ?? new Date(Math.max(from.getTime(), Date.now()) + WEEK_MS);
-  return { rows, occurrences: await occurrencesOf(db, rows.slice(0, limit), from, until) };
+  return { rows, occurrences: await occurrencesOf(db, retention, rows.slice(0, limit), from, until) };
 }
 
 /** When tasks occur (S4.9), one after the other and as many as a page holds; at least one. */
-async function occurrencesOf(db: Queryable, tasks: TaskRow[], from: Date, to: Date) {
+async function occurrencesOf(db: Queryable, retention: RetentionRules, tasks: TaskRow[], from: Date, to: Date) {
   const found = new Map<TaskRow, Occurrences>();
   let bytes = 0;
   for (const task of tasks) {
-    const rows = await db.run('task_occurrences', { id: task.id, from, to, limit: MOST_OCCURRENCES + 1 });
+    const keptDays = retentionOf(retention, 'task', task.queue);
+    const rows = await db.run('task_occurrences', { id: task.id, from, to, keptDays, limit: MOST_OCCURRENCES + 1 });
     const times = rows.slice(0, MOST_OCCURRENCES);
     bytes += Buffer.byteLength(JSON.stringify([fieldsOf(task), times]));
     if (bytes > PAGE_BYTES && found.size > 0) break;

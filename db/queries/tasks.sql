@@ -101,14 +101,18 @@ select exists (select from task_group where id = :id) as known;
 
 -- name: task_occurrences
 -- not null: at, dispatch_times, live, completed
--- A task's occurrences from :from until before :to, the first :limit, those made with what has become of them. One that was made and is
--- not there any more has been cleared (retention).
+-- A task's occurrences from :from until before :to, the first :limit, those made with what has become of them. One that
+-- retention clears after :keptDays? is not shown as if it were to come.
 select s.at, i.state, i.room, t.dispatch_times,
        (select count(*)::integer from lease l where l.kind = 'task' and l.item_id = i.id and l.ended_at is null) as live,
        (select count(*)::integer from lease l where l.kind = 'task' and l.item_id = i.id and l.why = 'settled') as completed
   from task t
  cross join lateral (
-   select at from task_times(t, greatest(:from::timestamptz - interval '1 microsecond', t.made_until), :to::timestamptz - interval '1 microsecond', :limit) as at
+   select case when :keptDays?::double precision is not null
+               then least(t.made_until, clock_timestamp() - make_interval(secs => 86400 * :keptDays)) end as since) kept
+ cross join lateral (
+   select at from task_times(t, greatest(:from::timestamptz - interval '1 microsecond', kept.since),
+                             :to::timestamptz - interval '1 microsecond', :limit) as at
     where t.state = 'active'
    union
    -- what was made before its task changed

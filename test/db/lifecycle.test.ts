@@ -44,7 +44,7 @@ async function due(kind: Kind, id: string, what: 'lease' | 'delay' | 'deadline')
     await sql('update lease set expires_at = clock_timestamp() where item_id = $1 and ended_at is null', [id]);
   const passed = shared ? '' : `${column} = clock_timestamp(),`;
   await sql(`update item set ${passed} wake_at = clock_timestamp() where kind = $1 and id = $2`, [kind, id]);
-  await sql('select tick_item($1, $2)', [kind, id]);
+  await sql('select tick_items($1, array[$2])', [kind, id]);
 }
 
 async function job(name: string, fields: object): Promise<Json> {

@@ -78,7 +78,21 @@ export const systemExamples: Examples = {
   signOut: {},
   addKey: { body: { role: 'reviewer', subject: 'anna', queues: ['reports', 'harassment'] } },
   listKeys: {},
-  listAdminLog: { query: { path: '/v1/keys' } },
+  listAdminLog: {
+    query: { path: '/v1/queues/reports' },
+    answers: {
+      200: {
+        items: [
+          {
+            ...{ seq: 12, at: NOW, keyId: 'e3b0c44298fc', actor: 'olga', operation: 'pauseQueue' },
+            ...{ path: '/v1/queues/reports/pause', body: null, status: 200 },
+            requestId: '2c1f7c4e-0d7e-4a55-9a4f-6b1f0f2d9a10',
+          },
+        ],
+        nextCursor: null,
+      },
+    },
+  },
   revokeKey: { path: { id: MADE.keyId } },
   getLiveness: { answers: { 200: { status: 'ok' } } },
   getReadiness: {

@@ -11272,7 +11272,7 @@ export interface operations {
                 cursor?: string;
                 /**
                  * @description Changes of this one only
-                 * @example /v1/keys
+                 * @example /v1/queues/reports
                  */
                 path?: string;
             };
@@ -11294,22 +11294,13 @@ export interface operations {
                      *         {
                      *           "seq": 12,
                      *           "at": "2026-11-21T09:30:00.000Z",
-                     *           "keyId": "4b7d20c9e1f3",
-                     *           "actor": "platform",
-                     *           "operation": "addKey",
-                     *           "path": "/v1/keys",
-                     *           "body": {
-                     *             "role": "reviewer",
-                     *             "queues": [
-                     *               "reports",
-                     *               "harassment"
-                     *             ],
-                     *             "subject": "anna",
-                     *             "expiresAt": null,
-                     *             "callsPerSecond": null
-                     *           },
-                     *           "status": 201,
-                     *           "requestId": "655d80f9-edf5-4107-b367-eb6355fab0a6"
+                     *           "keyId": "e3b0c44298fc",
+                     *           "actor": "olga",
+                     *           "operation": "pauseQueue",
+                     *           "path": "/v1/queues/reports/pause",
+                     *           "body": null,
+                     *           "status": 200,
+                     *           "requestId": "2c1f7c4e-0d7e-4a55-9a4f-6b1f0f2d9a10"
                      *         }
                      *       ],
                      *       "nextCursor": null
