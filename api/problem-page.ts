@@ -1,7 +1,7 @@
 import { PROBLEM_HELP } from '../contract/problem-help.ts';
 import { PROBLEMS, type ProblemCode } from '../contract/problems.ts';
+import { escaped } from './html.ts';
 
-const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 const html = (markdown: string) => escaped(markdown).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 
 function section(code: ProblemCode): string {

@@ -20,7 +20,7 @@ create table admin_log (
   constraint admin_log_pkey PRIMARY KEY (seq)
 );
 CREATE INDEX admin_log_path ON public.admin_log USING btree (path, seq);
-comment on column admin_log.key_id is 'open: no key was asked for; null: from the command line';
+comment on column admin_log.key_id is 'open: no key was asked for; null: from the command line, or a sign-in at a provider';
 
 create table api_key (
   id                   text not null,

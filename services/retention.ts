@@ -4,6 +4,7 @@ import { only } from '../db/pool.ts';
 import { wordIn } from '../domain/kind.ts';
 import { kindOf } from '../domain/kinds.ts';
 import { kindsCleared, type RetentionRules, retentionOf } from '../domain/retention.ts';
+import { FELT } from '../runtime/followers/pace.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { Archive } from './archive.ts';
 
@@ -18,8 +19,6 @@ export interface RetentionConfig {
 const BATCH = 200;
 const REVIEWS = 10;
 const QUEUES = 1_000;
-/** Slower than this by so many times, callers feel what is beside them. */
-const FELT = 2;
 /** Share of the time that is spent on clearing, by how callers fare. The rest is left to calls that had to wait for a batch. */
 const SHARES = { alone: 0.9, unfelt: 0.5, felt: 0.2 };
 /** After a start, and while another process leads. */

@@ -5,6 +5,7 @@ import type { OpenId, Person, StartedSignIn } from '../../services/open-id.ts';
 import { Problem } from '../../services/problems.ts';
 import type { Api } from '../api.ts';
 import { type ApiContext, endpoint, ok } from '../endpoint.ts';
+import { escaped } from '../html.ts';
 import { sessionCookie } from './sessions.ts';
 
 export const getSignInWays = endpoint({
@@ -106,9 +107,6 @@ const shown = (api: Api, work: (api: Api, c: ApiContext) => Promise<Response>) =
     return c.html(page('Not signed in', '', message), status as 401, PLAIN);
   }
 };
-
-const escaped = (text: string) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 const page = (title: string, head: string, text = '') => `<!doctype html>
 <html lang="en">

@@ -11,4 +11,4 @@ create table admin_log (
   request_id text
 );
 create index admin_log_path on admin_log (path, seq);
-comment on column admin_log.key_id is 'open: no key was asked for; null: from the command line';
+comment on column admin_log.key_id is 'open: no key was asked for; null: from the command line, or a sign-in at a provider';

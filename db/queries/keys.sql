@@ -5,7 +5,7 @@ insert into api_key (id, name, role, subject, hash, queues, expires_at, calls_pe
 values (:id, :name, :role, :subject?, :hash, :queues?, :expiresAt?, :callsPerSecond?) returning *;
 
 -- name: put_person_key
--- One that an administrator has ended begins anew: whether somebody may sign in is the provider's to say.
+-- One that an administrator has ended begins anew: whether a person may sign in is decided by the provider.
 insert into api_key (id, name, role, subject, hash, issuer, issuer_subject, expires_at)
 values (:id, :name, :role, :subject?, :hash, :issuer, :issuerSubject, clock_timestamp() + make_interval(secs => :seconds))
 on conflict (issuer, issuer_subject) do update
@@ -21,7 +21,7 @@ select id, name, role, subject, queues, expires_at, calls_per_second, issuer, cr
  where :before?::bigint is null or seq < :before? order by seq desc limit :limit;
 
 -- name: revoke_key
--- Its sessions and stream tickets go with it: somebody who signs in at a provider again gets the same key. Once more changes nothing.
+-- Its sessions and stream tickets go with it: a person who signs in at a provider again gets the same key. Once more changes nothing.
 with sessions as (delete from session where key_id = :id), tickets as (delete from stream_ticket where key_id = :id)
 update api_key set revoked_at = coalesce(revoked_at, clock_timestamp()) where id = :id returning *;
 

@@ -2,7 +2,7 @@ const STEP_MS = 250;
 /** What is added to the rate at each step while callers do not feel it. */
 const MORE_PER_SECOND = 4;
 /** Slower than this, callers feel it: what is beside them takes turns with them on the cores. */
-const FELT = 2;
+export const FELT = 2;
 /** Beyond that nothing else limits what a follower sends. */
 const MOST_PER_SECOND = 1_000;
 
