@@ -54,7 +54,7 @@ export async function retention(lab: Lab, report: Report): Promise<void> {
     target: { most: 1.2 },
   });
   report.add({ what: 'cleared meanwhile', figure: `${short(median(rates))} tickets/s; ${archived(archive)}` });
-  report.add({ what: 'cleared while nobody calls', figure: `${short(await aloneRate(lab, archive))} tickets/s` });
+  report.add({ what: 'cleared while idle', figure: `${short(await aloneRate(lab, archive))} tickets/s` });
 }
 
 /** Tickets cleared a second beside nothing. */
