@@ -29,6 +29,8 @@ interface Binaries {
 export interface PostgresOptions {
   /** As `-c` takes them. */
   settings?: Record<string, string>;
+  /** Of the server, besides this process's own. */
+  env?: NodeJS.ProcessEnv;
   /** Without it any free one. */
   port?: number;
   /** Ends the start. */
@@ -59,7 +61,7 @@ export async function startPostgres(dir: string, o: PostgresOptions = {}): Promi
   const server = await spawnServer({
     ...{ command: bin.postgres, args: ['-D', data, '-p', String(port), ...flags] },
     ...{ signal: 'SIGINT', graceMs: 20_000, ...owner, cwd: dirname(data) },
-    env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
+    env: { ...process.env, LC_ALL: 'C', TZ: 'UTC', ...o.env },
   });
   const url = `postgres://docket:${readFileSync(secret, 'utf8')}@127.0.0.1:${port}/docket`;
   try {

@@ -53,6 +53,7 @@ function good(): History {
       { kind: 'task', queue: 'g', what: 'settled', n: 1 },
     ],
     running: ['ticket/z'],
+    unsure: [],
     ops: [
       ...[
         op('ticket.add', { id: 't', delaySeconds: 1 }),
@@ -152,6 +153,17 @@ test('S0.9 in a good history no checker finds anything, and each has looked at s
 
 test('every checker has bad histories', () => {
   expect(Object.keys(BAD).sort()).toEqual(Object.keys(CHECKERS).sort());
+});
+
+test('S0.9 what was done while the database’s clock was off is not put in order by its times', () => {
+  const history = good();
+  history.leases.push(dispatch('ann', 1, { item_id: 'k/2', ended_at: 5_000 }), dispatch('ann', 3, { item_id: 'k/3' }));
+  expect(CHECKERS['held by two']?.(history).found).toHaveLength(2);
+  BAD.early?.['claimed within its delay']?.(history);
+  expect(CHECKERS.early?.(history).found).toHaveLength(1);
+  history.unsure.push([4_000, 6_000], [1_400, 1_600]);
+  expect(CHECKERS['held by two']?.(history).found).toEqual([]);
+  expect(CHECKERS.early?.(history).found).toEqual([]);
 });
 
 describe.each(Object.entries(BAD))('S0.9 %s', (name, histories) => {

@@ -96,9 +96,14 @@ export interface Facts {
   running: string[];
 }
 
+/** From and to, in milliseconds since 1970. */
+export type Span = [from: number, to: number];
+
 /** All that is known of a storm. */
 export interface History extends Facts {
   ops: Op[];
+  /** While the database's clock was off: times from within may not be in the order of the events. */
+  unsure: Span[];
   feed: FeedLine[];
   received: Received[];
 }

@@ -34,6 +34,8 @@ export interface Injected extends Fault {
 export class Journal {
   readonly ops: Op[] = [];
   readonly faults: Injected[] = [];
+  /** When the storm began, in milliseconds since 1970. */
+  readonly epoch = Date.now();
   readonly #begun = performance.now();
   readonly #file: WriteStream | undefined;
 

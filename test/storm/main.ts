@@ -41,6 +41,8 @@ const say = (line: string) => console.log(line);
 
 if (values.help) say(USAGE);
 else await main();
+// a connection that was reset while it was being shut down keeps Node.js from ending by itself, at full speed
+process.exit();
 
 async function main(): Promise<void> {
   mkdirSync(DIR, { recursive: true });

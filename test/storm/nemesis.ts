@@ -3,14 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Journal } from './journal.ts';
-import { type Fault, type Ill, PROGRAMS, type Program, type Target, type Wire } from './plan.ts';
+import { type Fault, type Ill, PROGRAMS, type Program, stepOf, type Target, type Wire } from './plan.ts';
 import type { Receiver } from './receivers.ts';
 import type { World } from './world.ts';
 
 const STARTS = 30;
 const AGAIN_MS = 1_000;
-/** How far clocks of programs step, by turns. */
-const STEPS_SECONDS = [3, -3, 300, -300];
 
 interface Context {
   world: World;
@@ -177,10 +175,11 @@ const transaction: Way = async ({ world, fault: { ms } }) => {
   }
 };
 
-const clock: Way = async ({ world, fault: { target, at, ms } }) => {
-  world.setClock(target as Program, STEPS_SECONDS[at % STEPS_SECONDS.length] ?? 0);
-  await sleep(ms);
-  world.setClock(target as Program, 0);
+const clock: Way = async ({ world, fault }) => {
+  const of = fault.target as Program | 'postgres';
+  world.setClock(of, stepOf(fault));
+  await sleep(fault.ms);
+  world.setClock(of, 0);
 };
 
 function wayOf({ what, target }: Fault): Way {

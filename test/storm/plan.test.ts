@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Fault, planOf, shrink, withUpdate } from './plan.ts';
+import { type Fault, planOf, shrink, stepOf, withUpdate } from './plan.ts';
+import { unsureOf } from './storm.ts';
 
 test('a seed has the same faults each time, and another seed has others', () => {
   expect(planOf(7, 10, 1)).toEqual(planOf(7, 10, 1));
@@ -33,4 +34,13 @@ test('a plan that fails by two of its faults is shrunk to these two', async () =
   const [one, other] = [plan[10], plan[plan.length - 3]] as [Fault, Fault];
   const left = await shrink(plan, async (some) => some.includes(one) && some.includes(other));
   expect(left).toEqual([one, other]);
+});
+
+test('S0.9 a step of the database’s clock is known by what was planned, whenever it was made', () => {
+  const planned: Fault = { at: 1_000, what: 'clock', target: 'postgres', ms: 2_002 };
+  expect(stepOf(planned)).toBe(20);
+  const made = { ...planned, at: 1_003, until: 3_005 };
+  const [[from = 0, to = 0] = []] = unsureOf({ faults: [made], epoch: 100_000 });
+  expect(from).toBeLessThan(101_003);
+  expect(to).toBeGreaterThan(103_005 + 20_000);
 });

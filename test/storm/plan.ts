@@ -54,10 +54,21 @@ const SORTS: Sort[] = [
   { what: 'hog', targets: ['machine'], ms: [1_000, 4_000], weight: 3 },
   { what: 'transaction', targets: ['postgres'], ms: [5_000, 60_000], weight: 1 },
   { what: 'clock', targets: PROGRAMS, ms: [2_000, 15_000], weight: 4 },
+  { what: 'clock', targets: ['postgres'], ms: [2_000, 15_000], weight: 1.5 },
   { what: 'sync', targets: ['machine'], ms: [1_000, 6_000], weight: 2 },
   { what: 'full', targets: ['postgres'], ms: [500, 3_000], weight: 0.5 },
   { what: 'update', targets: ['machine'], ms: [0, 500], weight: 0.5 },
 ];
+
+/** How far a clock steps, in seconds, by turns; the database's less far, else what waits for it outlasts the storm. */
+const STEPS = [3, -3, 300, -300];
+const STEPS_OF_POSTGRES = [3, -3, 20, -20];
+
+/** @returns how far the fault's clock is off while it lasts, in seconds: the same of a planned fault and of what it became */
+export function stepOf({ target, ms }: Pick<Fault, 'target' | 'ms'>): number {
+  const steps = target === 'postgres' ? STEPS_OF_POSTGRES : STEPS;
+  return steps[ms % steps.length] as number;
+}
 
 /** Before the first one, so that something is under way. */
 const CALM_MS = 5_000;

@@ -1,4 +1,4 @@
-import { acknowledged, delayedOf, grants, hashOf, keyOf, linesOf } from './checkers/checker.ts';
+import { acknowledged, delayedOf, grants, hashOf, isSure, keyOf, linesOf } from './checkers/checker.ts';
 import type { EventRow, History } from './facts.ts';
 
 /** What a storm must have met at least once, else its zeros say little; and how late things were. */
@@ -62,7 +62,8 @@ function lateness(history: History, lines: ReturnType<typeof linesOf>): Pick<See
       const own = lines.get(keyOf(kind, id)) ?? [];
       const [created, ...rest] = own;
       const due = rest.find((line) => line.type === 'available' || grants(line));
-      return created && due ? [{ own, ms: Math.max(0, due.at - created.at - seconds * 1000) }] : [];
+      const sure = created && due && isSure(history.unsure, created.at) && isSure(history.unsure, due.at);
+      return sure ? [{ own, ms: Math.max(0, due.at - created.at - seconds * 1000) }] : [];
     })
     .sort((a, b) => a.ms - b.ms);
   const at = (part: number) => Math.round(late[Math.min(late.length - 1, Math.floor(late.length * part))]?.ms ?? 0);

@@ -6,7 +6,7 @@ import { dice } from '../../bench/dice.ts';
 import { FINAL, type Verdict } from './checkers/checker.ts';
 import { workflows } from './checkers/following.ts';
 import { CHECKERS } from './checkers/index.ts';
-import { type Facts, type History, readFacts } from './facts.ts';
+import { type Facts, type History, readFacts, type Span } from './facts.ts';
 import { Journal } from './journal.ts';
 import { cases } from './kinds/cases.ts';
 import { type FeedReader, feed } from './kinds/feed.ts';
@@ -16,11 +16,11 @@ import { MEMBERS, tasks } from './kinds/tasks.ts';
 import { ASLEEP_SECONDS, tickets } from './kinds/tickets.ts';
 import { tubes } from './kinds/tubes.ts';
 import { unleash } from './nemesis.ts';
-import type { Fault } from './plan.ts';
+import { type Fault, stepOf } from './plan.ts';
 import { Receiver } from './receivers.ts';
 import { type Seen, seenIn } from './seen.ts';
 import { Workload } from './workload.ts';
-import { World } from './world.ts';
+import { CLOCK_READ_SECONDS, World } from './world.ts';
 
 export interface StormOptions {
   seed: number;
@@ -46,6 +46,8 @@ export interface StormResult {
   drainSeconds: number;
 }
 
+/** The journal's times are those of the one who turns the clock. Others notice that later, and may be stopped with a time in hand. */
+const AROUND_STEP_MS = (CLOCK_READ_SECONDS + 1) * 1_000 + 3_000;
 const DRAIN_MS = 300_000;
 /** Visibility follows the server's tasks at a distance. */
 const VISIBLE_MS = 240_000;
@@ -76,7 +78,13 @@ export async function storm(o: StormOptions): Promise<StormResult> {
     await workload.end();
     wires.close();
     while (await reader.read(world.url('api-1')));
-    const history: History = { ...facts, ops: journal.ops, feed: reader.lines, received: receiver.received };
+    const unsure = unsureOf(journal);
+    for (const [from, to] of unsure)
+      o.say(`the database's clock was off from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`);
+    const history: History = {
+      ...{ ...facts, ops: journal.ops, unsure },
+      ...{ feed: reader.lines, received: receiver.received },
+    };
     return {
       ...{ seed: o.seed, minutes: o.minutes, drainSeconds, calls: callsOf(journal), faults: faultsOf(journal) },
       verdicts: {
@@ -119,6 +127,18 @@ function faultsOf({ faults }: Journal): Record<string, number> {
   return all;
 }
 
+/** The true times of each step of the database's clock, and what that clock showed meanwhile. */
+export function unsureOf({ faults, epoch }: Pick<Journal, 'faults' | 'epoch'>): Span[] {
+  const steps = faults.filter(({ what, target }) => what === 'clock' && target === 'postgres');
+  return steps.map((fault) => {
+    const ms = stepOf(fault) * 1000;
+    return [
+      epoch + fault.at + Math.min(0, ms) - AROUND_STEP_MS,
+      epoch + fault.until + Math.max(0, ms) + AROUND_STEP_MS,
+    ];
+  });
+}
+
 /** What is not at its end: items that do not sleep, callbacks of reviews, deliveries, lines that no workflow has received. */
 const LEFT = `select
   (select count(*) from item i where state <> all ($1) and delay_seconds < $2
@@ -150,7 +170,7 @@ async function settled(databaseUrl: string, client: Client): Promise<Facts> {
   const until = performance.now() + VISIBLE_MS;
   for (;;) {
     const facts = await readFacts(databaseUrl, client);
-    const { found } = workflows({ ...facts, ops: [], feed: [], received: [] });
+    const { found } = workflows({ ...facts, ops: [], unsure: [], feed: [], received: [] });
     if (found.length === 0 || performance.now() > until) return facts;
     await sleep(2_000);
   }

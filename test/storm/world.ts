@@ -16,8 +16,10 @@ import { PROGRAMS, type Program, type Wire } from './plan.ts';
 import { ProductionTemporal, type Temporal } from './temporal.ts';
 
 const BIN = 'cli/docket.mjs';
-/** Debian's package faketime. Programs of Node take their time from it; their timers do not. */
+/** Debian's package faketime. PostgreSQL and programs of Node take their time from it; their timers do not. */
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
+/** So often a process looks at its clock's file; libfaketime counts whole seconds, so it may be one more. */
+export const CLOCK_READ_SECONDS = 1;
 const AGAIN_MS = 300;
 
 interface Running {
@@ -62,6 +64,7 @@ export class World {
     chmodSync(dir, 0o755); // as root the database runs as another user
     const world = new World(dir, o);
     for (const name of ['postgres', 'temporal', 'temporal-ui']) world.#ports.set(name, await lastingPort());
+    world.setClock('postgres', 0);
     await world.startPostgres();
     world.#startTemporal = await world.#temporalOf(o);
     await world.startTemporal();
@@ -76,6 +79,7 @@ export class World {
     this.postgres = await startPostgres(join(this.dir, 'pg', 'postgres'), {
       port: this.#port('postgres'),
       settings: { max_connections: '300', max_wal_size: '256MB' },
+      env: this.#clockEnv('postgres'),
     });
   }
 
@@ -110,8 +114,8 @@ export class World {
   }
 
   /** @param seconds how far its clock is off */
-  setClock(program: Program, seconds: number): void {
-    writeFileSync(this.#clockOf(program), `${seconds < 0 ? '' : '+'}${seconds}`);
+  setClock(of: Program | 'postgres', seconds: number): void {
+    writeFileSync(this.#clockOf(of), `${seconds < 0 ? '' : '+'}${seconds}`);
   }
 
   line(name: `${Program}:${Wire}`): Line {
@@ -208,18 +212,24 @@ export class World {
       BEANSTALKD_PORT: String(this.#port(`${program}:tcp`)),
       DOCKET_ALLOW_PRIVATE_CALLBACKS: '1',
       LOG_LEVEL: 'warn',
-      ...(this.canStepClocks && {
-        LD_PRELOAD: FAKETIME,
-        FAKETIME_TIMESTAMP_FILE: this.#clockOf(program),
-        FAKETIME_NO_CACHE: '1',
-        // SDK core waits by monotonic time, and would stand still
-        FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      }),
+      ...this.#clockEnv(program),
     };
   }
 
-  #clockOf(program: Program): string {
-    return join(this.dir, `${program}.clock`);
+  #clockEnv(of: Program | 'postgres'): NodeJS.ProcessEnv {
+    if (!this.canStepClocks) return {};
+    return {
+      LD_PRELOAD: FAKETIME,
+      FAKETIME_TIMESTAMP_FILE: this.#clockOf(of),
+      // else the file is read at each look at the clock, which would take most of the time
+      FAKETIME_CACHE_DURATION: String(CLOCK_READ_SECONDS),
+      // SDK core waits by monotonic time, and would stand still
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    };
+  }
+
+  #clockOf(of: Program | 'postgres'): string {
+    return join(this.dir, `${of}.clock`);
   }
 
   #port(name: string): number {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { EventRow, History, ItemRow } from '../facts.ts';
+import type { EventRow, History, ItemRow, LeaseRow, Span } from '../facts.ts';
 import type { Op } from '../journal.ts';
 
 /** What one checker says. Its zero is worth as much as `of` is large. */
@@ -68,6 +68,13 @@ export function groupBy<T>(all: T[], keyOf: (one: T) => string): Map<string, T[]
 /** Lines of the log by item, each item's in order. */
 export const linesOf = ({ events }: Pick<History, 'events'>): Map<string, EventRow[]> =>
   groupBy(events, ({ kind, item_id }) => keyOf(kind, item_id));
+
+/** Leases whose times can be put in order. */
+export const timedLeases = ({ leases, unsure }: Pick<History, 'leases' | 'unsure'>): LeaseRow[] =>
+  leases.filter(({ granted_at, ended_at }) => isSure(unsure, granted_at) && isSure(unsure, ended_at ?? granted_at));
+
+/** Whether the database's clock was right, and shows that time only once. */
+export const isSure = (unsure: Span[], ms: number): boolean => !unsure.some(([from, to]) => from <= ms && ms <= to);
 
 /** Whether a line hands its item out. */
 export const grants = ({ token, type }: EventRow): boolean => token !== null && type !== 'refused';

@@ -1,4 +1,4 @@
-import type { EventRow, ItemRow } from '../facts.ts';
+import type { EventRow, ItemRow, LeaseRow } from '../facts.ts';
 import type { Op } from '../journal.ts';
 import { MEMBERS } from '../kinds/tasks.ts';
 import { ASLEEP_SECONDS } from '../kinds/tickets.ts';
@@ -10,11 +10,13 @@ import {
   grants,
   groupBy,
   hashOf,
+  isSure,
   itemsOf,
   keyOf,
   linesOf,
   markOf,
   nameOf,
+  timedLeases,
   verdict,
 } from './checker.ts';
 
@@ -110,18 +112,24 @@ export const heldByTwo: Checker = (history) => {
       live = line;
     }
   }
-  const last = new Map<string, { item_id: string; ended_at: number | null }>();
-  for (const { kind, item_id, slot, granted_at, ended_at } of history.leases) {
+  const last = new Map<string, LeaseRow>();
+  for (const lease of timedLeases(history)) {
     of++;
     // jurors hold one case of a court, and users have one dispatch, at a time
-    const person = keyOf(kind, slot);
+    const person = keyOf(lease.kind, lease.slot);
     const before = last.get(person);
-    if (before && (before.ended_at === null || before.ended_at > granted_at))
-      found.push(`${person} has ${item_id} while ${before.item_id} is theirs`);
-    last.set(person, { item_id, ended_at });
+    if (before && (before.ended_at === null || before.ended_at > lease.granted_at))
+      found.push(`${person} has ${spanOf(lease)} while ${spanOf(before)} is theirs`);
+    last.set(person, lease);
   }
   return { of, found };
 };
+
+/** A lease with its times. */
+function spanOf({ item_id, granted_at, ended_at, why }: LeaseRow): string {
+  const at = (ms: number) => new Date(ms).toISOString().slice(11, 23);
+  return `${item_id} (${at(granted_at)} to ${ended_at === null ? 'now' : at(ended_at)}, ${why})`;
+}
 
 /** Lines of the log by which each call with a token may have its effect. */
 const BY_TOKEN: Record<string, { kind: string; types: string[] }> = {
@@ -171,14 +179,17 @@ export const deadTokens: Checker = (history) => {
 /** An item handed out before its delay was over. Those that were kicked do not wait for it. */
 export const early: Checker = (history) => {
   const lines = linesOf(history);
-  const delayed = delayedOf(history);
+  const delayed = delayedOf(history).flatMap(({ item: { kind, id }, seconds }) => {
+    const own = lines.get(keyOf(kind, id)) ?? [];
+    const first = own.find(grants);
+    const [created] = own;
+    const isKicked = own.some(({ type, seq }) => type === 'kicked' && seq < (first?.seq ?? 0));
+    const sure = first && created && isSure(history.unsure, created.at) && isSure(history.unsure, first.at);
+    return sure && !isKicked ? [{ kind, id, seconds, first, created }] : [];
+  });
   return verdict(
     delayed.length,
-    ...delayed.map(({ item: { kind, id }, seconds }) => {
-      const own = lines.get(keyOf(kind, id)) ?? [];
-      const first = own.find(grants);
-      const [created] = own;
-      if (!first || !created || own.some(({ type, seq }) => type === 'kicked' && seq < first.seq)) return false;
+    ...delayed.map(({ kind, id, seconds, first, created }) => {
       const ms = first.at - (created.at + seconds * 1000);
       // times of the database have microseconds, these milliseconds
       return ms < -1 && `${kind} ${id} was handed out ${-ms} ms early`;

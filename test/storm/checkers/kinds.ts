@@ -2,7 +2,7 @@ import { oracle, type Sent } from '../../reviews/oracle.ts';
 import type { CallbackRow, LeaseRow } from '../facts.ts';
 import { VOTES_TO_WIN } from '../kinds/cases.ts';
 import { DISPATCH_TIMES } from '../kinds/tasks.ts';
-import { type Checker, groupBy, itemsOf, keyOf } from './checker.ts';
+import { type Checker, groupBy, itemsOf, keyOf, timedLeases } from './checker.ts';
 
 /** Votes counted anew: the tally, the winner, no more than it takes, one of each juror. */
 export const votes: Checker = (history) => {
@@ -28,12 +28,12 @@ export const votes: Checker = (history) => {
 const sorted = (counts: Record<string, number>) => Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** Dispatches of an occurrence: at no time more than it may have, and none completed twice by one user. */
-export const stock: Checker = ({ leases }) => {
-  const of = leases.filter(({ kind }) => kind === 'task');
+export const stock: Checker = (history) => {
+  const of = history.leases.filter(({ kind }) => kind === 'task');
   const byItem = groupBy(of, ({ item_id }) => item_id);
   const found: string[] = [];
   for (const [id, own] of byItem) {
-    const most = mostAtOnce(own);
+    const most = mostAtOnce(timedLeases({ leases: own, unsure: history.unsure }));
     if (most > DISPATCH_TIMES) found.push(`task ${id} was out ${most} times at once`);
     const completed = own.filter(({ why }) => why === 'settled').map(({ slot }) => slot);
     if (new Set(completed).size < completed.length) found.push(`task ${id} was completed twice by one user`);
