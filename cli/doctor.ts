@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import type { Config } from '../runtime/config.ts';
+import { Secrets } from '../runtime/secrets.ts';
 import { diagnose } from '../services/doctor.ts';
 import { findingOf, type Result } from '../services/doctor-checks.ts';
 import { withStore } from './database.ts';
@@ -21,10 +22,11 @@ export async function doctorCommand(
   const temporal = temporalOptions(config, startedTemporal(config));
   const connection = Connection.lazy(temporal.connection);
   const client = new Client({ connection, namespace: temporal.namespace });
+  const secrets = new Secrets(config.secretKeys);
   const failure = (error: unknown) => temporalFailure(error, temporal);
   try {
     await withStore(config, async (db) => {
-      const results = await diagnose({ db, client, version, deep, repair, temporalFailure: failure });
+      const results = await diagnose({ db, client, version, secrets, deep, repair, temporalFailure: failure });
       const findings = results.flatMap((result) => findingOf(result) ?? []);
       const broken = findings.filter(({ severity, count }) => severity === 'broken' && count > 0);
       console.log(

@@ -187,7 +187,7 @@ settings, clocks, bloat, dead letters and what waits longer than it should. It i
 last step of each restore and upgrade, and may be run at any time.
 
 Exit codes: 0 nothing is broken, 1 something is; warnings do not count.`,
-    reads: [...STORES, 'DOCKET_DATA'],
+    reads: [...STORES, 'DOCKET_DATA', 'DOCKET_SECRETS_KEY'],
     examples: [
       ['docket doctor', 'of the docket start that has its data in .docket'],
       [`${SERVERS} docket doctor --repair`, 'of servers of yours, and put right what can be'],

@@ -381,6 +381,7 @@ export interface Statements {
   stuck_receivers: { params: { attempts: number; limit: number }; row: { id: string; n: number; says: string | null } };
   dead_letters: { params: { limit: number }; row: { id: string; n: number; says: string | null } };
   reconciling: { params: {}; row: { store: string; stage: string | null; started_at: Date } };
+  sealed_with: { params: { all: boolean }; row: { name: string; what: string; n: number } };
   driven_part: { params: { afterKind: string; afterId: string; limit: number }; row: { kind: Columns['driven_part.kind']; id: string; wanted: boolean | null } };
   still_driven: { params: { kinds: (string | null)[]; ids: (string | null)[] }; row: { kind: Columns['item.kind']; id: string } };
   needless_items: { params: { kinds: (string | null)[]; ids: (string | null)[]; seconds: number }; row: { kind: Columns['needless_items.kind']; id: string; present: boolean } };

@@ -59,6 +59,11 @@ export class Secrets {
     return { ...callback, secret };
   }
 
+  /** Whether it opens what was sealed with the key of that name. */
+  has(name: string): boolean {
+    return this.#keys.has(name);
+  }
+
   /** A callback for those who may read its secret; sealed where no key opens it. */
   show<C extends object | null>(callback: C): C {
     try {

@@ -3,6 +3,7 @@ import { schemaObjects } from '../db/objects.ts';
 import { type Db, only } from '../db/pool.ts';
 import { schemaState } from '../runtime/database.ts';
 import { DELIVERY_TASK_QUEUE, QUEUE_ATTRIBUTE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../runtime/followers/publisher.ts';
+import type { Secrets } from '../runtime/secrets.ts';
 import type { Check, Found } from './doctor-checks.ts';
 import { storeOf } from './reconciler.ts';
 
@@ -20,6 +21,9 @@ interface SystemOptions {
   bloatShare: number;
   /** How long a transaction may last. */
   transactionSeconds: number;
+  secrets: Secrets;
+  /** Reads every item. */
+  deep: boolean;
 }
 
 const MOST = 1_000;
@@ -47,7 +51,7 @@ export const schemaCheck = ({ db }: Pick<SystemOptions, 'db'>): Check => ({
 
 /** What PostgreSQL says of itself. */
 export function databaseChecks(o: SystemOptions): Check[] {
-  return [objects(o), settings(o), clock(o), bloat(o), horizon(o)];
+  return [objects(o), settings(o), sealed(o), clock(o), bloat(o), horizon(o)];
 }
 
 /** What Temporal says of itself. It must be reachable. */
@@ -91,6 +95,22 @@ function settings({ db }: SystemOptions): Check {
       if (f.sessions > f.most_sessions * MOST_USED)
         found.push({ id: 'max_connections', says: `${f.sessions} of ${f.most_sessions} connections are used` });
       return found;
+    },
+  };
+}
+
+function sealed({ db, secrets, deep }: SystemOptions): Check {
+  return {
+    name: 'secrets',
+    severity: 'warning',
+    rule: 'DOCKET_SECRETS_KEY opens all secrets of callbacks',
+    advice:
+      'Put the missing key behind the others in DOCKET_SECRETS_KEY, of all processes, or set these callbacks again.',
+    async look() {
+      const all = await db.run('sealed_with', { all: deep });
+      return all
+        .filter(({ name }) => !secrets.has(name))
+        .map(({ name, what, n }) => ({ id: `${what} sealed with the key ${name}`, says: String(n), n }));
     },
   };
 }

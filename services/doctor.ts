@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { type Db, only } from '../db/pool.ts';
+import type { Secrets } from '../runtime/secrets.ts';
 import { type Check, examine, type Found, type Lines, lookedAgain, type Result } from './doctor-checks.ts';
 import { scheduleChecks } from './doctor-schedules.ts';
 import { databaseChecks, reachTemporal, schemaCheck, temporalChecks } from './doctor-system.ts';
@@ -47,6 +48,7 @@ export interface DoctorOptions {
   client: Client;
   /** Of this program. */
   version: string;
+  secrets: Secrets;
   /** Reads all of the log instead of its newest lines. */
   deep: boolean;
   /** Puts right what it can. */

@@ -122,3 +122,23 @@ select s.kind || '/' || s.queue as id, sum(s.n)::bigint as n,
 -- name: reconciling
 -- not null: store
 select store, stage, started_at from reconciliation;
+
+-- name: sealed_with
+-- not null: name, what, n
+-- How many secrets of each sort are sealed with the key of each name (runtime/secrets.ts); those of items and reviews, which
+-- are read one and all, only with :all.
+select substring(s.secret from '^sealed:([0-9a-f]{8}):') as name, s.what, count(*)::integer as n
+  from (
+    select callback ->> 'secret' as secret, case kind when 'ticket' then 'queues' when 'job' then 'topics' else 'courts' end as what from queue
+    union all
+    select push ->> 'secret', 'pushes' from queue
+    union all
+    select invitation_callback ->> 'secret', 'courts'' invitations' from court
+    union all
+    select callback ->> 'secret', 'tasks' from task
+    union all
+    select callback ->> 'secret', 'reviews' from review where :all
+    union all
+    select callback ->> 'secret', 'items' from item where :all::boolean and callback is not null) s
+ where s.secret like 'sealed:%'
+ group by 1, 2 order by 1, 2;

@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../runtime/config.ts';
+import { Secrets } from '../../runtime/secrets.ts';
 import { addCase, claimed, court, jurors, voted } from '../support/cases.ts';
 import { claimOne, eventually } from '../support/client.ts';
 import { rowsOf } from '../support/database.ts';
+import { testDoctor } from '../support/doctor.ts';
 import { opened, SECRET, startReceiver } from '../support/receiver.ts';
 import { put, tell } from '../support/reviews.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -109,6 +111,19 @@ test('S0.10 a key that is missing says so at the delivery, which is made when it
   const after = await startTestSystem({ DOCKET_SECRETS_KEY: fresh }, { stores });
   expect((await after.api.get('/v1/queues/moved')).body.callback).toEqual(callback);
 }, 180_000);
+
+test('docket doctor names the keys that are missing, and what is sealed with them', async () => {
+  const doctor = testDoctor(stores);
+  const found = async (keys: string[], deep = false) => {
+    const secrets = new Secrets(keys.map((key) => Buffer.from(key, 'base64')));
+    return (await doctor.findings({ secrets, deep })).secrets;
+  };
+  expect(await found([fresh, old], true)).toBeUndefined();
+  const withoutOld = await found([fresh]);
+  expect(withoutOld).toMatchObject({ severity: 'warning', count: expect.any(Number) });
+  expect(withoutOld?.examples.join()).toMatch(/^courts sealed with the key [0-9a-f]{8}: \d+,.*queues sealed/);
+  expect((await found([fresh], true))?.count).toBeGreaterThan(withoutOld?.count ?? 0);
+});
 
 test('a key that is none is refused, and not shown', () => {
   for (const wrong of ['short', randomBytes(31).toString('base64'), `${old},`, `${old},short`]) {

@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, inject } from 'vitest';
 import { openDb } from '../../db/pool.ts';
+import { Secrets } from '../../runtime/secrets.ts';
 import { type DoctorOptions, diagnose } from '../../services/doctor.ts';
 import { type Finding, findingOf } from '../../services/doctor-checks.ts';
 import { addCase, claimed, court, insist, jurors, voted } from './cases.ts';
@@ -35,7 +36,7 @@ export function testDoctor({ databaseUrl, namespace }: Pick<TestStores, 'databas
   });
   const all: TestDoctor['all'] = async ({ limits, ...more } = {}) => {
     const results = await diagnose({
-      ...{ db, client, version: 'test', deep: false, repair: false },
+      ...{ db, client, version: 'test', secrets: new Secrets(), deep: false, repair: false },
       ...more,
       limits: { againMs: 500, overSeconds: 1, ...limits },
     });
