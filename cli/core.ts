@@ -11,7 +11,7 @@ import { Console } from '../api/console.ts';
 import { createMetrics } from '../api/metrics.ts';
 import { openStreams } from '../api/streams/sse.ts';
 import type { Config } from '../runtime/config.ts';
-import { databaseFailure } from '../runtime/failures.ts';
+import { databaseFailure, needFolder } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
 import { createRuntime, type Runtime } from '../runtime/runtime.ts';
 import { startTracing } from '../runtime/tracing.ts';
@@ -64,6 +64,8 @@ const RECONNECT = { 'grpc.max_reconnect_backoff_ms': 5_000 };
 
 /** @throws Error with a message for the terminal where PostgreSQL cannot be reached */
 export async function startCore({ role, config, stores, log, url }: CoreOptions): Promise<Core> {
+  // else it would be found out at the first clearing only
+  if (role !== 'api' && config.archive !== undefined) needFolder(config.archive, 'DOCKET_ARCHIVE');
   const temporal = temporalOptions(config, stores.temporalAddress);
   // no retries below ours: they would go on after the connection is closed
   const connection = Connection.lazy({ ...temporal.connection, interceptors: [], channelArgs: RECONNECT });

@@ -37,8 +37,8 @@ export async function createKey(config: Config, options: NewKeyOptions): Promise
   const queues = options.queues?.split(',') ?? null;
   if (role === 'reviewer' && subject === null) throw new Misused('a reviewer key needs --subject: who it speaks for');
   for (const option of ['subject', 'name'] as const)
-    if (options[option] && !Name.safeParse(options[option]).success)
-      throw new Misused(`--${option}: ${options[option]} is not a name`);
+    if (options[option] !== undefined && !Name.safeParse(options[option]).success)
+      throw new Misused(`--${option}: ${options[option] || 'nothing'} is not a name`);
   for (const given of queues ?? [])
     if (!QueuePattern.safeParse(given).success)
       throw new Misused(`--queues: ${given} is neither a name nor a prefix with *`);

@@ -22,11 +22,10 @@ const audited = new Promise<void>((resolve) => {
   isAudited = resolve;
 });
 const site = createServer(async (request, response) => {
-  const body = Buffer.concat(await request.toArray());
   try {
     await receive({
       headers: request.headers,
-      body,
+      body: Buffer.concat(await request.toArray()),
       secret,
       async handle({ version, item }) {
         const shown = (item as { pictures: { id: string; status: number }[] }).pictures;

@@ -1,4 +1,4 @@
-import { needServer } from './demo/call.ts';
+import { Failed, needServer } from './demo/call.ts';
 import { court } from './demo/court.ts';
 import { liveOn } from './demo/life.ts';
 import { leaveOpen } from './demo/open.ts';
@@ -30,9 +30,15 @@ Examples:
   );
 const { forever } = demo.parse().opts<{ forever: boolean }>();
 
-await needServer();
-await tickets();
-await court();
-await tasks();
-await leaveOpen();
-if (forever) await liveOn();
+try {
+  await needServer();
+  await tickets();
+  await court();
+  await tasks();
+  await leaveOpen();
+  if (forever) await liveOn();
+} catch (error) {
+  if (!(error instanceof Failed)) throw error;
+  console.error(`\n${error.message}`);
+  process.exit(1);
+}

@@ -23,6 +23,8 @@ export const isListKind = (kind: string | undefined): kind is ListKind => LIST_K
 export const itemPath = (kind: ItemKind, id: string) => `/items/${kind}/${encodeURIComponent(id)}`;
 export const queuePath = (kind: ListKind, queue: string) => `/queues/${kind}/${encodeURIComponent(queue)}`;
 export const reviewPath = (id: string) => `/reviews/${encodeURIComponent(id)}`;
+/** @param path of a setting, as the admin log has it: `/v1/queues/spam` */
+export const changesPath = (path: string) => `/admin-log?${new URLSearchParams({ path })}`;
 
 /** Where something stands that the API names by kind and id, as deliveries and the feed do: their `task` is an occurrence. */
 export function pathOf(kind: string, id: string): string {

@@ -11,13 +11,12 @@ import './styles/components.css';
 import { preferredLanguage, setLanguage } from './texts/texts.ts';
 
 const root = document.getElementById('app') as HTMLElement;
-const speaking = setLanguage(preferredLanguage());
 applyTheme(theme.peek());
 await begin();
 
 async function begin(): Promise<void> {
   try {
-    await Promise.all([loadSession(), speaking]);
+    await Promise.all([loadSession(), setLanguage(preferredLanguage())]);
     render(<App />, root);
   } catch (error) {
     render(<ProblemNote problem={problemOf(error)} retry={() => void begin()} />, root);

@@ -9,6 +9,8 @@ export interface PageRoute {
   nav?: 'watch' | 'work' | 'manage';
   /** Who sees it beside `admin`, who sees all. */
   roles: readonly Role[] | 'everybody';
+  /** Not for keys that are bound to queues. */
+  unbound?: true;
 }
 
 /**
@@ -20,8 +22,8 @@ export const routes = {
   numbers: { path: '/numbers', nav: 'watch', roles: ['producer', 'agent'] },
   search: { path: '/search', nav: 'watch', roles: ['producer', 'agent', 'consumer'] },
   deliveries: { path: '/deliveries', nav: 'watch', roles: ['producer', 'agent'] },
-  reviews: { path: '/reviews', nav: 'watch', roles: ['producer', 'agent'] },
-  review: { path: '/reviews/:id', roles: ['producer', 'agent'] },
+  reviews: { path: '/reviews', nav: 'watch', roles: ['producer', 'agent'], unbound: true },
+  review: { path: '/reviews/:id', roles: ['producer', 'agent'], unbound: true },
   queue: { path: '/queues/:kind/:queue', roles: ['producer', 'agent', 'consumer'] },
   item: { path: '/items/:kind/:id', roles: ['producer', 'agent', 'consumer'] },
   desk: { path: '/desk', nav: 'work', roles: ['reviewer'] },
@@ -42,6 +44,7 @@ export const routes = {
   courtSettings: { path: '/settings/courts/:court', roles: [] },
   schedules: { path: '/schedules', nav: 'manage', roles: ['producer'] },
   keys: { path: '/keys', nav: 'manage', roles: [] },
+  adminLog: { path: '/admin-log', nav: 'manage', roles: [] },
 } as const satisfies Record<string, PageRoute>;
 
 export type RouteName = keyof typeof routes;

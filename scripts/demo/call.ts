@@ -50,7 +50,9 @@ export async function call(method: string, path: string, body?: unknown): Promis
   return answer;
 }
 
+/** Something that the demo needs is not there, or not as it should be; the message is for whoever started it. */
+export class Failed extends Error {}
+
 export function fail(message: string): never {
-  console.error(`\n${message}`);
-  process.exit(1);
+  throw new Failed(message);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { call } from './call.ts';
+import { call, Failed } from './call.ts';
 import {
   COURT,
   jurors,
@@ -40,7 +40,11 @@ export async function liveOn(): Promise<never> {
 
 async function repeat(seconds: number, act: () => Promise<unknown>): Promise<void> {
   for (;;) {
-    await act();
+    // someone else may have decided it, or the server is away for a moment
+    await act().catch((error: unknown) => {
+      if (!(error instanceof Failed)) throw error;
+      console.error(error.message);
+    });
     await pause(seconds);
   }
 }

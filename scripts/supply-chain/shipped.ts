@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** What package-lock.json has of one package. */
 interface Locked {
@@ -24,7 +25,7 @@ export interface Shipped {
   license: string | null;
 }
 
-const ROOT = new URL('../../', import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MODULES = 'node_modules/';
 
 /** All packages of an installation without development dependencies, and those that Vite puts into the console. */

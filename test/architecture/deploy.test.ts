@@ -74,6 +74,13 @@ test('every folder that runs on a server is copied into the image', () => {
 const NPM_START = ['DOCKET_DATA', 'DOCKET_CACHE', 'TEMPORAL_CLI', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'];
 /** DOCKET_KEY is for commands; a server that listens on all addresses always asks for keys. */
 const OTHERS = [...NPM_START, 'DOCKET_KEY', 'DOCKET_AUTH'];
+/** Read by OpenTelemetry's libraries themselves. */
+const OF_LIBRARIES = [
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_SERVICE_NAME',
+  'OTEL_TRACES_SAMPLER',
+  'OTEL_TRACES_SAMPLER_ARG',
+];
 const LISTENING = [
   ...['HOST', 'PORT', 'BEANSTALKD_HOST', 'BEANSTALKD_PORT', 'BEANSTALKD_OPEN', 'LMSTFY_HOST', 'LMSTFY_PORT'],
   ...['DELAY_QUEUE_HOST', 'DELAY_QUEUE_PORT', 'DELAY_QUEUE_OPEN'],
@@ -81,7 +88,7 @@ const LISTENING = [
 
 test('every setting of runtime/config.ts reaches the API and the worker, and no other', () => {
   const settings = [...read('runtime/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map((m) => m[1] ?? '');
-  const wanted = settings.filter((name) => !OTHERS.includes(name));
+  const wanted = [...settings.filter((name) => !OTHERS.includes(name)), ...OF_LIBRARIES];
   expect(Object.keys(services.api?.environment ?? {}).sort()).toEqual(wanted.sort());
   const unlistening = wanted.filter((name) => !LISTENING.includes(name));
   expect(Object.keys(services.worker?.environment ?? {}).sort()).toEqual(unlistening.sort());

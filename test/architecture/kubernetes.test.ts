@@ -110,7 +110,9 @@ describe.each([
       for (const { name, env = [], envFrom } of pod.spec.containers) {
         const all = { ...data, ...Object.fromEntries(env.map((e: Json) => [e.name, e.value])) };
         const config = readConfig(all);
-        expect([config.open, config.beanstalkdPort], name).toEqual([name !== 'api', undefined]);
+        expect([config.open, config.beanstalkdPort], name).toEqual([false, undefined]);
+        // as the manual says to open one
+        expect(readConfig({ ...all, LMSTFY_PORT: '7777', LMSTFY_HOST: '0.0.0.0' }).lmstfyPort, name).toBe(7777);
         const [settings, secret] = envFrom;
         expect(named(objects, 'ConfigMap', settings.configMapRef.name), name).toBeDefined();
         // the base's is made by whoever installs it

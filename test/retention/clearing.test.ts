@@ -239,6 +239,13 @@ test('S4.10 it stops after the batch at which it is told to', async () => {
   await clear(system, 2);
 });
 
+test('S4.10 a worker that cannot write to the archive does not start', async () => {
+  const file = join(dir, 'a-file');
+  writeFileSync(file, '');
+  const start = startTestSystem({ DOCKET_ARCHIVE: join(file, 'inside') }, { role: 'worker', stores });
+  await expect(start).rejects.toThrow(/DOCKET_ARCHIVE: cannot write to .*set DOCKET_ARCHIVE to a folder/);
+});
+
 test('S4.10 it happens by itself, in one of the processes', async () => {
   const second = await startTestSystem(
     { DOCKET_RETENTION_DAYS: RULES, DOCKET_ARCHIVE: archive },

@@ -79,6 +79,28 @@ describe("a queue's form", () => {
     expect(compose(form, wrong).faults).toEqual({ '/b': 'length', '/d': 'json', '/f~1g/h': 'integer' });
   });
 
+  test('of several, none may be chosen, and what was chosen may be taken back', () => {
+    const of = (required: string[], minItems: number) =>
+      formOf({
+        ...{ type: 'object', required },
+        properties: { tags: { type: 'array', minItems, items: { enum: ['a', 'b'] } } },
+      });
+    expect(compose(of([], 1), { '/tags': [] })).toEqual({ value: {}, faults: {} });
+    expect(compose(of(['tags'], 0), {})).toEqual({ value: { tags: [] }, faults: {} });
+    expect(compose(of(['tags'], 1), { '/tags': [] }).faults).toEqual({ '/tags': 'required' });
+  });
+
+  test('a comma before three digits may mean two numbers, so it is none', () => {
+    const form = formOf({ type: 'object', properties: { n: { type: 'number' } } });
+    for (const [typed, n] of [
+      ['1,5', 1.5],
+      ['0,125', 0.125],
+      ['1234,567', 1234.567],
+    ] as const)
+      expect(compose(form, { '/n': typed }).value).toEqual({ n });
+    for (const typed of ['1,000', '12,500']) expect(compose(form, { '/n': typed }).faults).toEqual({ '/n': 'number' });
+  });
+
   test('a form that is one value is one field', () => {
     expect(formOf({ enum: ['y', 'n'] }).kind).toBe('choice');
     expect(formOf({ type: 'boolean' }).kind).toBe('choice');

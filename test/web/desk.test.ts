@@ -111,6 +111,33 @@ describeInBrowser('the review desk', () => {
     expect(await eventTypes(api, 'closed-0')).toEqual(['created', 'claimed', 'reclaimed', 'claimed']);
   });
 
+  test('S0.7 who stops working with a decision that waits has decided, and holds nothing more', async () => {
+    await addMany(api, 'stopping', numbered('stopping', 2));
+    const page = await open('stopping', 'anna');
+    await heading(page, 'stopping-0').waitFor();
+    await page.keyboard.press('1');
+    await page.getByText('Decided, not sent yet').waitFor();
+    await page.getByRole('button', { name: 'Stop working' }).click();
+    await isDecided('stopping-0');
+    await page.getByText('Working as').waitFor();
+    expect(await eventTypes(api, 'stopping-1')).toEqual(['created']);
+  });
+
+  test('S0.8 a key that is held down, and a double click, decide one ticket', async () => {
+    await configure(api, 'twice', { maxHeld: 3 });
+    await addMany(api, 'twice', numbered('twice', 3));
+    const page = await open('twice', 'anna');
+    await ready(page).waitFor();
+    for (let n = 0; n < 3; n++) await page.keyboard.down('1');
+    await page.keyboard.up('1');
+    await heading(page, 'twice-1').waitFor();
+    await ready(page).waitFor();
+    await page.getByRole('button', { name: /Approve/ }).dblclick();
+    await heading(page, 'twice-2').waitFor();
+    await isDecided('twice-1');
+    expect((await ticket(api, 'twice-2')).state).toBe('held');
+  });
+
   test('S0.6 two browsers at one queue never show the same ticket', async () => {
     await configure(api, 'two', { maxHeld: 2 });
     await addMany(api, 'two', numbered('two', 20));

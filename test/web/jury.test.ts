@@ -133,6 +133,7 @@ describeInBrowser('the jury desk', () => {
 
   test('a key that is bound to a person signs in to their desks, and to nothing else', async () => {
     const { api: keyed } = await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores, role: 'api' });
+    await eventually(async () => (await keyed.get('/')).status === 200, 60_000);
     await add(api, 'bound', { id: 'bound-0' });
     await court(api, 'bound', { votesToWin: 1 });
     await jurors(api, 'bound', ['rita']);

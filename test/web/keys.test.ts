@@ -44,6 +44,40 @@ describeInBrowser('keys', () => {
     await eventually(async () => (await claim('reports-a')).status === 401);
   });
 
+  test('who changed a setting is on the page of the admin log, and a link of the setting leads to its own changes', async () => {
+    await root.put('/v1/queues/a-queue', { leaseSeconds: 90 });
+    await root.post('/v1/queues/a-queue/pause');
+    await root.put('/v1/queues/other', {});
+    const page = await browser.open(`${api.url}/settings/queues/a-queue`, { key: admin.key });
+    await page.getByRole('link', { name: 'Changes' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Admin log' }).waitFor();
+    const lines = page.getByRole('row').filter({ hasText: 'root' });
+    await page.getByRole('row', { name: /root pauseQueue \/v1\/queues\/a-queue\/pause 200/ }).waitFor();
+    expect(await lines.count()).toBe(2);
+    await lines.nth(1).getByText('Show').click();
+    for (const detail of ['leaseSeconds', admin.id]) await lines.nth(1).getByText(detail).waitFor();
+    await page.getByRole('textbox', { name: 'Path' }).fill('');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('row', { name: /root .*\/v1\/queues\/other 200/ }).waitFor();
+  });
+
+  test('a new key that is chosen with the mouse stays, however far that goes', async () => {
+    const page = await browser.open(`${api.url}/keys`, { key: admin.key });
+    await page.getByRole('button', { name: 'New key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('combobox', { name: 'Role' }).selectOption('producer');
+    await dialog.getByRole('button', { name: 'Make the key' }).click();
+    const shown = dialog.getByLabel('Key', { exact: true });
+    const { x = 0, y = 0, height = 0 } = (await shown.boundingBox()) ?? {};
+    await page.mouse.move(x + 20, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(5, y + height / 2);
+    await page.mouse.up();
+    expect(await shown.inputValue()).toMatch(/^docket_/);
+    await page.mouse.click(5, y);
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   test('a key that has ended is said to have ended', async () => {
     await root.post('/v1/keys', { role: 'agent', name: 'old-app', expiresAt: '2020-01-01T00:00:00.000Z' });
     const page = await browser.open(`${api.url}/keys`, { key: admin.key });
@@ -61,9 +95,12 @@ describeInBrowser('keys', () => {
     const links = page.getByRole('navigation', { name: 'Main' }).getByRole('link');
     await page.getByRole('heading', { level: 1 }).waitFor();
     const names = await links.allTextContents();
-    const managing = names.filter((name) => ['Settings', 'Schedules', 'Keys', 'Tasks'].includes(name));
+    const managing = names.filter((name) => ['Settings', 'Schedules', 'Keys', 'Admin log', 'Tasks'].includes(name));
     expect(managing).toEqual(seen);
-    const [hidden, forbidden] = [['/settings', '/settings/queues/q', '/keys'], /not for your role|nothing here/];
+    const [hidden, forbidden] = [
+      ['/settings', '/settings/queues/q', '/keys', '/admin-log'],
+      /not for your role|nothing here/,
+    ];
     for (const path of hidden) {
       await page.goto(api.url + path);
       await page.getByRole('heading', { level: 1, name: forbidden }).waitFor();
@@ -106,7 +143,7 @@ describeInBrowser('keys', () => {
   test.each([
     ['light', 1280],
     ['dark', 390],
-  ] as const)('axe finds nothing serious in keys and schedules, %s, %d px', async (theme, width) => {
+  ] as const)('axe finds nothing serious in keys, schedules and the admin log, %s, %d px', async (theme, width) => {
     await root.put('/v1/topics/shown/schedules/one', { everySeconds: 60, body: null });
     const page = await browser.open(`${api.url}/keys`, { theme, viewport: { width, height: 800 }, key: admin.key });
     for (const [path, button] of [
@@ -122,5 +159,8 @@ describeInBrowser('keys', () => {
       const tooWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
       expect(await page.evaluate(tooWide), `${path} scrolls sideways`).toBe(false);
     }
+    await page.goto(`${api.url}/admin-log`);
+    await page.getByRole('row').nth(1).waitFor();
+    expect(await seriousFindings(page), 'admin log').toEqual([]);
   });
 });

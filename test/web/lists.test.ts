@@ -180,6 +180,25 @@ describeInBrowser('lists and search', () => {
     expect([(await ticket(api, 'late')).state, (await ticket(api, holder.id)).state]).toEqual(['waiting', 'held']);
   });
 
+  test('S0.4 a preview that comes when the filter is another one by then is not shown', async () => {
+    await addMany(api, 'slow', [{ id: 's-0' }, { id: 's-1', priority: 5 }]);
+    const page = await browser.open(at('/queues/ticket/slow'));
+    await page.route('**/v1/queues/slow/invalidate', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Invalidate several' }).click();
+    const dialog = page.getByRole('dialog');
+    const answered = page.waitForResponse('**/v1/queues/slow/invalidate');
+    await dialog.getByRole('button', { name: 'Preview' }).click();
+    await dialog.getByLabel('Priority below').fill('5');
+    await answered;
+    await dialog.getByText('Loading').waitFor({ state: 'detached' });
+    expect(await dialog.getByText(/It hits/).count()).toBe(0);
+    await dialog.getByRole('button', { name: 'Preview' }).click();
+    await dialog.getByText('It hits 1 ticket.').waitFor();
+  });
+
   test('a changed filter asks for another preview, and a bulk invalidation without a reason does nothing', async () => {
     await addMany(api, 'again', [{ id: 'g-0' }, { id: 'g-1', priority: 5 }]);
     const page = await browser.open(at('/queues/ticket/again'));

@@ -28,6 +28,7 @@ describeInBrowser('settings', () => {
     await page.getByRole('textbox', { name: 'Lease (seconds)' }).fill('60');
     await page.getByRole('checkbox', { name: 'On: Ageing' }).check();
     await page.getByRole('textbox', { name: 'Wait for one level (seconds)' }).fill('90');
+    await page.getByText('= 1 min 30 s').waitFor();
     await page.getByRole('button', { name: 'Add a step' }).click();
     const step = page.getByRole('group', { name: 'Step 1' });
     await step.getByRole('textbox', { name: 'After (seconds)' }).fill('30');

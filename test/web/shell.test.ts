@@ -75,6 +75,18 @@ describeInBrowser('the frame of the console', () => {
     expect(await focused(page)).toContain('API documentation');
   });
 
+  test('a page whose files are gone says so, and is there after a reload', async () => {
+    const page = await browser.open(url);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    const gone = { contentType: 'text/javascript', body: "throw new Error('gone')" };
+    await page.route('**/keys-*.js', (route) => route.fulfill(gone));
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
+    await page.unroute('**/keys-*.js');
+    await page.getByRole('button', { name: 'Load it again' }).click();
+    await page.getByRole('heading', { name: 'Keys', exact: true }).first().waitFor();
+  });
+
   test('a page that is not there is said to be missing, with a way back that takes the focus to its heading', async () => {
     const page = await browser.open(url);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();

@@ -27,6 +27,14 @@ const field = (page: Page, name: string) => page.getByRole('textbox', { name, ex
 describeInBrowser('tasks', () => {
   const browser = useBrowser();
 
+  test('S4.3 the tasks of a group, by a link: the form says what is shown, and can be changed', async () => {
+    const page = await browser.open(`${api.url}/tasks?executor=uid_shown`);
+    await page.getByRole('link', { name: 'shown', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.waitForURL(/state=/);
+    await page.getByRole('link', { name: 'shown', exact: true }).waitFor();
+  });
+
   test("S4.1 a task is added by its template's form; what does not match is shown at its field, in the API's words", async () => {
     const page = await browser.open(`${api.url}/tasks`);
     await page.getByRole('link', { name: 'New task' }).click();

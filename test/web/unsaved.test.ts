@@ -70,6 +70,46 @@ describeInBrowser('what is not saved', () => {
     await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
   });
 
+  test('S4.9 a session that has ended keeps what was typed, which is saved when there is another one', async () => {
+    const page = await browser.open(`${api.url}/settings/queues/guarded`);
+    await lease(page).fill('300');
+    const ended = {
+      type: 'about:blank',
+      title: 'x',
+      status: 401,
+      code: 'unauthenticated',
+      detail: 'ended',
+      requestId: 'r',
+    };
+    await page.route('**/v1/queues/guarded', (route) => route.fulfill({ status: 401, json: ended }));
+    await page.getByRole('button', { name: 'Save settings' }).click();
+    await page.getByText('ended', { exact: true }).waitFor();
+    expect(await lease(page).inputValue()).toBe('300');
+    await page.unroute('**/v1/queues/guarded');
+    await page.getByRole('button', { name: 'Save settings' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect((await api.get('/v1/queues/guarded')).body.leaseSeconds).toBe(300);
+  });
+
+  test('S4.9 what is typed while it is being saved stays, and is not saved yet', async () => {
+    const page = await browser.open(`${api.url}/settings/queues/guarded`);
+    await lease(page).fill('310');
+    const before = (await api.get('/v1/queues/guarded')).body;
+    await api.put('/v1/queues/guarded', { leaseSeconds: before.leaseSeconds, maxHeld: 7 });
+    await page.route('**/v1/queues/guarded', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Save settings' }).click();
+    await lease(page).fill('320');
+    await page.getByText('Saved.').waitFor();
+    expect(await lease(page).inputValue()).toBe('320');
+    expect((await api.get('/v1/queues/guarded')).body.leaseSeconds).toBe(310);
+    await page.getByRole('button', { name: 'Save settings' }).click();
+    await eventually(async () => (await api.get('/v1/queues/guarded')).body.leaseSeconds === 320);
+    expect((await api.get('/v1/queues/guarded')).body.maxHeld).toBe(7);
+  });
+
   test('S4.9 the browser asks before a tab with changed settings is closed, and not of another', async () => {
     const page = await browser.open(`${api.url}/settings/queues/guarded`);
     await lease(page).fill('200');

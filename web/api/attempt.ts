@@ -7,6 +7,8 @@ export interface Attempt {
   problem: Problem | null;
   /** Does something that may fail, such as a call. */
   attempt: (work: () => Promise<unknown>) => Promise<void>;
+  /** Says no more why the last attempt failed. */
+  forget: () => void;
 }
 
 /** For what someone does with a button: whether it is under way, and why it failed. */
@@ -24,5 +26,5 @@ export function useAttempt(): Attempt {
       setBusy(false);
     }
   };
-  return { busy, problem, attempt };
+  return { busy, problem, attempt, forget: () => setProblem(null) };
 }

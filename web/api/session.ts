@@ -1,18 +1,21 @@
 import { signal } from '@preact/signals';
 import type { components } from '../../clients/typescript/src/openapi.ts';
 import type { PageRoute, Role } from '../routes.ts';
+import { isUnsaved } from '../unsaved.ts';
 
 export type Session = components['schemas']['Session'];
 
 /** Who uses the console. undefined: not known yet; null: signed out. */
 export const session = signal<Session | null | undefined>(undefined);
 
+/** The API asks for a key. As long as something is unsaved its page stays: who signs in in another tab can save it then. */
 export const signedOut = () => {
-  session.value = null;
+  if (!isUnsaved()) session.value = null;
 };
 
-/** Whether the session's role sees a page. */
-export function maySee(who: Session, { roles }: PageRoute): boolean {
+/** Whether the session sees a page. */
+export function maySee(who: Session, { roles, unbound }: PageRoute): boolean {
+  if (unbound && who.queues !== null) return false;
   return roles === 'everybody' || who.role === 'admin' || roles.includes(who.role);
 }
 

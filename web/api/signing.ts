@@ -5,7 +5,9 @@ import { session } from './session.ts';
 /** Finds out who uses the console. @throws CallError when the server doesn't say */
 export async function loadSession(): Promise<void> {
   try {
-    session.value = await data(api.GET('/v1/session'));
+    const found = await data(api.GET('/v1/session'));
+    // another object would be another session to all that depends on it
+    if (JSON.stringify(found) !== JSON.stringify(session.peek())) session.value = found;
   } catch (error) {
     // `data` has noted that no one is signed in
     if (problemOf(error).code !== 'unauthenticated') throw error;

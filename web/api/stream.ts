@@ -17,6 +17,8 @@ interface Handlers {
   onOpen?: () => void;
 }
 
+/** After an answer that was an error. */
+const AGAIN_MS = 5_000;
 const TYPES = ['lease_lost', 'changed', 'invited', 'available', 'stats'] as const;
 
 /**
@@ -34,9 +36,15 @@ export function useStream(
     if (whose === null) return;
     let source: EventSource | undefined;
     let lastId = '';
+    let again: ReturnType<typeof setTimeout> | undefined;
     const close = () => {
+      clearTimeout(again);
       source?.close();
       source = undefined;
+    };
+    const refused = () => {
+      close();
+      again = setTimeout(follow, AGAIN_MS);
     };
     const follow = () => {
       if (document.hidden) {
@@ -44,9 +52,10 @@ export function useStream(
         report(whose, 'paused');
       } else if (!source) {
         report(whose, 'connecting');
-        source = open(whose, lastId, current, (id) => {
+        const seen = (id: string) => {
           lastId = id;
-        });
+        };
+        source = open(whose, { lastId, handlers: current, seen, refused });
       }
     };
     follow();
@@ -59,7 +68,16 @@ export function useStream(
   }, [whose]);
 }
 
-function open(whose: string, lastId: string, handlers: { current: Handlers }, seen: (id: string) => void): EventSource {
+interface Opening {
+  lastId: string;
+  handlers: { current: Handlers };
+  /** Called with the id of each event. */
+  seen: (id: string) => void;
+  /** Called when the browser doesn't try again by itself. */
+  refused: () => void;
+}
+
+function open(whose: string, { lastId, handlers, seen, refused }: Opening): EventSource {
   const source = new EventSource(`/v1/stream?${whose}${lastId && `&lastEventId=${lastId}`}`);
   source.onopen = () => {
     report(whose, 'live');
@@ -67,8 +85,10 @@ function open(whose: string, lastId: string, handlers: { current: Handlers }, se
   };
   source.onerror = () => {
     report(whose, 'lost');
-    // refused, not cut off: the browser doesn't try again, and the session may have ended
-    if (source.readyState === EventSource.CLOSED) void loadSession().catch(() => {});
+    // not cut off, but answered with an error: the session may have ended, or a proxy has no server
+    if (source.readyState !== EventSource.CLOSED) return;
+    refused();
+    void loadSession().catch(() => {});
   };
   for (const type of TYPES)
     source.addEventListener(type, (event) => {

@@ -23,7 +23,13 @@ interface Props {
  */
 export function ConfirmButton({ label, about, title, children, run, danger = false, disabled = false }: Props) {
   const [open, setOpen] = useState(false);
-  const { busy, problem, attempt } = useAttempt();
+  const { busy, problem, attempt, forget } = useAttempt();
+  const show = () => {
+    forget();
+    setOpen(true);
+  };
+  // its failure would be seen by no one
+  const close = () => !busy && setOpen(false);
   const style = danger ? 'danger' : '';
   const confirmed = () =>
     attempt(async () => {
@@ -32,7 +38,7 @@ export function ConfirmButton({ label, about, title, children, run, danger = fal
     });
   const actions = (
     <>
-      <button type="button" onClick={() => setOpen(false)}>
+      <button type="button" disabled={busy} onClick={close}>
         {texts.value.common.cancel}
       </button>
       <button type="button" class={danger ? 'danger' : 'primary'} disabled={busy} onClick={() => void confirmed()}>
@@ -42,16 +48,10 @@ export function ConfirmButton({ label, about, title, children, run, danger = fal
   );
   return (
     <>
-      <button
-        type="button"
-        class={style}
-        disabled={disabled}
-        aria-label={about && `${label}: ${about}`}
-        onClick={() => setOpen(true)}
-      >
+      <button type="button" class={style} disabled={disabled} aria-label={about && `${label}: ${about}`} onClick={show}>
         {label}
       </button>
-      <Dialog title={title} open={open} onClose={() => setOpen(false)} actions={actions}>
+      <Dialog title={title} open={open} onClose={close} actions={actions}>
         {children}
         {problem && <ProblemNote problem={problem} />}
       </Dialog>

@@ -16,6 +16,7 @@ interface Props {
 export function Dialog({ title, open, onClose, children, actions }: Props) {
   const id = useId();
   const ref = useRef<HTMLDialogElement>(null);
+  const pressed = useRef<EventTarget | null>(null);
   // with the render, not after the paint: a key pressed between the two would go to a dialog that is no longer shown
   useLayoutEffect(() => {
     const dialog = ref.current;
@@ -34,7 +35,11 @@ export function Dialog({ title, open, onClose, children, actions }: Props) {
       // a second Escape would close it without asking whoever opened it
       onKeyDown={(event) => event.key === 'Escape' && !event.isComposing && dismiss(event)}
       onClose={onClose}
-      onClick={(event) => event.target === ref.current && onClose()}
+      // what is dragged out of it does not close it
+      onPointerDown={(event) => {
+        pressed.current = event.target;
+      }}
+      onClick={(event) => event.target === ref.current && pressed.current === ref.current && onClose()}
     >
       {open && (
         <div class="dialog">

@@ -32,6 +32,24 @@ export function exactDuration(seconds: number): string {
   return seconds < 3_600 ? `${number(seconds / 60, 1)} ${units.m}` : duration(seconds);
 }
 
+/** Of what someone has set, nothing left out: `1 min 30 s`, `2 d`. */
+export function span(seconds: number): string {
+  const { units } = texts.value.common;
+  const parts: string[] = [];
+  let rest = seconds;
+  for (const [size, unit] of [
+    [86_400, units.d],
+    [3_600, units.h],
+    [60, units.m],
+  ] as const) {
+    const n = Math.floor(rest / size);
+    if (n > 0) parts.push(`${n} ${unit}`);
+    rest -= n * size;
+  }
+  if (rest > 0 || parts.length === 0) parts.push(`${number(rest, 3)} ${units.s}`);
+  return parts.join(' ');
+}
+
 /** Of a call: `4 ms`, `1.2 s`. */
 const milliseconds = (ms: number) => (ms < 1_000 ? `${number(ms, ms < 10 ? 1 : 0)} ms` : `${number(ms / 1_000, 1)} s`);
 

@@ -16,6 +16,8 @@ const TYPING = 'input:not([type=checkbox], [type=radio]), textarea, select, [con
 
 /** Keys of one letter mean nothing while someone types, with a modifier, or behind a dialog. */
 export function isFree(event: KeyboardEvent): boolean {
+  // a key that is held down would act on what comes next, too
+  if (event.repeat) return false;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return false;
   if (event.target instanceof Element && event.target.closest(TYPING)) return false;
   return document.querySelector('dialog[open]') === null;

@@ -21,7 +21,10 @@ export function Listing<Row>({ title, list, columns, rowKey, empty, actions }: P
       <Loaded of={list}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty>{empty}</Empty>
+            <>
+              <Empty>{empty}</Empty>
+              <More more={list.more} of={title} />
+            </>
           ) : (
             <Table
               caption={title}

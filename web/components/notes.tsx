@@ -6,6 +6,7 @@ import { texts } from '../texts/texts.ts';
 import { Loaded, ProblemNote } from './feedback.tsx';
 import { Field } from './field.tsx';
 import { More } from './more.tsx';
+import { useUnsaved } from './unsaved.ts';
 import './notes.css';
 import { Section } from './page.tsx';
 import { When } from './when.tsx';
@@ -89,6 +90,7 @@ interface NewNoteProps {
 export function NewNote({ label, draft: { text, write }, add, discard }: NewNoteProps) {
   const t = texts.value.common.notes;
   const { busy, problem, attempt } = useAttempt();
+  useUnsaved(text.trim() !== '');
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     void attempt(async () => {
@@ -103,6 +105,7 @@ export function NewNote({ label, draft: { text, write }, add, discard }: NewNote
           <textarea
             {...bound}
             rows={2}
+            readOnly={busy}
             maxLength={MOST_CHARACTERS}
             value={text}
             onInput={(event) => write(event.currentTarget.value)}

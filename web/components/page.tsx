@@ -40,6 +40,19 @@ export function Section({ title, actions, children }: Props) {
   );
 }
 
+/** Instead of a page whose files the server does not give. */
+export function NotLoaded() {
+  const t = texts.value.shell;
+  return (
+    <Page title={t.notLoaded}>
+      <p>{t.notLoadedHint}</p>
+      <button type="button" onClick={() => location.reload()}>
+        {t.reload}
+      </button>
+    </Page>
+  );
+}
+
 /** Instead of a page that is for other roles. */
 export function ForbiddenPage() {
   const t = texts.value.shell;

@@ -1,13 +1,5 @@
-import { signal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
-
-/** Forms in which something stands that is not saved. */
-const forms = new Set<object>();
-
-/** What goes on once someone agrees that it is lost; null: no one is asked. Shown by web/shell/unsaved.tsx. */
-export const leaving = signal<(() => void) | null>(null);
-
-export const isUnsaved = () => forms.size > 0;
+import { isUnsaved, unsavedForms } from '../unsaved.ts';
 
 /** The browser's own question: there is no other for a tab that is closed. */
 const ask = (event: BeforeUnloadEvent) => event.preventDefault();
@@ -18,11 +10,11 @@ export function useUnsaved(isChanged: boolean): void {
   useLayoutEffect(() => {
     if (!isChanged) return;
     const form = {};
-    forms.add(form);
+    unsavedForms.add(form);
     // only then: a page with this listener is not kept for the browser's Back
     addEventListener('beforeunload', ask);
     return () => {
-      forms.delete(form);
+      unsavedForms.delete(form);
       if (!isUnsaved()) removeEventListener('beforeunload', ask);
     };
   }, [isChanged]);
@@ -30,6 +22,6 @@ export function useUnsaved(isChanged: boolean): void {
 
 /** Nothing is worth keeping any more. */
 export function forget(): void {
-  forms.clear();
+  unsavedForms.clear();
   removeEventListener('beforeunload', ask);
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { serverNow } from '../api/clock.ts';
 import { texts } from '../texts/texts.ts';
 import { duration, moment } from './format.ts';
 
@@ -17,11 +18,11 @@ export function When({ at }: { at: string }) {
 
 const TICK_MS = 1_000;
 
-/** The browser's time, each second. */
+/** The server's time, each second. */
 export function useNow(): number {
-  const [now, setNow] = useState(Date.now);
+  const [now, setNow] = useState(serverNow);
   useEffect(() => {
-    const timer = setInterval(() => !document.hidden && setNow(Date.now()), TICK_MS);
+    const timer = setInterval(() => !document.hidden && setNow(serverNow()), TICK_MS);
     return () => clearInterval(timer);
   }, []);
   return now;

@@ -5,6 +5,7 @@ import { signOut } from '../api/signing.ts';
 import { saidOf } from '../components/feedback.tsx';
 import { toast } from '../components/toasts.tsx';
 import { LANGUAGES, type Language, language, setLanguage, texts } from '../texts/texts.ts';
+import { isUnsaved, leaving } from '../unsaved.ts';
 import { showHelp } from './help.tsx';
 import { Navigation } from './navigation.tsx';
 import { applyTheme, THEMES, type Theme, theme } from './theme.ts';
@@ -96,6 +97,13 @@ function Choices() {
   );
 }
 
+const leave = () => void signOut().catch((error) => toast(saidOf(error), 'bad'));
+
+function askedFirst(): void {
+  if (isUnsaved()) leaving.value = leave;
+  else leave();
+}
+
 function Account() {
   const t = texts.value.shell;
   const who = session.value;
@@ -111,7 +119,7 @@ function Account() {
       <span class="account-name">
         {who.name} <span class="muted">{who.role}</span>
       </span>
-      <button type="button" class="quiet" onClick={() => void signOut().catch((error) => toast(saidOf(error), 'bad'))}>
+      <button type="button" class="quiet" onClick={askedFirst}>
         {t.signOut}
       </button>
     </span>

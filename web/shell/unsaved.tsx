@@ -1,8 +1,9 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { Dialog } from '../components/dialog.tsx';
-import { forget, isUnsaved, leaving } from '../components/unsaved.ts';
+import { forget } from '../components/unsaved.ts';
 import { texts } from '../texts/texts.ts';
+import { isUnsaved, leaving } from '../unsaved.ts';
 
 /** Asks before a link, the browser's Back or a closed form loses what is not saved. */
 export function Unsaved() {

@@ -1,3 +1,4 @@
+import { adminLog } from './en/admin-log.ts';
 import { body } from './en/body.ts';
 import { common } from './en/common.ts';
 import { courtSettings } from './en/court-settings.ts';
@@ -48,7 +49,9 @@ export const en = {
     courtSettings: 'Settings of a court',
     schedules: 'Schedules',
     keys: 'Keys',
+    adminLog: 'Admin log',
   },
+  adminLog,
   body,
   calendar,
   common,

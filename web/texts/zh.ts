@@ -1,4 +1,5 @@
 import type { Texts } from './en.ts';
+import { adminLog } from './zh/admin-log.ts';
 import { body } from './zh/body.ts';
 import { common } from './zh/common.ts';
 import { courtSettings } from './zh/court-settings.ts';
@@ -47,7 +48,9 @@ export const zh: Texts = {
     courtSettings: '众裁庭设置',
     schedules: '定时作业',
     keys: '密钥',
+    adminLog: '管理日志',
   },
+  adminLog,
   body,
   calendar,
   common,

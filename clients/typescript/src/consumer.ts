@@ -105,17 +105,21 @@ export class Consumer {
   /** Touches a job while its handler runs. A short handler costs no call: its job's TTR isn't even asked for. */
   async #keep(job: Job, lost: AbortController, ended: AbortSignal): Promise<void> {
     let ttr: number | undefined;
-    while (!ended.aborted) {
-      await pause(((ttr ?? SHORTEST_TTR) * 1000) / BEATS, ended);
+    let beat = SHORTEST_TTR / BEATS;
+    for (let seconds = beat; ; ) {
+      await pause(seconds * 1000, ended);
       if (ended.aborted) return;
       try {
-        const timeoutSeconds = Math.max(1, (ttr ?? SHORTEST_TTR) / BEATS);
-        await this.#client.touch(job, { timeoutSeconds, retrySeconds: 0 });
+        await this.#client.touch(job, { timeoutSeconds: Math.max(1, beat), retrySeconds: 0 });
         ttr ??= (await this.#client.get(job.id)).TTR;
+        beat = ttr / BEATS;
+        seconds = beat;
       } catch (error) {
         if (ended.aborted) return;
         if (error instanceof LeaseLostError) return lost.abort(error);
         this.#options.onError(error, job);
+        // a try that hung has taken the time until the next one
+        seconds = Math.min(1, beat / BEATS);
       }
     }
   }

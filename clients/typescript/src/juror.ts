@@ -1,7 +1,7 @@
 import type { Case, HeldCase } from './cases.ts';
 import type { Client } from './client.ts';
 import { Decline, isLost, Skip, UnavailableError } from './errors.ts';
-import { type HoldContext, keeping, remembered } from './keeping.ts';
+import { type HoldContext, keeping, ONE_TRY, remembered } from './keeping.ts';
 import { doubling, pause, pauseMs } from './pauses.ts';
 import type { Held } from './tickets.ts';
 
@@ -30,6 +30,8 @@ interface Taken {
   item: Case;
   held: Held;
   invited: boolean;
+  /** Its lease began earlier. */
+  resumed: boolean;
 }
 
 const print = (error: unknown, item?: Case) => console.error(`docket: ${item ? `case ${item.id}: ` : ''}${error}`);
@@ -48,7 +50,7 @@ export class JurorLoop {
     const { pauseSeconds = 5, backoff = doubling, onError = print } = options;
     this.#options = { ...options, pauseSeconds, backoff, onError };
     this.#lease = remembered(async () => {
-      const { leaseSeconds: claimed, assign } = await client.cases.getCourt(options.court);
+      const { leaseSeconds: claimed, assign } = await client.cases.getCourt(options.court, ONE_TRY);
       return { claimed, invited: assign?.answerSeconds ?? claimed };
     });
   }
@@ -90,10 +92,10 @@ export class JurorLoop {
         if (isLost(error)) return null;
         throw error;
       });
-      if (item) return { item, held: invitation, invited: true };
+      if (item) return { item, held: invitation, invited: true, resumed: true };
     }
     const { case: item } = await cases.claim(court, juror, once);
-    return item && { item, held: item, invited: item.resumed && (await this.#isInvited(item)) };
+    return item && { item, held: item, invited: item.resumed && (await this.#isInvited(item)), resumed: item.resumed };
   }
 
   /** A claim hands out an invitation, too, that has come since they were looked for. */
@@ -119,25 +121,30 @@ export class JurorLoop {
     }
   }
 
-  async #judge({ item, held, invited }: Taken): Promise<void> {
+  async #judge(taken: Taken): Promise<void> {
+    const { item, held, invited, resumed } = taken;
     const { handler, onError } = this.#options;
     const { cases } = this.#client;
-    const ended = await keeping({
+    const judged = keeping({
       run: (signal) => handler(item, { signal, invited }),
+      send: (opinion) => this.#vote(held, opinion),
       leaseSeconds: async () => (await this.#lease())[invited ? 'invited' : 'claimed'],
+      atOnce: resumed,
       renew: (timeoutSeconds) => cases.renew(held, { timeoutSeconds, retrySeconds: 0 }),
+      stopping: this.#stopping.signal,
       onError: (error) => onError(error, item),
     });
-    if ('lost' in ended) throw ended.lost;
-    if ('failure' in ended) return this.#failed({ item, held, invited }, ended.failure);
-    const { result } = ended;
-    const { option, comment } = typeof result === 'string' ? { option: result, comment: undefined } : result;
-    try {
-      await cases.vote(held, option, { ...(comment !== undefined && { comment }) });
-    } catch (error) {
+    const ended = await judged.catch(async (error) => {
       if (!isLost(error) && !(error instanceof UnavailableError)) await cases.release(held);
       throw error;
-    }
+    });
+    if ('lost' in ended) throw ended.lost;
+    if ('failure' in ended) return this.#failed(taken, ended.failure);
+  }
+
+  async #vote(held: Held, opinion: Opinion): Promise<void> {
+    const { option, comment } = typeof opinion === 'string' ? { option: opinion, comment: undefined } : opinion;
+    await this.#client.cases.vote(held, option, { ...(comment !== undefined && { comment }) });
   }
 
   async #failed({ held, invited }: Taken, failure: unknown): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Client } from './client.ts';
 import { isLost, Release, Skip, UnavailableError } from './errors.ts';
-import { type HoldContext, keeping, remembered } from './keeping.ts';
+import { type HoldContext, keeping, ONE_TRY, remembered } from './keeping.ts';
 import { doubling, pause } from './pauses.ts';
 import { poll } from './polling.ts';
 import type { HandedTicket } from './tickets.ts';
@@ -47,7 +47,7 @@ export class ReviewerLoop {
     this.#client = client;
     const { skills = [], concurrency = 1, waitSeconds = 5, backoff = doubling, onError = print } = options;
     this.#options = { ...options, skills, concurrency, waitSeconds, backoff, onError };
-    this.#leaseSeconds = remembered(async () => (await client.tickets.getQueue(options.queue)).leaseSeconds);
+    this.#leaseSeconds = remembered(async () => (await client.tickets.getQueue(options.queue, ONE_TRY)).leaseSeconds);
   }
 
   /**
@@ -140,26 +140,32 @@ export class ReviewerLoop {
   async #handle(ticket: HandedTicket): Promise<HandedTicket | null> {
     const { handler, onError, skills } = this.#options;
     const { tickets } = this.#client;
-    const ended = await keeping({
-      run: (signal) => handler(ticket, { signal }),
-      leaseSeconds: this.#leaseSeconds,
-      renew: (timeoutSeconds) => tickets.renew(ticket, { timeoutSeconds, retrySeconds: 0 }),
-      onError: (error) => onError(error, ticket),
-    });
-    if ('lost' in ended) throw ended.lost;
-    if ('failure' in ended) return this.#failed(ticket, ended.failure);
     const stopping = this.#stopping.signal;
     try {
-      const { next } = await tickets.decide(ticket, ended.result, { next: !stopping.aborted, skills });
-      if (!next?.lease?.token) return null;
-      if (!stopping.aborted) return next;
-      await this.#giveBack(next);
-      return null;
+      const ended = await keeping({
+        run: (signal) => handler(ticket, { signal }),
+        send: (decision) => tickets.decide(ticket, decision, { next: !stopping.aborted, skills }),
+        leaseSeconds: this.#leaseSeconds,
+        atOnce: ticket.resumed,
+        renew: (timeoutSeconds) => tickets.renew(ticket, { timeoutSeconds, retrySeconds: 0 }),
+        stopping,
+        onError: (error) => onError(error, ticket),
+      });
+      if ('lost' in ended) throw ended.lost;
+      if ('failure' in ended) return this.#failed(ticket, ended.failure);
+      return await this.#nextOf(ended.answer);
     } catch (error) {
       if (isLost(error) || error instanceof UnavailableError) throw error;
       // it doesn't fit the queue's form, for example, or JSON can't say it
       return this.#failed(ticket, error);
     }
+  }
+
+  async #nextOf({ next }: { next: HandedTicket | null }): Promise<HandedTicket | null> {
+    if (!next?.lease?.token) return null;
+    if (!this.#stopping.signal.aborted) return next;
+    await this.#giveBack(next);
+    return null;
   }
 
   async #failed(ticket: HandedTicket, failure: unknown): Promise<null> {

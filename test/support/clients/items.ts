@@ -4,8 +4,9 @@ import { testExamples } from './examples.ts';
 import { testJuror } from './judging.ts';
 import type { Kit } from './kits.ts';
 import { testReceiver } from './receiving.ts';
-import { testReviewer, testTicketCalls } from './reviewing.ts';
+import { testReviewer } from './reviewing.ts';
 import { testFeed, testStreams } from './streaming.ts';
+import { testTicketCalls } from './ticket-calling.ts';
 
 /**
  * What each client has to do with tickets, cases, reviews, streams and callbacks, and its README's examples.

@@ -3,15 +3,16 @@ import { type Client, eventTypes, eventually } from '../client.ts';
 import { createKey } from '../keys.ts';
 import { hasPendingSignal } from '../processes.ts';
 import type { TestSystem } from '../system.ts';
-import { addMany, configure, ticket } from '../tickets.ts';
+import { addMany, claim, configure, ticket } from '../tickets.ts';
 import type { Kit } from './kits.ts';
 import { ended, type Program, runProgram } from './running.ts';
-import { type Call, forgetful, unavailable } from './stand-ins.ts';
+import { type Call, forgetful, unavailable, unwilling } from './stand-ins.ts';
 
 /** What each client's loop does with tickets, whatever its language. */
 export function testReviewer(system: TestSystem, kit: Kit): void {
   testReviewing(system, kit);
   testLeases(system, kit);
+  testKeeping(system, kit);
   testLostTickets(system, kit);
   testTicketFailures(system, kit);
   testLostTicketAnswers(system, kit);
@@ -34,57 +35,6 @@ async function prepare(api: Client, queue: string, settings: object, bodies: obj
   );
 }
 const callsOf = (calls: Call[], end: string) => calls.filter(({ path }) => path.endsWith(end)).length;
-
-/** Each call, and lists that no single call takes. */
-export function testTicketCalls({ api }: TestSystem, kit: Kit): void {
-  test('S0.2 S0.4 S0.7 S0.8 S0.9 what is asked of tickets is answered, and what is refused has a type', async () => {
-    const queue = 'ticket-calls';
-    const program = runProgram(kit, 'ticketCalls', { servers: [api.url], queue });
-    expect(await program.exited, program.output()).toBe(0);
-    const id = (n: number) => `${queue}-${n}`;
-    const body = { a: [1, 'ä', null] };
-    expect(JSON.parse(program.output())).toEqual({
-      settings: 3,
-      added: [
-        [id(1), body],
-        [id(1), body],
-      ],
-      same: true,
-      unnamed: 'no id',
-      mixed: [
-        [id(2), 201],
-        ['not a name', 422],
-        [id(3), 201],
-      ],
-      held: [
-        [id(1), false, 'rita'],
-        [id(2), false, 'rita'],
-      ],
-      renewed: true,
-      decided: ['decided', { ok: true }, id(3)],
-      again: true,
-      released: 'waiting',
-      lost: ['LeaseLost', 'lease_lost', 'released', null, 'string'],
-      closed: ['NotOpen', 'not_open', 'decided', 'rita', 'settled'],
-      none: [[id(2), expect.any(String)], null],
-      empty: [[], 0, true],
-      changed: [9, ['math'], 'changed'],
-      moved: [`${queue}-other`, 'waiting'],
-      resolved: ['decided', 'no', 'known'],
-      invalidated: ['invalidated', 'gone'],
-      open: ['NotOpen', 'decided'],
-      events: ['created', 'claimed', 'decided'],
-      bulk: 1005,
-      inOrder: true,
-      large: 45,
-      listed: 1005,
-      conflict: 'Http id_conflict',
-      missing: 'Http not_found',
-      key: 'Auth',
-      down: 'Unavailable',
-    });
-  });
-}
 
 function testReviewing({ api, running }: TestSystem, kit: Kit): void {
   const servers = [api.url];
@@ -196,6 +146,33 @@ function testLeases({ api }: TestSystem, kit: Kit): void {
     expect(await loop.exited, loop.output()).toBe(0);
     expect(began(loop)).toEqual([]);
     expect(await eventTypes(api, id)).toEqual(['created', 'claimed', 'released']);
+  });
+}
+
+function testKeeping({ api }: TestSystem, kit: Kit): void {
+  const servers = [api.url];
+
+  test('S0.7 a ticket that was held before is kept, however near its end it is', async () => {
+    const [id = ''] = await prepare(api, 'old-ticket', { leaseSeconds: 9 }, [{ seconds: 4 }]);
+    const [held] = (await claim(api, 'old-ticket', 'ada')).tickets;
+    expect(held.id).toBe(id);
+    // less than until its first renewal
+    await eventually(async () => Date.parse(held.lease.expiresAt) - Date.now() < 2_500, 20_000);
+    const loop = runProgram(kit, 'review', { servers, queue: 'old-ticket', reviewer: 'ada' });
+    await allDecided(api, [id]);
+    await ended(loop);
+    expect(await eventTypes(api, id)).toEqual(['created', 'claimed', 'decided']);
+  });
+
+  test('S0.7 S0.9 a decision that no server takes for longer than a call is repeated is sent until one does', async () => {
+    const [id = ''] = await prepare(api, 'late-decision', { leaseSeconds: 3 }, [{}]);
+    const server = await unwilling(api.url, 12, '/decide');
+    const given = { servers: [server.url], queue: 'late-decision', reviewer: 'ada', retrySeconds: 0.5 };
+    const loop = runProgram(kit, 'review', given);
+    await allDecided(api, [id], 40_000);
+    await ended(loop);
+    expect(began(loop)).toEqual([id]);
+    expect(await eventTypes(api, id)).toEqual(['created', 'claimed', 'decided']);
   });
 }
 

@@ -98,11 +98,11 @@ export async function relay(url: string): Promise<Relay> {
   };
 }
 
-/** Passes everything on, but answers 503 the first times that there are completions. */
-export function unwilling(url: string, times: number): Promise<StandIn> {
+/** Passes everything on, but answers 503 the first times that there are calls of that name. */
+export function unwilling(url: string, times: number, name = '/complete'): Promise<StandIn> {
   let left = times;
   return standIn(async (call, request, response) => {
-    if (call.path.endsWith('/complete') && left-- > 0) return refuse(response, '0');
+    if (call.path.endsWith(name) && left-- > 0) return refuse(response, '0');
     const { status, text } = await passedOn(url, call, request);
     return response.writeHead(status).end(text);
   });

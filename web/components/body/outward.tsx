@@ -1,8 +1,8 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
+import { Copied } from '../copied.tsx';
 import { Dialog } from '../dialog.tsx';
-import { toast } from '../toasts.tsx';
 
 /** Asks where an address leads: opens the dialog of the body that it stands in. */
 export const Asking = createContext<(url: URL) => void>(() => {});
@@ -20,17 +20,10 @@ export function InertLink({ url, text }: { url: URL; text: string }) {
 /** Where an address leads, and the only way there. */
 export function OutwardDialog({ url, close }: { url: URL | null; close: () => void }) {
   const t = texts.value.body;
-  const copy = async () => {
-    await navigator.clipboard.writeText(url?.href ?? '');
-    toast(texts.value.common.copied);
-  };
   const actions = url && (
     <>
       <button type="button" onClick={close}>
         {texts.value.common.cancel}
-      </button>
-      <button type="button" onClick={() => void copy()}>
-        {texts.value.common.copy}
       </button>
       <a class="body-leave" href={url.href} target="_blank" rel="noopener noreferrer" onClick={close}>
         {t.open}
@@ -43,7 +36,7 @@ export function OutwardDialog({ url, close }: { url: URL | null; close: () => vo
       <p>
         <strong>{url?.host}</strong>
       </p>
-      <pre dir="ltr">{url?.href}</pre>
+      <Copied label={t.address} text={url?.href ?? ''} />
     </Dialog>
   );
 }

@@ -1,7 +1,7 @@
 import { useId, useState } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
+import { leaving } from '../../unsaved.ts';
 import { Dialog } from '../dialog.tsx';
-import { leaving } from '../unsaved.ts';
 import { Fields } from './fields.tsx';
 import { Form, useForm } from './form.tsx';
 import type { FieldSpec } from './spec.ts';
@@ -47,6 +47,8 @@ function FormDialog({ title, fields, given, submit, onSubmit, onClose }: DialogP
   const id = useId();
   const form = useForm(fields, given);
   const close = () => {
+    // its failure would be seen by no one
+    if (form.busy) return;
     if (form.isTouched) leaving.value = onClose;
     else onClose();
   };

@@ -21,6 +21,8 @@ export interface FormState extends Attempt {
   isTouched: boolean;
   /** Inputs as of these values; null: of a new object. */
   reset: (given: Given | null) => void;
+  /** What was sent is these values by now. What was typed since then stays. */
+  saved: (given: Given | null) => void;
   /** What stands in the inputs has been saved. */
   settle: () => void;
   /** An attempt with what the inputs say, if nothing is wrong in them. */
@@ -39,23 +41,36 @@ export function useForm(fields: readonly FieldSpec[], given: Given | null, all =
   const start = (from: Given | null) => (from ? draftOf(all, from) : emptyDraft(all));
   const [kept, setKept] = useState(() => start(given));
   const [draft, setDraft] = useState(kept);
-  const { busy, problem, attempt } = useAttempt();
+  const sent = useRef(draft);
+  const { busy, problem, attempt, forget } = useAttempt();
   const { value, errors } = read(fields, draft, texts.value.form.wrong);
   return {
-    ...{ draft, setDraft, value, errors, problem, busy, attempt },
+    ...{ draft, setDraft, value, errors, problem, busy, attempt, forget },
     isTouched: JSON.stringify(draft) !== JSON.stringify(kept),
     reset: (from) => {
       const fresh = start(from);
       setKept(fresh);
       setDraft(fresh);
     },
+    saved: (from) => {
+      const fresh = start(from);
+      setKept(fresh);
+      setDraft((now) => rebased(now, sent.current, fresh));
+    },
     settle: () => setKept(draft),
     submit: (use) =>
       attempt(async () => {
         if (errors.length > 0) throw refusal('invalid_request', errors);
+        sent.current = draft;
         await use(value);
       }),
   };
+}
+
+/** The inputs of what was saved, with what was typed since it was sent. */
+function rebased(now: Draft, sent: Draft, fresh: Draft): Draft {
+  const typed = Object.entries(now.values).filter(([name, value]) => value !== sent.values[name]);
+  return { base: fresh.base, values: { ...fresh.values, ...Object.fromEntries(typed) } };
 }
 
 interface Props {

@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
 import { Field } from '../field.tsx';
-import { duration } from '../format.ts';
+import { span } from '../format.ts';
 import type { DraftValue, FieldError } from './draft.ts';
 import { ownTimezone } from './moments.ts';
 import { SecretInput } from './secret.tsx';
@@ -101,7 +101,7 @@ function FlagInput(props: { label: string; hint: string; on: boolean; onChange: 
 
 function NumberInput({ field, shared }: { field: Extract<LeafSpec, { kind: 'number' }>; shared: Shared }) {
   const n = Number(shared.value);
-  const long = field.unit && shared.value.trim() !== '' && n >= 60 ? `= ${duration(n)}` : '';
+  const long = field.unit && shared.value.trim() !== '' && n >= 60 ? `= ${span(n)}` : '';
   return (
     <div class="form-number">
       <input {...shared} type="text" inputMode="decimal" />

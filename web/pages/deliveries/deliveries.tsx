@@ -14,7 +14,7 @@ export function Deliveries() {
   const states = wanted.state === 'undelivered' ? (['failed', 'pending'] as const) : ([wanted.state] as const);
   return (
     <Page title={texts.value.pages.deliveries}>
-      <p class="muted deliveries-lead">{t.lead}</p>
+      <p class="muted lead">{t.lead}</p>
       <Section title={t.show}>
         <Filters wanted={wanted} />
       </Section>

@@ -66,7 +66,10 @@ export function DeliveryList({ state, wanted }: { state: Delivery['state']; want
       <Loaded of={list}>
         {() =>
           rows.length === 0 ? (
-            <Empty>{t.none}</Empty>
+            <>
+              <Empty>{t.none}</Empty>
+              <More more={list.more} of={t[state]} />
+            </>
           ) : (
             <>
               {mayRedeliver && (

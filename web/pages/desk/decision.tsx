@@ -79,7 +79,13 @@ export function Decision({ held, schema, draft, fillIn, decide, keys }: Props) {
           </Verdicts>
         )}
         {rest && (
-          <button type="submit" class="primary" aria-keyshortcuts="Control+Enter">
+          <button
+            type="submit"
+            class="primary"
+            aria-keyshortcuts="Control+Enter"
+            // as above
+            onClick={(event) => event.detail > 1 && event.preventDefault()}
+          >
             {t.decide} <kbd>{t.decideKeys}</kbd>
           </button>
         )}
@@ -125,7 +131,8 @@ function Verdicts({ field, chosen, choose, fault, children }: VerdictsProps) {
           data-path={field.path}
           aria-pressed={chosen === n}
           aria-keyshortcuts={String(n + 1)}
-          onClick={() => choose(n)}
+          // the second of a double click would be for the next ticket
+          onClick={(event) => event.detail < 2 && choose(n)}
         >
           <kbd>{n + 1}</kbd> {labelOfChoice(option)}
         </button>

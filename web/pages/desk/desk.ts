@@ -68,8 +68,11 @@ export class Desk {
     this.#closed = true;
     this.#claiming?.abort();
     this.sendNow();
-    for (const held of this.shelf.value.ready)
-      void this.#calls.release(held, { reason: 'claimed ahead, not seen' }).catch(() => {});
+    this.#giveBack(this.shelf.value.ready);
+  }
+
+  #giveBack(unseen: readonly Held[]): void {
+    for (const held of unseen) void this.#calls.release(held, { reason: 'claimed ahead, not seen' }).catch(() => {});
   }
 
   /** Claims until there is as much as should be; waits where there is nothing at all. */
@@ -136,10 +139,13 @@ export class Desk {
   async #send(pending: Pending): Promise<void> {
     const { held, decision, decidedAt } = pending;
     const { id } = held.ticket;
-    const next = !this.#closed && steps.missing(steps.drop(this.shelf.value, id), this.maxHeld) > 0;
+    // what no one sees is not taken
+    const next = !this.#closed && !document.hidden && steps.missing(steps.drop(this.shelf.value, id), this.maxHeld) > 0;
     try {
-      const answer = await data(this.#calls.decide(held, decision, next));
-      this.shelf.value = steps.take(steps.drop(this.shelf.value, id), answer.next ? [answer.next] : [], now());
+      const { next: handed } = await data(this.#calls.decide(held, decision, next));
+      const rest = steps.drop(this.shelf.value, id);
+      this.shelf.value = handed && !this.#closed ? steps.take(rest, [handed], now()) : rest;
+      if (handed && this.#closed) this.#giveBack(steps.heldFrom(handed, now()));
       const deciding = decidedAt - (held.shownAt ?? decidedAt);
       const { decided, decidingMs } = this.tally.value;
       this.tally.value = { ...this.tally.value, decided: decided + 1, decidingMs: decidingMs + deciding };
@@ -173,9 +179,9 @@ export class Desk {
 
   /** Gives everything back, so that others can go on with it. A decision that waits is sent. */
   async stop(): Promise<void> {
-    this.sendNow();
     this.#closed = true;
     this.#claiming?.abort();
+    this.sendNow();
     const { current, ready } = this.shelf.value;
     const all = [...(current ? [current] : []), ...ready];
     this.shelf.value = { ...this.shelf.value, current: null, ready: [] };

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
+import { useAttempt } from '../../api/attempt.ts';
 import { api, data, type Schemas } from '../../api/client.ts';
-import { type Problem, problemOf } from '../../api/problem.ts';
 import { ProblemNote } from '../../components/feedback.tsx';
 import { Field } from '../../components/field.tsx';
 import { number } from '../../components/format.ts';
 import { Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
+import { MOST_AHEAD } from '../item/offers.ts';
 
 interface Props {
   queue: string;
@@ -34,29 +35,27 @@ export function NothingYet({ reasons, who }: { reasons: Schemas['Reasons']; who:
   );
 }
 
-type Answer = { text: string[] } | { problem: Problem };
-
 /** Whether a certain ticket is offered to this reviewer. */
 function Explain({ who: { queue, reviewer, skills } }: { who: Props }) {
   const t = texts.value.desk.empty;
   const [id, setId] = useState('');
-  const [answer, setAnswer] = useState<Answer | null>(null);
-  const ask = async (event: SubmitEvent) => {
+  const [answer, setAnswer] = useState<string[]>([]);
+  const { busy, problem, attempt } = useAttempt();
+  const ask = (event: SubmitEvent) => {
     event.preventDefault();
-    try {
+    setAnswer([]);
+    void attempt(async () => {
       const body = { reviewer, skills, ticket: id.trim() };
       const found = await data(api.POST('/v1/queues/{queue}/explain', { params: { path: { queue } }, body }));
       if (!('offered' in found)) return;
       const why = found.why.map((code) => t.why[code] ?? code);
-      setAnswer({ text: found.offered ? [t.offered(number(found.ahead))] : why });
-    } catch (error) {
-      setAnswer({ problem: problemOf(error) });
-    }
+      setAnswer(found.offered ? [t.offered(number(found.ahead), found.ahead >= MOST_AHEAD)] : why);
+    });
   };
   return (
     <details>
       <summary>{t.explain}</summary>
-      <form class="desk-explain" onSubmit={(event) => void ask(event)}>
+      <form class="desk-explain" onSubmit={ask}>
         <Field label={t.explainId}>
           {(field) => (
             <input
@@ -70,11 +69,15 @@ function Explain({ who: { queue, reviewer, skills } }: { who: Props }) {
             />
           )}
         </Field>
-        <button type="submit">{t.explainAsk}</button>
+        <button type="submit" disabled={busy}>
+          {t.explainAsk}
+        </button>
       </form>
       <div aria-live="polite">
-        {answer && 'text' in answer && answer.text.map((line) => <p key={line}>{line}</p>)}
-        {answer && 'problem' in answer && <ProblemNote problem={answer.problem} />}
+        {answer.map((line) => (
+          <p key={line}>{line}</p>
+        ))}
+        {problem && <ProblemNote problem={problem} />}
       </div>
     </details>
   );

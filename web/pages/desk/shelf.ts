@@ -84,7 +84,8 @@ export function take(shelf: Shelf, tickets: readonly Ticket[], now: Now): Shelf 
   return shown({ ...shelf, ready: [...shelf.ready, ...fresh] }, now.local);
 }
 
-function heldFrom(ticket: Ticket, now: Now): Held[] {
+/** What was handed out; nothing without a lease. */
+export function heldFrom(ticket: Ticket, now: Now): Held[] {
   const { lease } = ticket;
   if (!lease?.token) return [];
   const [grantedMs, expiresMs] = [Date.parse(lease.grantedAt), Date.parse(lease.expiresAt)];

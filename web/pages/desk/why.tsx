@@ -1,5 +1,5 @@
 import type { Schemas } from '../../api/client.ts';
-import { duration, moment, number } from '../../components/format.ts';
+import { moment, number, span } from '../../components/format.ts';
 import { texts } from '../../texts/texts.ts';
 
 interface Props {
@@ -31,7 +31,7 @@ function reasonsFor({ ticket, settings: { ageing, reclaimedFirst, escalations } 
     requires.length > 0 && t.requires(requires.join(', ')),
     before > 0 && reclaimedFirst && t.reclaimed,
     before > 0 && t.before(number(before)),
-    ageing ? t.byAge(duration(ageing.secondsPerLevel)) : t.byPriority,
+    ageing ? t.byAge(span(ageing.secondsPerLevel)) : t.byPriority,
     (escalations?.length ?? 0) > 0 && t.escalates,
     t.its(number(priority), moment(availableAt)),
   ];

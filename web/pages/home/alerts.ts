@@ -1,14 +1,16 @@
 import type { Schemas } from '../../api/client.ts';
 import { duration } from '../../components/format.ts';
-import { isListKind, pathOf, queuePath } from '../../links.ts';
+import { isListKind, type ListKind, pathOf, queuePath } from '../../links.ts';
 import type { Texts } from '../../texts/en.ts';
 import { pathWith } from '../deliveries/filters.ts';
 
 type Attention = Schemas['Attention'];
 
-interface Link {
+export interface Link {
   text: string;
   path: string;
+  /** Of what it leads to, where not all who see this page may read that. */
+  kind?: ListKind;
 }
 
 export interface Alert {
@@ -51,10 +53,13 @@ export function alertsOf(seen: Attention, t: Texts['home']['alerts']): Alert[] {
   return found.filter((one) => one !== false).map((one) => ({ ...one, links: one.links.slice(0, NAMED) }));
 }
 
-const itemLink = ({ kind, id }: Attention['parked']['items'][number]): Link => ({ text: id, path: pathOf(kind, id) });
+const itemLink = ({ kind, id }: Attention['parked']['items'][number]): Link => ({
+  ...{ text: id, path: pathOf(kind, id) },
+  ...(isListKind(kind) && { kind }),
+});
 
 /** To what is in a queue, topic or court; of a group, to itself. */
 export const queueLink = ({ kind, name }: Pick<Attention['waitingTooLong'][number], 'kind' | 'name'>): Link => ({
   text: name,
-  path: isListKind(kind) ? queuePath(kind, name) : `/tasks/groups/${encodeURIComponent(name)}`,
+  ...(isListKind(kind) ? { kind, path: queuePath(kind, name) } : { path: `/tasks/groups/${encodeURIComponent(name)}` }),
 });

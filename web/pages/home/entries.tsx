@@ -6,6 +6,7 @@ import { Listing } from '../../components/listing.tsx';
 import type { Column } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { queueLink } from './alerts.ts';
+import { Linked } from './linked.tsx';
 
 type Entry = Schemas['OverviewEntry'];
 
@@ -38,10 +39,9 @@ export function Entries({ kind, list }: Props) {
     id: 'name',
     title: common.name,
     cell: ({ name, paused }) => {
-      const { text, path } = queueLink({ kind, name });
       return (
         <>
-          <a href={path}>{text}</a> {paused && <Badge tone="warn">{common.paused}</Badge>}
+          <Linked {...queueLink({ kind, name })} /> {paused && <Badge tone="warn">{common.paused}</Badge>}
         </>
       );
     },

@@ -1,4 +1,5 @@
 import { api, data, type Schemas } from '../../api/client.ts';
+import { serverNow } from '../../api/clock.ts';
 import { useResource } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { Loaded, Loading } from '../../components/feedback.tsx';
@@ -9,6 +10,7 @@ import { texts } from '../../texts/texts.ts';
 import { type Alert, alertsOf } from './alerts.ts';
 import './home.css';
 import { Entries, useEntries } from './entries.tsx';
+import { Linked } from './linked.tsx';
 
 /** Alerts that are not folded away. */
 const SHOWN = 8;
@@ -65,7 +67,7 @@ export function Home() {
 
 /** Of the last minutes; it reads all that happened in them. */
 function waitsUntilClaimed(signal: AbortSignal): Promise<Schemas['Lateness']> {
-  const from = new Date(Date.now() - WAITS_MS).toISOString();
+  const from = new Date(serverNow() - WAITS_MS).toISOString();
   return data(api.GET('/v1/figures/lateness', { params: { query: { kind: 'ticket', from } }, signal }));
 }
 
@@ -92,16 +94,14 @@ function AlertList({ alerts }: { alerts: Alert[] }) {
         <li key={`${queue?.path} ${text}`} class={tone}>
           {queue && (
             <>
-              <a href={queue.path}>{queue.text}</a>:{' '}
+              <Linked {...queue} />:{' '}
             </>
           )}
           {text}
           {links.map((link) => (
             <>
               {' '}
-              <a key={link.path} href={link.path}>
-                {link.text}
-              </a>
+              <Linked key={link.path} {...link} />
             </>
           ))}
         </li>

@@ -1,5 +1,6 @@
 import { useAgain } from '../../api/again.ts';
 import { api, data, type Schemas } from '../../api/client.ts';
+import { serverNow } from '../../api/clock.ts';
 import type { LiveEvent } from '../../api/live.ts';
 import { usePages } from '../../api/pages.ts';
 import { mayAct } from '../../api/session.ts';
@@ -103,5 +104,5 @@ export function Cause({ delivery: { status, error } }: { delivery: Pick<Delivery
 /** When it is tried next; a time that has passed means that its host has to answer another call first. */
 export function NextAttempt({ at }: { at: string | null }) {
   if (at === null) return <>–</>;
-  return <>{Date.parse(at) < Date.now() ? texts.value.deliveries.due : moment(at)}</>;
+  return <>{Date.parse(at) < serverNow() ? texts.value.deliveries.due : moment(at)}</>;
 }

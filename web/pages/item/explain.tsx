@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
+import { useAttempt } from '../../api/attempt.ts';
 import { api, data, type Schemas } from '../../api/client.ts';
-import { type Problem, problemOf } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { Loaded, ProblemNote } from '../../components/feedback.tsx';
+import { number } from '../../components/format.ts';
 import { Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { Input } from './actions.tsx';
-import { anybodyFor, explain, type Offer, reasonsNobody } from './offers.ts';
+import { anybodyFor, explain, MOST_AHEAD, type Offer, reasonsNobody } from './offers.ts';
 
 type Ticket = Schemas['Ticket'];
 
@@ -51,25 +52,21 @@ function ForPerson({ ticket }: { ticket: Ticket }) {
   const [person, setPerson] = useState('');
   const [skills, setSkills] = useState('');
   const [answer, setAnswer] = useState<{ of: string; offer: Offer } | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const ask = async (event: Event) => {
+  const { busy, problem, attempt } = useAttempt();
+  const ask = (event: Event) => {
     event.preventDefault();
     const of = person.trim();
     const known = skills.split(',').map((s) => s.trim());
-    try {
-      const offer = await explain(ticket, of, known.filter(Boolean));
-      setAnswer({ of, offer });
-      setProblem(null);
-    } catch (error) {
-      setAnswer(null);
-      setProblem(problemOf(error));
-    }
+    setAnswer(null);
+    void attempt(async () => setAnswer({ of, offer: await explain(ticket, of, known.filter(Boolean)) }));
   };
   return (
-    <form class="explain-form" onSubmit={(event) => void ask(event)}>
+    <form class="explain-form" onSubmit={ask}>
       <Input label={t.person} value={person} set={setPerson} />
       <Input label={t.skills} hint={t.skillsHint} value={skills} set={setSkills} />
-      <button type="submit">{t.ask}</button>
+      <button type="submit" disabled={busy}>
+        {t.ask}
+      </button>
       {problem && <ProblemNote problem={problem} />}
       <output class="explain-answer" aria-live="polite">
         {answer && <Answer {...answer} />}
@@ -80,7 +77,7 @@ function ForPerson({ ticket }: { ticket: Ticket }) {
 
 function Answer({ of, offer: { offered, why, ahead } }: { of: string; offer: Offer }) {
   const t = texts.value.items.explain;
-  if (offered) return <p>{ahead === 0 ? t.offeredNext(of) : t.offered(of, ahead)}</p>;
+  if (offered) return <p>{ahead === 0 ? t.offeredNext(of) : t.offered(of, number(ahead), ahead >= MOST_AHEAD)}</p>;
   return (
     <>
       <p>{t.notOffered(of)}</p>

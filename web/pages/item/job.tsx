@@ -3,7 +3,7 @@ import { CallError } from '../../api/problem.ts';
 import { mayAct } from '../../api/session.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/feedback.tsx';
-import { duration, number } from '../../components/format.ts';
+import { number, span } from '../../components/format.ts';
 import { Section } from '../../components/page.tsx';
 import { State } from '../../components/state.tsx';
 import { When } from '../../components/when.tsx';
@@ -49,12 +49,12 @@ function JobFacts({ job }: { job: Job }) {
           </a>,
         ],
         [f.priority, number(job.priority)],
-        [f.ttr, duration(job.TTR)],
+        [f.ttr, span(job.TTR)],
         job.reservedUntil !== null && [f.reservedUntil, <When key="until" at={job.reservedUntil} />],
         job.state === 'delayed' && [f.availableAt, <When key="available" at={job.availableAt} />],
         [f.createdAt, <When key="created" at={job.createdAt} />],
         [f.attempts, number(job.attempts)],
-        [f.number, number(job.number)],
+        [f.number, String(job.number)],
       ]}
     />
   );

@@ -54,4 +54,4 @@ export function reasonsNobody(
 }
 
 /** The API counts no further. */
-const MOST_AHEAD = 1_000;
+export const MOST_AHEAD = 1_000;

@@ -96,9 +96,15 @@ export async function loadOccurrence(of: string, signal: AbortSignal) {
   const at = Date.parse(occurrence);
   const [from, to] = [new Date(at).toISOString(), new Date(at + 1).toISOString()];
   const filter = { executor: task.executor, include: 'own' as const, state: task.state, from, to, limit: 500 };
-  const { items } = await data(
-    api.GET('/v1/tasks', { params: { query: { ...filter, expand: 'occurrences' as const } }, signal }),
-  );
-  const listed = items.find((one) => one.id === id);
-  return { task, found: listed?.occurrences?.find((one) => Date.parse(one.occurrence) === at) };
+  const read = (after: string | undefined) => {
+    const query = { ...filter, expand: 'occurrences' as const, ...(after && { cursor: after }) };
+    return data(api.GET('/v1/tasks', { params: { query }, signal }));
+  };
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await read(cursor);
+    const listed = page.items.find((one) => one.id === id);
+    if (listed) return { task, found: listed.occurrences?.find((one) => Date.parse(one.occurrence) === at) };
+    cursor = page.nextCursor;
+  }
+  return { task, found: undefined };
 }

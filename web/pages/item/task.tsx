@@ -2,7 +2,7 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import { mayAct } from '../../api/session.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Empty, Loaded } from '../../components/feedback.tsx';
-import { duration, number } from '../../components/format.ts';
+import { number, span } from '../../components/format.ts';
 import { Section } from '../../components/page.tsx';
 import { State } from '../../components/state.tsx';
 import { When } from '../../components/when.tsx';
@@ -52,8 +52,8 @@ function TaskFacts({ task }: { task: Task }) {
         [f.startTime, <When key="start" at={task.startTime} />],
         task.endTime !== null && [f.endTime, <When key="end" at={task.endTime} />],
         [f.dispatchTimes, number(task.dispatchTimes)],
-        [f.lookback, duration(task.lookbackSeconds)],
-        task.answerSeconds !== null && [f.answer, duration(task.answerSeconds)],
+        [f.lookback, span(task.lookbackSeconds)],
+        task.answerSeconds !== null && [f.answer, span(task.answerSeconds)],
         [f.template, task.templateId],
         task.callback !== null && [f.callback, <code key="callback">{task.callback.url}</code>],
         [f.createdAt, <When key="created" at={task.createdAt} />],

@@ -6,7 +6,7 @@ import { session } from '../../api/session.ts';
 import { useStream } from '../../api/stream.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { Empty, Loaded } from '../../components/feedback.tsx';
-import { duration, number } from '../../components/format.ts';
+import { number, span } from '../../components/format.ts';
 import { LeaseTime } from '../../components/lease.tsx';
 import { Listing } from '../../components/listing.tsx';
 import { Page, Section } from '../../components/page.tsx';
@@ -102,7 +102,7 @@ function Courts() {
     [],
   );
   const window = ({ window }: Schemas['Court']) =>
-    window ? t.windowOf(number(window.cases), duration(window.seconds)) : '–';
+    window ? t.windowOf(number(window.cases), span(window.seconds)) : '–';
   const columns: Column<Schemas['Court']>[] = [
     {
       id: 'name',

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api, data, type Schemas } from '../../api/client.ts';
+import { serverNow } from '../../api/clock.ts';
 import { usePages } from '../../api/pages.ts';
 import { session } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
@@ -10,7 +11,6 @@ import { Page } from '../../components/page.tsx';
 import type { Column } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
-import './keys.css';
 import { NewKey } from './new-key.tsx';
 
 type Key = Schemas['Key'];
@@ -25,7 +25,7 @@ export function Keys() {
   }, []);
   return (
     <Page title={t.pages.keys} actions={<NewKey onMade={list.refresh} />}>
-      <p class="keys-lead">
+      <p class="muted lead">
         {t.keys.lead} {session.value?.open && t.keys.open}
       </p>
       <Listing
@@ -55,7 +55,7 @@ function columns(refresh: () => void): Column<Key>[] {
 }
 
 function State({ of: { revokedAt, expiresAt } }: { of: Key }) {
-  const [shownAt] = useState(() => Date.now());
+  const [shownAt] = useState(serverNow);
   const t = texts.value.keys;
   if (revokedAt) return <Badge tone="bad">{t.revoked}</Badge>;
   if (expiresAt && Date.parse(expiresAt) <= shownAt) return <Badge tone="warn">{t.ended}</Badge>;

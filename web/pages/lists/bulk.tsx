@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { useAttempt } from '../../api/attempt.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Loading, ProblemNote } from '../../components/feedback.tsx';
@@ -43,12 +43,20 @@ function BulkDialog({ queue, start, close }: { queue: string; start: Typed; clos
   const [typed, setTyped] = useState(start);
   const [hits, setHits] = useState<Preview | null>(null);
   const { busy, problem, attempt } = useAttempt();
+  const latest = useRef(typed);
+  latest.current = typed;
   const change = (changed: Partial<Typed>) => {
     setTyped({ ...typed, ...changed });
     // a preview is of its filter only; the reason changes nothing
     if (!('reason' in changed)) setHits(null);
   };
-  const look = () => attempt(async () => setHits(await preview(queue, filterOf(typed))));
+  const look = () =>
+    attempt(async () => {
+      const asked = filterOf(typed);
+      const found = await preview(queue, asked);
+      // the filter may be another one by now
+      if (JSON.stringify(filterOf(latest.current)) === JSON.stringify(asked)) setHits(found);
+    });
   const invalidate = () =>
     attempt(async () => {
       if (!hits) return;

@@ -1,7 +1,7 @@
 import { api, data } from '../../api/client.ts';
 import { problemOf } from '../../api/problem.ts';
 import { mayAct } from '../../api/session.ts';
-import { pathOf } from '../../links.ts';
+import { pathOf, READERS } from '../../links.ts';
 
 /** What an id, or the beginning of one, has found. */
 export interface Found {
@@ -20,6 +20,9 @@ interface Hits {
 }
 
 const MOST = 20;
+/** As the API names them: its tasks are occurrences. */
+const ITEM_KINDS = ['ticket', 'job', 'case', 'task'] as const;
+type ItemListKind = (typeof ITEM_KINDS)[number];
 
 /**
  * Looks for what has this id, or an id that begins like it: items of all kinds by one call. Tasks and reviews are no items, and
@@ -29,16 +32,26 @@ const MOST = 20;
 export async function findId(id: string): Promise<Hits> {
   const of = { params: { path: { id } } };
   if (!mayAct('producer', 'agent')) return { hits: await known('job', id, api.GET('/v1/jobs/{id}', of)), more: false };
-  const query = { id, limit: MOST };
   const [items, ...others] = await Promise.all([
-    data(api.GET('/v1/items', { params: { query } })),
+    itemsLike(id),
     known('rotation', id, api.GET('/v1/tasks/{id}', of)),
     known('review', id, api.GET('/v1/reviews/{id}', of)),
   ]);
-  const hits = items.items.map(({ kind, id, queue, state }): Found => {
+  const hits = items.items.slice(0, MOST).map(({ kind, id, queue, state }): Found => {
     return { kind: kind === 'task' ? 'occurrence' : kind, id, queue, state, path: pathOf(kind, id) };
   });
-  return { hits: [...others.flat(), ...hits], more: items.nextCursor !== null };
+  return { hits: [...others.flat(), ...hits], more: items.more || items.items.length > MOST };
+}
+
+/** The API lists items of all kinds also to those who may not read each. */
+async function itemsLike(id: string) {
+  const read = (kind?: ItemListKind) => {
+    const query = { id, limit: MOST, ...(kind && { kind }) };
+    return data(api.GET('/v1/items', { params: { query } }));
+  };
+  const readable = ITEM_KINDS.filter((kind) => mayAct(...READERS[kind === 'task' ? 'occurrence' : kind]));
+  const pages = await Promise.all(readable.length === ITEM_KINDS.length ? [read()] : readable.map(read));
+  return { items: pages.flatMap(({ items }) => items), more: pages.some(({ nextCursor }) => nextCursor !== null) };
 }
 
 /** The one to open at once: the only one with this very id, or the only one at all. */

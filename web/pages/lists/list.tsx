@@ -23,17 +23,16 @@ const GAP_MS = 1_000;
 /** One page of tickets, jobs or cases, newest first, as it changes. */
 export function ItemList({ kind, filter, base, fixedQueue = false }: Props) {
   const t = texts.value.lists;
-  const named = JSON.stringify(filter);
-  const rows = useResource((signal) => loadRows(kind, filter, signal), [kind, named], {
-    on: (event) => event.kind === kind,
-    gapMs: GAP_MS,
-    keep: true,
-  });
   const { cursor, ...rest } = filter;
+  const of = JSON.stringify([kind, rest]);
+  const load = async (signal: AbortSignal) => ({ of, ...(await loadRows(kind, filter, signal)) });
+  const rows = useResource(load, [of, cursor], { on: (event) => event.kind === kind, gapMs: GAP_MS, keep: true });
+  // another page of the same list stays until the new one is there
+  const found = { ...rows, data: rows.data?.of === of ? rows.data : undefined };
   const link = (to: string | undefined) =>
     withFilter(base, { ...(fixedQueue ? {} : { kind }), ...without(rest, fixedQueue), ...(to && { cursor: to }) });
   return (
-    <Loaded of={rows}>
+    <Loaded of={found}>
       {({ items, nextCursor }) => (
         <>
           {items.length === 0 ? (

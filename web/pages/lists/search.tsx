@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { type Problem, problemOf } from '../../api/problem.ts';
+import { useAttempt } from '../../api/attempt.ts';
 import { ProblemNote } from '../../components/feedback.tsx';
 import { Field } from '../../components/field.tsx';
 import { useShortcuts } from '../../components/keys.ts';
@@ -47,33 +47,47 @@ function Jump({ input }: { input: RefObject<HTMLInputElement | null> }) {
   const { route } = useLocation();
   const t = texts.value;
   const [answer, setAnswer] = useState<Answer | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const jump = async (event: SubmitEvent) => {
+  const { busy, problem, attempt } = useAttempt();
+  const isShown = useShown();
+  const jump = (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const id = String(form.get('id') ?? '').trim();
-    if (id === '') return;
-    setProblem(null);
-    try {
+    if (id === '' || busy) return;
+    setAnswer(null);
+    void attempt(async () => {
       const found = await findId(id);
+      // someone who has gone elsewhere meanwhile stays there
+      if (!isShown()) return;
       const only = onlyOne(id, found);
       if (only) route(only.path);
       else setAnswer({ id, ...found });
-    } catch (error) {
-      setAnswer(null);
-      setProblem(problemOf(error));
-    }
+    });
   };
   return (
-    <form class="jump" onSubmit={(event) => void jump(event)}>
+    <form class="jump" onSubmit={jump}>
       <Field label={t.lists.id} hint={t.lists.idHint}>
         {(field) => <input {...field} ref={input} name="id" type="text" autocomplete="off" spellcheck={false} />}
       </Field>
-      <button type="submit">{t.lists.open}</button>
+      <button type="submit" disabled={busy}>
+        {t.lists.open}
+      </button>
       <output aria-live="polite">{answer && <Answered answer={answer} />}</output>
       {problem && <ProblemNote problem={problem} />}
     </form>
   );
+}
+
+/** @returns whether the component still stands on the page */
+function useShown(): () => boolean {
+  const shown = useRef(true);
+  useEffect(() => {
+    shown.current = true;
+    return () => {
+      shown.current = false;
+    };
+  }, []);
+  return () => shown.current;
 }
 
 function Answered({ answer: { id, hits, more } }: { answer: Answer }) {

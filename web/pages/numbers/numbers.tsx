@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, data } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
+import { readPages } from '../../api/pages.ts';
 import { useResource } from '../../api/resource.ts';
 import { mayAct, session } from '../../api/session.ts';
 import { Empty, Loaded } from '../../components/feedback.tsx';
@@ -69,10 +70,13 @@ const MOST_NAMES = 200;
 
 /** The newest queues, topics, courts or groups that the session sees, by what their figures are asked for. */
 async function namesOf(kind: FigureKind, signal: AbortSignal): Promise<{ kind: FigureKind; names: string[] }> {
-  const query = { kind, limit: MOST_NAMES };
-  const { queues, topics, courts, groups } = await data(api.GET('/v1/overview', { params: { query }, signal }));
-  const found = (queues ?? topics ?? courts ?? groups)?.items ?? [];
-  return { kind, names: found.map(({ name }) => (kind === 'task' ? `gid_${name}` : name)) };
+  const read = async (cursor: string | undefined) => {
+    const query = { kind, limit: MOST_NAMES, ...(cursor && { cursor }) };
+    const { queues, topics, courts, groups } = await data(api.GET('/v1/overview', { params: { query }, signal }));
+    return queues ?? topics ?? courts ?? groups ?? { items: [], nextCursor: null };
+  };
+  const { items } = await readPages<{ name: string }>(read, 1);
+  return { kind, names: items.map(({ name }) => (kind === 'task' ? `gid_${name}` : name)) };
 }
 
 /** @param asked changes when someone wants newer figures */

@@ -5,7 +5,7 @@ import { usePages } from '../../api/pages.ts';
 import { useResource } from '../../api/resource.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { Empty } from '../../components/feedback.tsx';
-import { duration, moment, number } from '../../components/format.ts';
+import { moment, number, span } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
 import type { Column } from '../../components/table.tsx';
@@ -109,7 +109,7 @@ function columns(refresh: () => void): Column<Schedule>[] {
 }
 
 const rhythm = ({ everySeconds, cron }: Schedule) =>
-  everySeconds === null ? <code>{cron}</code> : texts.value.schedules.every(duration(everySeconds));
+  everySeconds === null ? <code>{cron}</code> : texts.value.schedules.every(span(everySeconds));
 
 function Delete({ of: { topic, name }, refresh }: { of: Schedule; refresh: () => void }) {
   const t = texts.value.schedules;

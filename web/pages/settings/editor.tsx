@@ -36,9 +36,9 @@ function useSettings({ name, parts, of, onSaved, given }: EditorProps) {
   const [base, setBase] = useState(given);
   const [foreseen, setForeseen] = useState<Foreseen | null>(null);
   const before = base ?? read(fields, emptyDraft(fields), said.wrong).value;
-  const show = (settings: Given | null) => {
+  const show = (settings: Given | null, fill: (settings: Given | null) => void) => {
     setBase(settings);
-    form.reset(settings);
+    fill(settings);
     setForeseen(null);
   };
   const send = (use: (settings: Given) => Promise<void>) =>
@@ -53,10 +53,10 @@ function useSettings({ name, parts, of, onSaved, given }: EditorProps) {
     ...{ form, foreseen },
     isNew: base === null,
     isChanged: base === null || form.errors.length > 0 || changedIn(before, form.value).length > 0,
-    discard: () => form.attempt(async () => show(await of.load(name))),
+    discard: () => form.attempt(async () => show(await of.load(name), form.reset)),
     save: () =>
       send(async (settings) => {
-        show(await of.save(name, settings));
+        show(await of.save(name, settings), form.saved);
         toast(t.saved);
         onSaved();
       }),

@@ -7,6 +7,7 @@ import { ConfirmButton } from '../../components/confirm.tsx';
 import { saidOf } from '../../components/feedback.tsx';
 import { Page } from '../../components/page.tsx';
 import { toast } from '../../components/toasts.tsx';
+import { changesPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { courtForm } from './court-form.ts';
 import { SettingsEditor } from './editor.tsx';
@@ -24,7 +25,7 @@ export function QueueSettings() {
     data(paused ? api.POST('/v1/queues/{queue}/pause', { params }) : api.POST('/v1/queues/{queue}/resume', { params }));
   return (
     <Page title={queue} actions={<Actions name={queue} found={found} pause={pause} remove={removeQueue} />}>
-      <Back paused={found.data?.paused} />
+      <Back of={`/v1/queues/${queue}`} paused={found.data?.paused} />
       <SettingsEditor name={queue} parts={queueForm(texts.value)} of={queueSettingsOf} onSaved={found.refresh} />
     </Page>
   );
@@ -40,7 +41,7 @@ export function TopicSettings() {
   const seen = { ...found, data: found.data ? { paused } : undefined };
   return (
     <Page title={topic} actions={<Actions name={topic} found={seen} pause={pause} remove={removeTopic} />}>
-      <Back paused={paused}>
+      <Back of={`/v1/topics/${topic}`} paused={paused}>
         <a href={`/schedules?topic=${encodeURIComponent(topic)}`}>{texts.value.settings.schedules}</a>
       </Back>
       <SettingsEditor name={topic} parts={topicForm(texts.value)} of={topicSettingsOf} onSaved={found.refresh} />
@@ -53,7 +54,7 @@ export function CourtSettings() {
   const { court = '' } = useRoute().params;
   return (
     <Page title={court}>
-      <Back />
+      <Back of={`/v1/courts/${court}`} />
       <SettingsEditor name={court} parts={courtForm(texts.value)} of={courtSettingsOf} onSaved={() => {}} />
     </Page>
   );
@@ -62,11 +63,19 @@ export function CourtSettings() {
 const removeQueue = (queue: string) => data(api.DELETE('/v1/queues/{queue}', { params: { path: { queue } } }));
 const removeTopic = (topic: string) => data(api.DELETE('/v1/topics/{topic}', { params: { path: { topic } } }));
 
-function Back({ paused = false, children }: { paused?: boolean | undefined; children?: ComponentChildren }) {
+interface BackProps {
+  /** Path of these settings, as the admin log has it. */
+  of: string;
+  paused?: boolean | undefined;
+  children?: ComponentChildren;
+}
+
+function Back({ of, paused = false, children }: BackProps) {
   const t = texts.value;
   return (
     <p class="back">
       <a href="/settings">{t.settings.back}</a>
+      <a href={changesPath(of)}>{t.adminLog.changes}</a>
       {children}
       {paused && <Badge tone="warn">{t.common.paused}</Badge>}
     </p>

@@ -1,7 +1,7 @@
 import { api, data, type Schemas } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
 import { Badge } from '../../components/badge.tsx';
-import { duration, moment, number } from '../../components/format.ts';
+import { moment, number, span } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
 import type { Column } from '../../components/table.tsx';
@@ -45,7 +45,7 @@ function Queues() {
   const list = usePages((cursor, signal) => data(api.GET('/v1/queues', { params: page(cursor), signal })), []);
   const columns: Column<Schemas['Queue']>[] = [
     named('queues'),
-    { id: 'lease', title: t.lease, numeric: true, cell: (q) => duration(q.leaseSeconds ?? 0) },
+    { id: 'lease', title: t.lease, numeric: true, cell: (q) => span(q.leaseSeconds ?? 0) },
     { id: 'held', title: queueSettings.maxHeld[0], numeric: true, minor: true, cell: (q) => number(q.maxHeld ?? 1) },
     { id: 'changed', title: t.changed, numeric: true, minor: true, cell: (q) => moment(q.updatedAt) },
   ];

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
+import { mayAct } from '../../api/session.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { Loaded } from '../../components/feedback.tsx';
 import { type Draft, isDraft } from '../../components/form/draft.ts';
@@ -14,7 +15,6 @@ import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import { changedIn } from '../settings/changes.ts';
 import { paramFields, type Template, taskForm } from './form.ts';
-import { mayWrite } from './may-write.ts';
 import { Tabs } from './tabs.tsx';
 
 type Task = Schemas['Task'];
@@ -93,7 +93,7 @@ export function EditTask() {
     [id],
   );
   const task = found.data?.task;
-  const actions = task?.state === 'active' && mayWrite() && <Delete id={id} />;
+  const actions = task?.state === 'active' && mayAct('producer') && <Delete id={id} />;
   const executor = encodeURIComponent(task?.executor ?? '');
   return (
     <Page title={id} actions={actions}>
@@ -134,7 +134,7 @@ function Changing({ task: loaded, known }: { task: Task; known: Known }) {
       const answer = await data(api.PATCH('/v1/tasks/{id}', { params: { path: { id: task.id } }, body }));
       const { warnings: _, ...kept } = answer;
       setTask(kept);
-      form.reset(kept);
+      form.saved(kept);
       setSaved(true);
       toast([t.saved, ...(answer.warnings ?? []).map(({ message }) => message)].join(' '));
     });
@@ -147,7 +147,7 @@ function Changing({ task: loaded, known }: { task: Task; known: Known }) {
       onChange={onChange}
       onSubmit={() => void save()}
       label={t.save}
-      disabled={!isChanged || !mayWrite()}
+      disabled={!isChanged || !mayAct('producer')}
       state={isChanged ? t.changeHint : t.nothingToSave}
     >
       {isSaved && <Said task={task}>{t.saved}</Said>}

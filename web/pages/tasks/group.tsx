@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
+import { mayAct } from '../../api/session.ts';
 import { Empty, Loaded, saidOf } from '../../components/feedback.tsx';
 import { FormButton } from '../../components/form/form-button.tsx';
 import { number } from '../../components/format.ts';
@@ -9,7 +10,6 @@ import { Page, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
-import { mayWrite } from './may-write.ts';
 import { Tabs } from './tabs.tsx';
 
 const MOST_SHOWN = 200;
@@ -26,7 +26,7 @@ export function TaskGroup() {
     [gid],
   );
   return (
-    <Page title={gid} actions={mayWrite() && found.data && <AddMembers gid={gid} onSaved={found.refresh} />}>
+    <Page title={gid} actions={mayAct('producer') && found.data && <AddMembers gid={gid} onSaved={found.refresh} />}>
       <Tabs />
       <p class="tasks-links">
         <a href="/tasks/groups">{t.backToGroups}</a>
@@ -55,7 +55,7 @@ function Members({ gid, members, refresh }: { gid: string; members: string[]; re
       title: t.actions,
       numeric: true,
       cell: (uid) =>
-        mayWrite() && (
+        mayAct('producer') && (
           <button
             type="button"
             aria-label={`${t.remove}: ${uid}`}

@@ -2,6 +2,7 @@ import { useLocation } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
 import { CallError } from '../../api/problem.ts';
+import { mayAct } from '../../api/session.ts';
 import { refusal } from '../../components/form/form.tsx';
 import { FormButton } from '../../components/form/form-button.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
@@ -11,7 +12,6 @@ import { Page } from '../../components/page.tsx';
 import type { Column } from '../../components/table.tsx';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
-import { mayWrite } from './may-write.ts';
 import { Tabs } from './tabs.tsx';
 
 const PAGE = 50;
@@ -33,7 +33,7 @@ export function TaskGroups() {
     { id: 'changed', title: t.changed, numeric: true, minor: true, cell: ({ updatedAt }) => moment(updatedAt) },
   ];
   return (
-    <Page title={t.groups} actions={mayWrite() && <NewGroup />}>
+    <Page title={t.groups} actions={mayAct('producer') && <NewGroup />}>
       <Tabs />
       <Listing title={t.groups} list={list} columns={columns} rowKey={({ id }) => id} empty={t.noGroups} />
     </Page>

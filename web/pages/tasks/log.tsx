@@ -2,6 +2,7 @@ import { useLocation } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
+import { Filters } from '../../components/form/filters.tsx';
 import type { LeafSpec } from '../../components/form/spec.ts';
 import { moment } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
@@ -9,7 +10,6 @@ import { Page } from '../../components/page.tsx';
 import type { Column } from '../../components/table.tsx';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
-import { Filters } from './filters.tsx';
 import { Tabs } from './tabs.tsx';
 
 type Line = Schemas['DispatchLine'];

@@ -1,15 +1,15 @@
 import { useLocation } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
+import { mayAct } from '../../api/session.ts';
+import { Filters } from '../../components/form/filters.tsx';
 import type { LeafSpec } from '../../components/form/spec.ts';
-import { duration, moment, number } from '../../components/format.ts';
+import { moment, number, span } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
 import type { Column } from '../../components/table.tsx';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
-import { Filters } from './filters.tsx';
-import { mayWrite } from './may-write.ts';
 import { Tabs } from './tabs.tsx';
 
 type Task = Schemas['Task'];
@@ -30,7 +30,7 @@ const filterFields = ({ tasks: t, common }: Texts): LeafSpec[] => [
 export function Tasks() {
   const t = texts.value;
   const { query } = useLocation();
-  const add = mayWrite() && (
+  const add = mayAct('producer') && (
     <a class="button primary" href="/tasks/new">
       {t.tasks.add}
     </a>
@@ -75,7 +75,7 @@ function columns(): Column<Task>[] {
 
 function rhythm({ everyMinutes, dailyTime, everyDays, timezone }: Task): string {
   const t = texts.value.tasks;
-  if (everyMinutes !== null) return t.everyMinutes(duration(everyMinutes * 60));
+  if (everyMinutes !== null) return t.everyMinutes(span(everyMinutes * 60));
   if (dailyTime === null) return t.once;
   return everyDays === 1 ? t.daily(dailyTime, timezone) : t.everyDays(number(everyDays), dailyTime, timezone);
 }

@@ -1,5 +1,6 @@
 import { api, data, type Schemas } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
+import { mayAct, session } from '../../api/session.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { refusal } from '../../components/form/form.tsx';
 import { FormButton } from '../../components/form/form-button.tsx';
@@ -10,7 +11,6 @@ import type { Column } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
-import { mayWrite } from './may-write.ts';
 import { Tabs } from './tabs.tsx';
 
 type Template = Schemas['Template'];
@@ -24,7 +24,7 @@ export function TaskTemplates() {
     return data(api.GET('/v1/templates', { params: { query }, signal }));
   }, []);
   return (
-    <Page title={t.templates} actions={mayWrite() && <NewTemplate onMade={list.refresh} />}>
+    <Page title={t.templates} actions={mayAct('producer') && <NewTemplate onMade={list.refresh} />}>
       <Tabs />
       <Listing
         title={t.templates}
@@ -53,7 +53,7 @@ function columns(refresh: () => void): Column<Template>[] {
       id: 'actions',
       title: t.actions,
       numeric: true,
-      cell: ({ id }) => mayWrite() && <Delete id={id} refresh={refresh} />,
+      cell: ({ id }) => mayAct('producer') && session.value?.queues === null && <Delete id={id} refresh={refresh} />,
     },
   ];
 }

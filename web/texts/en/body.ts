@@ -17,5 +17,6 @@ export const body = {
   leaving: 'This leads out of Docket',
   leavingHint:
     'The address comes from whoever sent the item. It is opened in a new tab and does not learn where you came from.',
+  address: 'Address',
   open: 'Open in a new tab',
 };

@@ -45,7 +45,7 @@ export const desk = {
     verdicts: { approve: 'Approve', reject: 'Reject', unsure: 'Unsure' },
     faults: {
       required: 'Is required.',
-      number: 'Must be a number.',
+      number: 'Must be a number, without commas between thousands.',
       integer: 'Must be a whole number.',
       range: 'Is out of range.',
       length: 'Is too short or too long.',
@@ -118,7 +118,8 @@ export const desk = {
     explain: 'Why not a certain ticket?',
     explainId: 'Ticket',
     explainAsk: 'Ask',
-    offered: (ahead: string) => `It is offered to you; ${ahead} go before it.`,
+    offered: (ahead: string, atLeast: boolean) =>
+      `It is offered to you; ${atLeast ? 'at least ' : ''}${ahead} go before it.`,
     why: {
       otherQueue: 'It is in another queue.',
       heldByYou: 'You hold it yourself.',

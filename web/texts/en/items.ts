@@ -181,8 +181,8 @@ export const items = {
     requires: (skills: string) => `Only someone with these skills is offered it: ${skills}.`,
     excludes: (people: string) => `It is not for ${people}.`,
     offeredNext: (person: string) => `Yes: it is the next one that ${person} gets.`,
-    offered: (person: string, n: number) =>
-      `Yes: ${person} is offered it after ${n} ${n === 1 ? 'other' : 'others'} that ${n === 1 ? 'goes' : 'go'} before it.`,
+    offered: (person: string, n: string, atLeast: boolean) =>
+      `Yes: ${person} is offered it after ${atLeast ? 'at least ' : ''}${plural(n, 'other that goes', 'others that go')} before it.`,
     notOffered: (person: string) => `No, ${person} is not offered it:`,
     why: {
       otherQueue: 'It is in another queue.',

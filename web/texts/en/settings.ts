@@ -2,7 +2,6 @@ import { said } from '../said.ts';
 
 /** The settings of queues, topics and courts. */
 export const settings = {
-  lead: 'What is saved acts at once, also on what waits.',
   queues: 'Review queues',
   topics: 'Job topics',
   courts: 'Courts',
@@ -20,8 +19,6 @@ export const settings = {
   lease: 'Lease',
   votes: 'Votes to win',
   attempts: 'Attempts',
-  pushes: 'Push',
-  target: 'Target',
   schedules: 'Schedules',
   isNew: 'It does not exist yet. Saving makes it, with what stands here.',
   save: 'Save settings',

@@ -11,7 +11,6 @@ export const shell = {
   themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
   help: 'Keyboard help',
   signOut: 'Sign out',
-  signIn: 'Sign in',
   openMode: 'Open server',
   openModeHint: 'This server answers to this machine only and asks for no key.',
   connection: {
@@ -31,4 +30,6 @@ export const shell = {
   crashed: 'This page has failed',
   crashedHint: 'It is a fault of the console, not yours. What you had entered may be lost.',
   reload: 'Load it again',
+  notLoaded: 'This page could not be loaded',
+  notLoadedHint: 'The server does not answer, or has a newer console by now.',
 };

@@ -4,7 +4,6 @@ import { plural } from './plural.ts';
 /** Tasks, their calendar, groups, templates and the dispatch log. */
 export const tasks = {
   tabs: 'Tasks',
-  lead: 'Tasks that clients pull, at their start or again and again.',
   none: 'No task has to do with this time.',
   add: 'New task',
   executor: 'User or group',
@@ -14,7 +13,6 @@ export const tasks = {
   fromHint: 'Empty: seven days ago.',
   to: 'Until before',
   toHint: 'Empty: no end.',
-  show: 'Show',
   states: { active: 'Active', deleted: 'Deleted' },
   columns: {
     task: 'Task',
@@ -72,7 +70,6 @@ export const tasks = {
   isDeleted: 'This task is deleted.',
   inCalendar: 'In the calendar',
   itsLog: 'Its dispatch log',
-  back: 'All tasks',
 };
 
 /** The calendar of occurrences. */

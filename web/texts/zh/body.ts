@@ -15,5 +15,6 @@ export const body: Texts['body'] = {
   hide: '隐藏图片',
   leaving: '此链接将离开 Docket',
   leavingHint: '该地址由提交此项的人提供。它将在新标签页中打开，且不会获知您的来源页面。',
+  address: '地址',
   open: '在新标签页中打开',
 };

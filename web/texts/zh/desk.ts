@@ -43,7 +43,7 @@ export const desk: Texts['desk'] = {
     verdicts: { approve: '通过', reject: '拒绝', unsure: '不确定' },
     faults: {
       required: '必填。',
-      number: '必须是数字。',
+      number: '必须是数字，不含千位分隔符。',
       integer: '必须是整数。',
       range: '超出范围。',
       length: '过短或过长。',
@@ -116,7 +116,7 @@ export const desk: Texts['desk'] = {
     explain: '为什么没有分到某张工单？',
     explainId: '工单',
     explainAsk: '查询',
-    offered: (ahead) => `可以分配给您；前面还有 ${ahead} 张。`,
+    offered: (ahead, atLeast) => `可以分配给您；前面${atLeast ? '至少' : ''}还有 ${ahead} 张。`,
     why: {
       otherQueue: '它在另一个队列中。',
       heldByYou: '您正在处理它。',

@@ -6,7 +6,7 @@ export const home: Texts['home'] = {
   allGood: '目前没有需要关注的事项。',
   system: '系统',
   queues: '审核队列',
-  topics: '任务主题',
+  topics: '作业主题',
   courts: '众裁庭',
   groups: '用户组',
   none: {

@@ -19,7 +19,7 @@ export const jury: Texts['jury'] = {
     accept: '接受',
     decline: '谢绝',
     declineTitle: '谢绝此邀请',
-    declineHint: '系统将改邀其他评审员，不会再就此案件询问您。',
+    declineHint: '系统将改邀其他众裁员，不会再就此案件询问您。',
   },
   limits: {
     title: '您的剩余额度',
@@ -49,7 +49,7 @@ export const jury: Texts['jury'] = {
       decided: '在您阅读期间，其他人已裁决此案件。不再需要您投票，您也没有任何投票被计入。',
       hung: '此案件的时间已到，没有一方胜出。',
       invalidated: '此案件已作废，无需再裁决。',
-      expired: '您处理此案件的时间已到，案件将分配给其他评审员。',
+      expired: '您处理此案件的时间已到，案件将分配给其他众裁员。',
       revoked: '案件已被收回。',
       already_voted: '您已对此案件投过票，可能使用了其他账号。',
       conflict_of_interest: '您是此案件的当事人。',
@@ -64,7 +64,7 @@ export const jury: Texts['jury'] = {
     title: '目前没有可分配给您的案件',
     waiting: '页面每隔几秒重新查询。',
     reasons: {
-      noVotesLeft: (n) => `${n} 个案件的评审员人数已足够。`,
+      noVotesLeft: (n) => `${n} 个案件的众裁员人数已足够。`,
       voted: (n) => `${n} 个案件您已投票。`,
       party: (n) => `${n} 个案件与您或您的其他账号有关。`,
       skipped: (n) => `${n} 个案件已被您跳过或谢绝。`,

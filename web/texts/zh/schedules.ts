@@ -3,7 +3,6 @@ import type { Texts } from '../en.ts';
 export const schedules: Texts['schedules'] = {
   lead: '定时作业按周期向主题添加作业。',
   topic: '主题',
-  topicHint: '要查看哪个主题的定时作业。',
   show: '显示',
   of: (topic) => `${topic} 的定时作业`,
   none: '此主题没有定时作业。',

@@ -1,9 +1,8 @@
 import type { Texts } from '../en.ts';
 
 export const settings: Texts['settings'] = {
-  lead: '保存后立即生效，对等待中的项目同样生效。',
   queues: '审核队列',
-  topics: '任务主题',
+  topics: '作业主题',
   courts: '众裁庭',
   noQueues: '还没有队列。',
   noTopics: '还没有主题。',
@@ -19,8 +18,6 @@ export const settings: Texts['settings'] = {
   lease: '租约',
   votes: '获胜票数',
   attempts: '尝试次数',
-  pushes: '推送',
-  target: '目标',
   schedules: '定时作业',
   isNew: '尚不存在。保存后按此处内容创建。',
   save: '保存设置',

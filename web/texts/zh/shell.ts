@@ -12,7 +12,6 @@ export const shell: Texts['shell'] = {
   themes: { system: '跟随系统', light: '浅色', dark: '深色' },
   help: '键盘帮助',
   signOut: '退出登录',
-  signIn: '登录',
   openMode: '开放服务器',
   openModeHint: '此服务器只响应本机请求，不需要密钥。',
   connection: {
@@ -32,4 +31,6 @@ export const shell: Texts['shell'] = {
   crashed: '此页面出错了',
   crashedHint: '这是控制台的错误，与您的操作无关。已输入的内容可能会丢失。',
   reload: '重新加载',
+  notLoaded: '无法加载此页面',
+  notLoadedHint: '服务器没有响应，或控制台已更新。',
 };

@@ -2,7 +2,6 @@ import type { Texts } from '../en.ts';
 
 export const tasks: Texts['tasks'] = {
   tabs: '任务',
-  lead: '由客户端拉取的任务，一次性或循环。',
   none: '此时段没有相关任务。',
   add: '新建任务',
   executor: '用户或用户组',
@@ -12,7 +11,6 @@ export const tasks: Texts['tasks'] = {
   fromHint: '留空：七天前。',
   to: '至（不含）',
   toHint: '留空：不限。',
-  show: '显示',
   states: { active: '有效', deleted: '已删除' },
   columns: { task: '任务', rhythm: '时间安排', executor: '执行者', template: '模板', start: '开始', times: '次数' },
   once: '一次',
@@ -63,7 +61,6 @@ export const tasks: Texts['tasks'] = {
   isDeleted: '此任务已删除。',
   inCalendar: '在日历中查看',
   itsLog: '其派发日志',
-  back: '全部任务',
 };
 
 export const calendar: Texts['calendar'] = {

@@ -12,6 +12,7 @@ from .errors import DocketError, HttpError, LeaseLostError, NotOpenError
 _SHORTEST_SECONDS = 1.0
 # three tries fit into a lease
 _BEATS = 3
+_RETRY_SECONDS = 1.0
 
 
 class Context:
@@ -91,6 +92,7 @@ class Kept(Generic[C]):
             try:
                 self._renew(max(1.0, self._pause))
                 self._pause = self._length() / _BEATS
+                pause = self._pause
             except DocketError as error:
                 if self._ended.is_set():
                     return
@@ -98,7 +100,8 @@ class Kept(Generic[C]):
                     self._context.lose(error)
                     return
                 self._on_error(error)
-            pause = self._pause
+                # a try that hung has taken the time until the next one
+                pause = min(_RETRY_SECONDS, self._pause / _BEATS)
 
 
 def _is_gone(error: DocketError) -> bool:

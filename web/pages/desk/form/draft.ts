@@ -37,11 +37,13 @@ function partOf(field: Field, draft: Draft, faults: Record<string, Fault>): unkn
 
 /** A group that may be missing is, until something in it is filled in. */
 function groupOf(field: Field & { kind: 'group' }, draft: Draft, faults: Record<string, Fault>): unknown {
-  const isTouched = Object.keys(draft).some((path) => path.startsWith(`${field.path}/`) && draft[path] !== '');
+  const isTouched = Object.keys(draft).some((path) => path.startsWith(`${field.path}/`) && !isEmpty(draft[path]));
   if (!field.required && !isTouched) return undefined;
   const parts = field.fields.map((inner) => [inner.name, partOf(inner, draft, faults)] as const);
   return Object.fromEntries(parts.filter(([, value]) => value !== undefined));
 }
+
+const isEmpty = (given: Draft[string] | undefined) => given === '' || (Array.isArray(given) && given.length === 0);
 
 class Wrong {
   readonly fault: Fault;
@@ -52,12 +54,14 @@ class Wrong {
 
 /** undefined: left empty. */
 function read(field: Field, given: Draft[string] | undefined): unknown {
+  // of several nothing is chosen, which is an answer
+  if (given === undefined && field.kind === 'choices' && field.required && field.least === 0) return [];
   if (given === undefined || given === '') return undefined;
   if (field.kind === 'choice') return field.options[given as number]?.value;
   if (field.kind === 'choices') {
     const chosen = given as readonly number[];
-    if (chosen.length < field.least) return new Wrong('required');
-    return chosen.length === 0 && !field.required ? undefined : chosen.map((n) => field.options[n]?.value);
+    if (chosen.length === 0 && !field.required) return undefined;
+    return chosen.length < field.least ? new Wrong('required') : chosen.map((n) => field.options[n]?.value);
   }
   const typed = String(given);
   if (field.kind === 'text') return readText(field, typed);
@@ -81,6 +85,8 @@ function fits(pattern: string, typed: string): boolean {
 }
 
 function readNumber({ isInteger, least, most }: Field & { kind: 'number' }, typed: string) {
+  // 1,000 is a thousand to some and one to others
+  if (/^[-+]?[1-9]\d{0,2},\d{3}$/.test(typed.trim())) return new Wrong('number');
   const value = Number(typed.trim().replace(',', '.'));
   if (!Number.isFinite(value)) return new Wrong('number');
   if (isInteger && !Number.isInteger(value)) return new Wrong('integer');

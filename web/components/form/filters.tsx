@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { draftOf, emptyDraft, read } from '../../components/form/draft.ts';
-import { Fields } from '../../components/form/fields.tsx';
-import type { LeafSpec } from '../../components/form/spec.ts';
 import { texts } from '../../texts/texts.ts';
+import { draftOf, emptyDraft, read } from './draft.ts';
+import { Fields } from './fields.tsx';
+import type { LeafSpec } from './spec.ts';
 
 interface Props {
   path: string;
@@ -32,11 +32,17 @@ export function Filters({ path, fields, keep = [] }: Props) {
     <form class="panel form-body" noValidate onSubmit={submit}>
       <Fields fields={fields} draft={draft} onChange={setDraft} errors={errors} />
       <div class="actions">
-        <button type="submit">{texts.value.tasks.show}</button>
+        <button type="submit">{texts.value.form.show}</button>
       </div>
     </form>
   );
 }
 
 const ofQuery = (fields: readonly LeafSpec[], query: Record<string, string>) =>
-  Object.fromEntries(fields.map(({ kind, name }) => [name, kind === 'flag' ? query[name] === 'true' : query[name]]));
+  Object.fromEntries(fields.map((field) => [field.name, valueIn(field, query[field.name])]));
+
+function valueIn(field: LeafSpec, given: string | undefined): unknown {
+  if (field.kind === 'flag') return given === 'true';
+  // of a choice something is always chosen
+  return given ?? (field.kind === 'choice' ? field.initial : undefined);
+}

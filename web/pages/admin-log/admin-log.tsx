@@ -1,0 +1,74 @@
+import { useLocation } from 'preact-iso';
+import { api, data, type Schemas } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Filters } from '../../components/form/filters.tsx';
+import type { LeafSpec } from '../../components/form/spec.ts';
+import { moment } from '../../components/format.ts';
+import { Json } from '../../components/json.tsx';
+import { Listing } from '../../components/listing.tsx';
+import { Page } from '../../components/page.tsx';
+import type { Column } from '../../components/table.tsx';
+import { changesPath } from '../../links.ts';
+import type { Texts } from '../../texts/en.ts';
+import { texts } from '../../texts/texts.ts';
+import './admin-log.css';
+
+type Entry = Schemas['AdminLogEntry'];
+const PAGE = 50;
+
+const filterFields = ({ adminLog: t }: Texts): LeafSpec[] => [
+  { kind: 'text', name: 'path', said: t.path, empty: 'omit' },
+];
+
+/** Who changed which setting or key, newest first. */
+export function AdminLog() {
+  const t = texts.value;
+  const { query: asked } = useLocation();
+  const { path } = asked;
+  const list = usePages(
+    (cursor, signal) => {
+      const query = { limit: PAGE, ...(cursor && { cursor }), ...(path && { path }) };
+      return data(api.GET('/v1/admin-log', { params: { query }, signal }));
+    },
+    [path],
+  );
+  return (
+    <Page title={t.pages.adminLog}>
+      <p class="muted lead">{t.adminLog.lead}</p>
+      <Filters key={JSON.stringify(asked)} path="/admin-log" fields={filterFields(t)} />
+      <Listing
+        title={t.pages.adminLog}
+        list={list}
+        columns={columns()}
+        rowKey={({ seq }) => String(seq)}
+        empty={t.adminLog.none}
+      />
+    </Page>
+  );
+}
+
+function columns(): Column<Entry>[] {
+  const { columns: c, ...t } = texts.value.adminLog;
+  const more = ({ keyId, requestId, body }: Entry) => (
+    <details>
+      <summary>{t.shown}</summary>
+      <Json value={{ keyId, requestId, body }} />
+    </details>
+  );
+  return [
+    { id: 'at', title: c.at, cell: ({ at }) => moment(at) },
+    { id: 'actor', title: c.actor, cell: ({ actor }) => actor },
+    { id: 'operation', title: c.operation, cell: ({ operation }) => <code class="admin-log-call">{operation}</code> },
+    { id: 'path', title: c.path, cell: ({ path }) => <a href={changesPath(path)}>{path}</a> },
+    { id: 'status', title: c.status, cell: ({ status }) => <Status status={status} /> },
+    { id: 'more', title: c.more, minor: true, cell: more },
+  ];
+}
+
+const FIRST_ERROR = 400;
+
+function Status({ status }: Pick<Entry, 'status'>) {
+  if (status === null) return <Badge tone="warn">{texts.value.adminLog.unknown}</Badge>;
+  return <Badge tone={status < FIRST_ERROR ? 'good' : 'bad'}>{status}</Badge>;
+}

@@ -1,0 +1,19 @@
+import { said } from '../said.ts';
+
+/** The page of the admin log. */
+export const adminLog = {
+  lead: 'Who changed settings and keys, and what came of it. A line is written before the change is made.',
+  none: 'There are no changes.',
+  path: said('Path', 'Changes of this one only, and of what is below it; as the API has it: /v1/queues/spam'),
+  shown: 'Show',
+  unknown: 'not known',
+  changes: 'Changes',
+  columns: {
+    at: 'When',
+    actor: 'Who',
+    operation: 'What',
+    path: 'Path',
+    status: 'Answer',
+    more: 'Details',
+  },
+};
