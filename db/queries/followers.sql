@@ -2,20 +2,21 @@
 
 -- name: follow_log
 -- not null: oldest, now, epoch
--- Lines behind number :after, at most :limit, and those that have come into the gaps (:first, :last) that were there when
--- it was read before; each with its item as it is now. There is always a row: one without `position` where there is no
--- line. Each item is looked up on its own: planned for any number of rows, a join would read the whole table.
+-- Lines behind number :after, at most :limit, and, as `late`, those that have come into the gaps (:first, :last) that were
+-- there when it was read before; one that is both is there twice. Each with its item as it is now. There is always a row:
+-- one without `position` where there is no line. Each item is looked up on its own: planned for any number of rows, a join
+-- would read the whole table.
 with late as materialized (
   select e.* from unnest(:first::bigint[], :last::bigint[]) as h (first, last)
    cross join lateral (select * from event e where e.id between h.first and h.last order by e.id limit :limit) e
 ), line as materialized (
   select * from event where id > :after::bigint order by id limit :limit
 )
-select m.oldest, m.now, m.epoch, e.id as position, e.seq, e.type, e.actor, e.at,
+select m.oldest, m.now, m.epoch, e.id as position, e.late, e.seq, e.type, e.actor, e.at,
        shard_of(e.kind, e.item_id) as shard, i.*
   from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest, clock_timestamp() as now,
                current_epoch() as epoch) m
-  left join (select * from late union all select * from line) e on true
+  left join (select true as late, * from late union all select false, * from line) e on true
   left join lateral (
     select i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling, i.event_seq, i.last_event, i.last_actor,
            i.updated_at, i.inviting,
@@ -36,10 +37,11 @@ with late as materialized (
 ), line as materialized (
   select arrival, review_id, received_at from review_callback where arrival > :after::bigint order by arrival limit :limit
 )
-select m.oldest, m.now, m.epoch, c.arrival as position, c.review_id, c.received_at, shard_of('review', c.review_id) as shard
+select m.oldest, m.now, m.epoch, c.arrival as position, c.late, c.review_id, c.received_at,
+       shard_of('review', c.review_id) as shard
   from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest, clock_timestamp() as now,
                current_epoch() as epoch) m
-  left join (select * from late union all select * from line) c on true
+  left join (select true as late, * from late union all select false, * from line) c on true
  order by c.arrival;
 
 -- name: mark_gaps

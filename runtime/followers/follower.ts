@@ -194,7 +194,7 @@ export class Follower {
   }
 
   /** Reads for those lanes that have space, those that have come nearly as far together. @returns whether there is more */
-  async #read<L extends { position: number | null; oldest: number }>(
+  async #read<L extends { position: number | null; late: boolean | null; oldest: number }>(
     sender: Sender,
     lanes: Lane[],
     reader: Reader<L>,
@@ -212,8 +212,9 @@ export class Follower {
         const publication = publicationOf(line);
         const lane = publication && this.#shards.has(publication.shard) ? sender.laneOf(publication) : undefined;
         if (!publication || !lane) continue;
-        // what comes into a gap is news to all; else a lane that is not read now reads it later
-        const wanted = line.position <= from || (group.includes(lane) && line.position > this.#readTo[lane]);
+        // what comes into a gap is news to all lanes, also to those that had read on behind it; of the rest, a lane that is
+        // not read now reads it later
+        const wanted = line.late || (group.includes(lane) && line.position > this.#readTo[lane]);
         if (!wanted || this.#shards.isPast(publication.shard, lane, line.position)) continue;
         if (!sender.add(lane, publication)) full.set(lane, Math.min(line.position - 1, full.get(lane) ?? readTo));
       }

@@ -18,6 +18,8 @@ export interface Range {
 
 interface Line {
   position: number | null;
+  /** It has come into a gap, wherever it was read from. */
+  late: boolean | null;
   /** All transactions before this one have ended. */
   oldest: number;
 }
@@ -53,7 +55,8 @@ export class Reader<L extends Line> {
   }
 
   /**
-   * @returns lines behind `after`, with those that have come into gaps, up to where it was read, and whether there are more
+   * @returns lines behind `after`, with those that have come into gaps, which may lie behind it too; up to where it was
+   * read; and whether there are more
    */
   async readAfter(after: number): Promise<{ lines: (L & { position: number })[]; readTo: number; more: boolean }> {
     const asked = this.#gaps;
@@ -64,11 +67,11 @@ export class Reader<L extends Line> {
       last: asked.map((gap) => gap.last),
     });
     const lines = rows.filter((row): row is L & { position: number } => row.position !== null);
-    const positions = lines.map((line) => line.position);
     const oldest = rows[0]?.oldest ?? 0;
-    const ahead = positions.filter((position) => position > after);
+    const late = lines.filter((line) => line.late).map((line) => line.position);
+    const ahead = lines.filter((line) => !line.late).map((line) => line.position);
     const readTo = ahead.at(-1) ?? after;
-    const inside = (gap: Gap) => positions.filter((position) => position >= gap.first && position <= gap.last);
+    const inside = (gap: Gap) => late.filter((position) => position >= gap.first && position <= gap.last);
     const open = asked
       .filter((gap) => gap.until >= oldest || inside(gap).length >= BATCH)
       .flatMap((gap) => without(gap, inside(gap)));

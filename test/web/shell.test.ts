@@ -94,7 +94,7 @@ describeInBrowser('the frame of the console', () => {
     await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
     await page.getByRole('link', { name: 'To the start' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    expect(await focused(page)).toMatch(/<h1[^>]*>Overview/);
+    await eventually(async () => /<h1[^>]*>Overview/.test(await focused(page)));
   });
 
   test('a server that goes away is said to, in plain words, and what it has when it is back is shown', async () => {

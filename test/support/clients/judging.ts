@@ -4,7 +4,7 @@ import { type Client, eventually, type Json } from '../client.ts';
 import { createKey } from '../keys.ts';
 import type { TestSystem } from '../system.ts';
 import type { Kit } from './kits.ts';
-import { ended, type Program, runProgram } from './running.ts';
+import { allEnded, ended, type Program, runProgram } from './running.ts';
 import { forgetful } from './stand-ins.ts';
 
 /** What each client does with cases, whatever its language. */
@@ -90,7 +90,7 @@ function testJudging({ api, running }: TestSystem, kit: Kit): void {
     const ids = await prepare(api, 'judged', { votesToWin: 2 }, ['ada', 'bob', 'cem'], bodies);
     const loops = ['ada', 'bob', 'cem'].map((juror) => runProgram(kit, 'judge', { servers, court: 'judged', juror }));
     for (const id of ids) await eventually(async () => (await stateOf(api, id)) === 'decided');
-    await ended(...loops);
+    await allEnded(loops);
     const [first = '', , third = ''] = ids;
     expect((await oneCase(api, first)).winner).toBe('buyer');
     expect((await oneCase(api, third)).winner).toBe('seller');
@@ -226,7 +226,7 @@ function testInvitations({ api }: TestSystem, kit: Kit): void {
     const ids = await prepare(api, 'assigned', settings, ['ada', 'bob', 'cem'], [{}, {}]);
     const loops = ['ada', 'bob', 'cem'].map((juror) => runProgram(kit, 'judge', { servers, court: 'assigned', juror }));
     for (const id of ids) await eventually(async () => (await stateOf(api, id)) === 'decided', 40_000);
-    await ended(...loops);
+    await allEnded(loops);
     for (const loop of loops) {
       expect(loop.lines('error')).toEqual([]);
       for (const line of loop.lines('began')) expect(line.invited).toBe(true);

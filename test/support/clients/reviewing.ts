@@ -5,7 +5,7 @@ import { hasPendingSignal } from '../processes.ts';
 import type { TestSystem } from '../system.ts';
 import { addMany, claim, configure, ticket } from '../tickets.ts';
 import type { Kit } from './kits.ts';
-import { ended, type Program, runProgram } from './running.ts';
+import { allEnded, ended, type Program, runProgram } from './running.ts';
 import { type Call, forgetful, unavailable, unwilling } from './stand-ins.ts';
 
 /** What each client's loop does with tickets, whatever its language. */
@@ -47,7 +47,7 @@ function testReviewing({ api, running }: TestSystem, kit: Kit): void {
     );
     await allDecided(api, ids, 40_000);
     const claims = callsOf(server.calls, '/claim');
-    await ended(...loops);
+    await allEnded(loops);
     expect(began(...loops).sort()).toEqual(ids.toSorted());
     expect(callsOf(server.calls, '/decide')).toBe(60);
     // otherwise each ticket would need a claim

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import type { Json } from '../client.ts';
+import { eventually, type Json } from '../client.ts';
 import type { Kit } from './kits.ts';
 
 export interface Program {
@@ -54,6 +54,12 @@ export function runExample(kit: Kit, of: Example, env: Record<string, string>): 
   writeFileSync(join(kit.dir, file), example);
   const serve = env.PORT && kit.serve?.(join(kit.dir, file), Number(env.PORT));
   return serve ? start({ ...kit, command: serve }, undefined, [], env) : start(kit, file, [], env);
+}
+
+/** Tells loops that share their work to stop; one of them may only just have begun, and nothing be left for it. */
+export async function allEnded(loops: Program[]): Promise<void> {
+  await eventually(async () => loops.every((loop) => loop.lines('ready').length > 0));
+  await ended(...loops);
 }
 
 /** Tells programs to stop; they must do so without complaint. */

@@ -5,7 +5,7 @@ import { createKey } from '../keys.ts';
 import type { TestSystem } from '../system.ts';
 import type { Kit } from './kits.ts';
 import { testPuller } from './pulling.ts';
-import { ended, type Program, runProgram } from './running.ts';
+import { allEnded, ended, type Program, runProgram } from './running.ts';
 import { forgetful, unavailable } from './stand-ins.ts';
 
 /** What each client has to do, whatever its language. */
@@ -72,7 +72,7 @@ function testWork({ api, running }: TestSystem, kit: Kit): void {
       runProgram(kit, 'consume', { servers, topics: ['many', 'none'], concurrency: 4 }),
     );
     await eventually(async () => (await stats(api, 'many')).finished === 300, 40_000);
-    await ended(...consumers);
+    await allEnded(consumers);
     const all = Array.from({ length: 300 }, (_, n) => `many-${n}`).sort();
     expect(ids(consumers, 'began')).toEqual(all);
     expect(ids(consumers, 'ended')).toEqual(all);
@@ -190,7 +190,7 @@ function testServers(system: TestSystem, kit: Kit): void {
       const later = { ...jobs, prefix: `${topic}-b`, count: 50 };
       await produce(kit, { ...later, servers: [dying.api.url, living.api.url] });
       await eventually(async () => (await stats(api, topic)).finished === 150, 30_000);
-      await ended(...consumers);
+      await allEnded(consumers);
       expect(new Set(ids(consumers, 'ended')).size).toBe(150);
     },
     120_000,
