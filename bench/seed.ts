@@ -64,7 +64,7 @@ const NOTHING_ELSE = {
   ...{ delaySeconds: 0, deadlineSeconds: null, createdAt: null },
 };
 
-function newItem(id: string, queue: string, requires: string[]): NewItem {
+export function newItem(id: string, queue: string, requires: string[]): NewItem {
   const hash = createHash('sha256').update(id).digest('hex');
   return { ...NOTHING_ELSE, id, queue, priority: 0, body: BODY, requires, hash };
 }

@@ -16,6 +16,7 @@ import { lateness } from './lateness.ts';
 import { pair } from './pair.ts';
 import { retention } from './retention.ts';
 import { reviews } from './reviews.ts';
+import { statements } from './statements.ts';
 import { steady } from './steady.ts';
 import { tasks } from './tasks.ts';
 import { workflows } from './workflows.ts';
@@ -187,5 +188,12 @@ export const scenarios: Record<string, Scenario> = {
       'Ten million finished tickets with three events each, all to be cleared, each written to the archive before; 8 callers claim, decide and add in ' +
       'another queue, in turn with clearing and without.',
     run: retention,
+  },
+  statements: {
+    title: '20 · SQL of a pair, 0.1.0 beside today',
+    note:
+      'The statements that claim and decide, each release’s own code on a database of its own on the same server, in turns; no API, no worker, no Temporal. ' +
+      'What each writes for its workflows is in it: 0.1.0 writes rows of its outbox, which it deletes later.',
+    run: statements,
   },
 };

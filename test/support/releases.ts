@@ -3,6 +3,9 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** The last commit of 0.1.0. */
+export const EDITION_1 = 'be27490';
+
 /** The folder of what is here. */
 export const HERE = fileURLToPath(new URL('../..', import.meta.url));
 

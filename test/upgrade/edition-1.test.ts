@@ -6,11 +6,9 @@ import { startChild } from '../support/child.ts';
 import { docket, run } from '../support/cli.ts';
 import type { Client, Json } from '../support/client.ts';
 import { testDoctor, useAllKinds } from '../support/doctor.ts';
-import { releaseOf } from '../support/releases.ts';
+import { EDITION_1, releaseOf } from '../support/releases.ts';
 import { testStores } from '../support/system.ts';
 
-/** The last commit of edition 1. */
-const EDITION_1 = 'be27490';
 const ITEMS = 1_000_000;
 const BATCH = 1_000;
 const HELD = 100;
