@@ -193,7 +193,7 @@ export const scenarios: Record<string, Scenario> = {
     title: '20 · SQL of a pair, 0.1.0 beside today',
     note:
       'The statements that claim and decide, each release’s own code on a database of its own on the same server, in turns; no API, no worker, no Temporal. ' +
-      'What each writes for its workflows is in it: 0.1.0 writes rows of its outbox, which it deletes later.',
+      'What each writes for its workflows is in it: 0.1.0 writes rows of its outbox, which it deletes later. Both databases are vacuumed and analyzed before each round.',
     run: statements,
   },
 };
