@@ -1,12 +1,15 @@
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
+import { startChild } from '../support/child.ts';
 import { docket } from '../support/cli.ts';
-import type { Json } from '../support/client.ts';
+import { eventually, type Json } from '../support/client.ts';
+import { onDatabase } from '../support/database.ts';
 import { expectProblem } from '../support/problems.ts';
 import { SECRET } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add } from '../support/tickets.ts';
 
-const { api, sql, databaseUrl } = await startTestSystem();
+const temporalAddress = inject('temporal');
+const { api, sql, databaseUrl, namespace } = await startTestSystem();
 const made = (await api.post('/v1/keys', { role: 'admin', name: 'olga' })).body;
 const olga = api.as(made.key);
 const lines = async (path: string): Promise<Json[]> =>
@@ -76,6 +79,26 @@ test('nothing is changed without a line, and what was changed stays so where its
   await sql('drop trigger fail on admin_log');
   expect((await api.get('/v1/queues/unsaid')).body.leaseSeconds).toBe(7);
   expect((await lines('/v1/queues/unsaid')).map((l) => l.status)).toEqual([null]);
+});
+
+test('an API that is killed between the line and the change leaves the line, without a status', async () => {
+  await olga.put('/v1/queues/cut-short', { leaseSeconds: 7 });
+  const child = await startChild('api', {
+    ...{ DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress, TEMPORAL_NAMESPACE: namespace },
+    LOG_LEVEL: 'error',
+  });
+  const lost = await onDatabase(databaseUrl, async (client) => {
+    await client.query('begin');
+    await client.query(`select from queue where name = 'cut-short' for update`);
+    const call = child.api.put('/v1/queues/cut-short', { leaseSeconds: 8 }).catch(() => 'lost');
+    await eventually(async () => (await lines('/v1/queues/cut-short')).length === 2);
+    await child.end('SIGKILL');
+    await client.query('rollback');
+    return call;
+  });
+  expect(lost).toBe('lost');
+  const [cut] = await lines('/v1/queues/cut-short');
+  expect(cut).toMatchObject({ operation: 'putQueue', body: { leaseSeconds: 8 }, status: null });
 });
 
 test('50 changes at once have a line each; a large body has none of it', async () => {

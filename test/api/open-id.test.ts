@@ -12,6 +12,7 @@ const home = `http://127.0.0.1:${port}`;
 const callback = `${home}/sign-in/openid/callback`;
 const people: Record<string, Json> = {
   anna: { preferred_username: 'anna', docket_role: 'reviewer' },
+  bea: { preferred_username: 'bea', docket_role: 'reviewer' },
   olga: { preferred_username: 'olga', docket_role: ['reviewer', 'admin', 'something-else'] },
   nobody: { preferred_username: 'nobody' },
   odd: { preferred_username: 'a name with spaces', docket_role: 'agent' },
@@ -88,6 +89,24 @@ test('two tabs that sign in beside each other both come in', async () => {
     const back = await browser.signIn(start.headers.get('location') ?? '', 'anna', callback);
     expect((await browser.call(back)).status).toBe(200);
   }
+});
+
+test('fifty sign-ins of one person at once have one key; one that comes back twenty times at once counts once', async () => {
+  const come = async () => {
+    const browser = new Walker();
+    const start = await browser.call(`${home}/sign-in/openid`);
+    const back = await browser.signIn(start.headers.get('location') ?? '', 'bea', callback);
+    return { browser, back };
+  };
+  const all = await Promise.all(Array.from({ length: 50 }, come));
+  const ends = await Promise.all(all.map(({ browser, back }) => browser.call(back)));
+  expect(ends.filter(({ status }) => status === 200)).toHaveLength(50);
+  expect(await sql('select from api_key where name = $1', ['bea'])).toHaveLength(1);
+  for (const { browser } of all) expect((await sessionOf(browser)).body).toMatchObject({ subject: 'bea' });
+
+  const { browser, back } = await come();
+  const again = await Promise.all(Array.from({ length: 20 }, () => browser.call(back)));
+  expect(again.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(401)]);
 });
 
 test('a sign-in counts once, in the browser in which it was begun, and goes nowhere else', async () => {
