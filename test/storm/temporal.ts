@@ -79,15 +79,23 @@ export class ProductionTemporal {
 /** Makes the namespace if it is not there. */
 async function withNamespace(address: string): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: '2s' });
-  const { workflowService } = connection;
-  const describe = () => workflowService.describeNamespace({ namespace: 'default' });
+  const { workflowService, operatorService } = connection;
+  const namespace = 'default';
   const retention = { seconds: 86_400 as never };
   try {
-    await describe().catch(async () => {
-      await workflowService.registerNamespace({ namespace: 'default', workflowExecutionRetentionPeriod: retention });
-      // its caches know it some seconds later
-      for (let tries = 1; tries < STARTS; tries++) await describe().catch(() => sleep(1_000));
-    });
+    await workflowService
+      .describeNamespace({ namespace })
+      .catch(() => workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: retention }));
+    // its caches know it some seconds later
+    for (let tries = 1; ; tries++) {
+      try {
+        await operatorService.listSearchAttributes({ namespace });
+        return;
+      } catch (error) {
+        if (tries === STARTS) throw error;
+        await sleep(1_000);
+      }
+    }
   } finally {
     await connection.close();
   }
