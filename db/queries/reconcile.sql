@@ -2,13 +2,25 @@
 
 -- name: notice_store
 -- not null: first
--- Another store than the one before knows none of our workflows: a pass begins. `first`: there was none before.
-insert into reconciliation as r (store, stage) values (:store, 'schedules')
-on conflict (one) do update
-   set store = excluded.store, stage = 'schedules', after_kind = '', after_id = '', after_n = 0,
-       started_at = clock_timestamp(), finished_at = null, epoch = r.epoch + 1
- where r.store <> excluded.store
-returning xmax = 0 as first;
+-- Another store than the one before knows none of our workflows: a pass begins. `first`: there was none before. A server
+-- that was failed over to one that lacks the latest commits gives their numbers out again: followers that had read these
+-- begin anew, from where the log ends now. The pass has what is before.
+with noticed as (
+  insert into reconciliation as r (store, stage) values (:store, 'schedules')
+  on conflict (one) do update
+     set store = excluded.store, stage = 'schedules', after_kind = '', after_id = '', after_n = 0,
+         started_at = clock_timestamp(), finished_at = null, epoch = r.epoch + 1
+   where r.store <> excluded.store
+  returning xmax = 0 as first
+), anew as (
+  update log_shard s
+     set epoch = s.epoch + 1, reviews = least(s.reviews, l.reviews), outcomes = least(s.outcomes, l.log),
+         rest = least(s.rest, l.log), idle = least(s.idle, l.log)
+    from noticed n, (select coalesce((select max(id) from event), 0) as log,
+                            coalesce((select max(arrival) from review_callback), 0) as reviews) l
+   where not n.first
+)
+select first from noticed;
 
 -- name: restart_reconciliation
 insert into reconciliation (store, stage) values ('', 'schedules')

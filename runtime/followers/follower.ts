@@ -53,6 +53,8 @@ export class Follower {
   readonly #callbacks: Reader<RowOf<'follow_callbacks'>>;
   #sender: Sender | undefined;
   #readTo: Cursors = { reviews: 0, outcomes: 0, rest: 0, idle: 0 };
+  /** By the database's clock, when it began to read. */
+  #since: Date | undefined;
   #markedTo = 0;
   /** Marks that have been taken care of. */
   #marks: { kind: string; id: string; marked: number }[] = [];
@@ -157,6 +159,7 @@ export class Follower {
     this.#lines.reset();
     this.#callbacks.reset();
     this.#markedTo = 0;
+    this.#since = undefined;
     if (this.#shards.numbers.length === 0) return;
     for (const lane of LANES) this.#readTo[lane] = this.#shards.lowest(lane);
   }
@@ -194,11 +197,11 @@ export class Follower {
   }
 
   /** Reads for those lanes that have space, those that have come nearly as far together. @returns whether there is more */
-  async #read<L extends { position: number | null; late: boolean | null; oldest: number }>(
+  async #read<L extends { position: number | null; late: boolean | null; oldest: number; now: Date }>(
     sender: Sender,
     lanes: Lane[],
     reader: Reader<L>,
-    publicationOf: (line: L & { position: number }) => Publication | undefined,
+    publicationOf: (line: L & { position: number }, since: Date) => Publication | undefined,
   ): Promise<boolean> {
     let left = lanes.filter(sender.isRoomy);
     let any = false;
@@ -209,12 +212,14 @@ export class Follower {
       const { lines, readTo, more } = await reader.readAfter(from);
       const full = new Map<Lane, number>();
       for (const line of lines) {
-        const publication = publicationOf(line);
+        this.#since ??= line.now;
+        const publication = publicationOf(line, this.#since);
         const lane = publication && this.#shards.has(publication.shard) ? sender.laneOf(publication) : undefined;
         if (!publication || !lane) continue;
-        // what comes into a gap is news to all lanes, also to those that had read on behind it; of the rest, a lane that is
-        // not read now reads it later
-        const wanted = line.late || (group.includes(lane) && line.position > this.#readTo[lane]);
+        // What comes into a gap is news to all lanes, also to those that had read on behind it. What belongs to something
+        // that waits goes with it, whose lane it may not have later. The rest is read later by a lane that is not read now.
+        const isNext = group.includes(lane) && line.position > this.#readTo[lane];
+        const wanted = line.late || isNext || sender.isQueuedIn(lane, publication);
         if (!wanted || this.#shards.isPast(publication.shard, lane, line.position)) continue;
         if (!sender.add(lane, publication)) full.set(lane, Math.min(line.position - 1, full.get(lane) ?? readTo));
       }
@@ -234,7 +239,7 @@ export class Follower {
       if (row.version === null) this.#marks.push({ kind: row.marked_kind, id: row.item_id, marked });
       else {
         const read = { row: changeOf(row), now, epoch, shard, marked, position: Number.POSITIVE_INFINITY };
-        const publication = { ...read, events: [], fresh: false, optional: false };
+        const publication = { ...read, events: [], fresh: false, reread: false, optional: false };
         const lane = sender.laneOf(publication);
         if (lane && !sender.add(lane, publication)) return false;
       }
@@ -263,7 +268,7 @@ export class Follower {
   /** Keeps how far each lane has come, and takes away the marks of what has been published. */
   async #store(sender: Sender): Promise<void> {
     this.#storeAt = performance.now() + STORE_MS;
-    const marks = this.#marks;
+    const marks = [...this.#marks];
     if (marks.length > 0) {
       const [kinds, ids] = [marks.map((m) => m.kind), marks.map((m) => m.id)];
       await this.#o.db.run('published', { kinds, ids, marked: marks.map((m) => m.marked) });

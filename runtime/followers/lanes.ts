@@ -39,6 +39,10 @@ const hasNothingDue = (row: Change) => row.wake_at === null && !row.telling && !
 /** Whether it is final, and no callback of it is pending. */
 export const isOver = (row: Change) => isFinal(row.state) && !row.telling;
 
+/** Whether one that goes without a workflow may have got one from another follower, which waits for its end. */
+export const mayRun = ({ row, needless, optional, reread }: Entry) =>
+  needless === true && optional && reread && isOver(row);
+
 interface Queued {
   entry: Entry;
   class: number;
@@ -87,11 +91,14 @@ export class Lanes {
     return [...this.#queued.values()].map(({ entry }) => entry);
   }
 
+  /** The lane in which news of an item wait to be sent. */
+  queuedIn = (key: string): Lane | undefined => this.#queued.get(key)?.entry.lane;
+
   /** @param started whether there is a workflow of it, as far as known */
   laneOf({ row, fresh, marked }: Publication, key: string, started: boolean): Lane {
     if (workflowOf(row.kind).urgent) return 'reviews';
     if (row.telling || row.inviting) return 'outcomes';
-    const known = this.#queued.get(key)?.entry.lane;
+    const known = this.queuedIn(key);
     if (known && known !== 'idle') return 'rest';
     const unknown = fresh || known === 'idle' || marked !== undefined;
     return hasNothingDue(row) && unknown && !started ? 'idle' : 'rest';
@@ -129,7 +136,7 @@ export class Lanes {
     for (const lane of LANES) {
       const order = this.#order(lane);
       order.wakeUp((queued) => this.#isQueued(queued));
-      const found = isOpen(lane) ? this.#nextOf(lane, order, isSending) : undefined;
+      const found = isOpen(lane) ? this.#nextOf(order, isSending) : undefined;
       if (found) return found;
       this.#wait(order.waitMs());
     }
@@ -140,7 +147,7 @@ export class Lanes {
     if (ms > 0) this.waitMs = this.waitMs === 0 ? ms : Math.min(this.waitMs, ms);
   }
 
-  #nextOf(lane: Lane, order: LaneOrder, isSending: (key: string) => boolean): Entry | undefined {
+  #nextOf(order: LaneOrder, isSending: (key: string) => boolean): Entry | undefined {
     const passed: Queued[] = [];
     let found: Entry | undefined;
     while (!found) {
@@ -150,18 +157,18 @@ export class Lanes {
         order.ready.pop();
         continue;
       }
-      const needless = this.#isNeedless(queued.entry);
-      const rates = needless ? [] : this.#ratesOf(lane);
+      const entry = { ...queued.entry, needless: this.#isNeedless(queued.entry) };
+      const rates = this.#ratesOf(entry);
       const waitMs = Math.max(0, ...rates.map((r) => r.waitMs()));
       this.#wait(waitMs);
       if (waitMs > 0) break;
       order.ready.pop();
-      if (isSending(queued.entry.key)) passed.push(queued);
+      if (isSending(entry.key)) passed.push(queued);
       else {
         for (const rate of rates) rate.spend();
         if (queued.class !== DUE) order.served(queued.at);
-        found = { ...queued.entry, needless };
-        this.#queued.delete(found.key);
+        found = entry;
+        this.#queued.delete(entry.key);
         order.size--;
       }
     }
@@ -191,10 +198,11 @@ export class Lanes {
     if (order.ready.length > 2 * order.size + 1_000) order.rebuild(this.#isQueued);
   }
 
-  #ratesOf = (lane: Lane): (Allowance | Pace)[] => [
-    ...(lane === 'idle' ? [this.#idle] : []),
-    ...(lane === 'rest' || lane === 'idle' ? [this.#pace] : []),
-  ];
+  #ratesOf(entry: Entry): (Allowance | Pace)[] {
+    const { lane, needless } = entry;
+    if (needless) return mayRun(entry) ? [this.#pace] : [];
+    return [...(lane === 'idle' ? [this.#idle] : []), ...(lane === 'rest' || lane === 'idle' ? [this.#pace] : [])];
+  }
 
   #order = (lane: Lane) => this.#orders.get(lane) as LaneOrder;
 }
@@ -209,10 +217,12 @@ function lingerMs({ optional, marked }: Publication, lane: Lane): number {
 
 /** In another lane only the later line is taken care of, which is enough: what is sent is the item as it is. */
 function merged(known: Entry, more: Publication, lane: Lane, now: number): Entry {
-  const newer = more.row.version >= known.row.version ? { ...more, readAt: now } : known;
+  // versions of an earlier epoch are of a database that was restored since
+  const isNewer = more.epoch === known.epoch ? more.row.version >= known.row.version : more.epoch > known.epoch;
+  const newer = isNewer ? { ...more, readAt: now } : known;
   return {
     ...newer,
-    ...{ key: known.key, lane, fresh: known.fresh, shard: known.shard },
+    ...{ key: known.key, lane, fresh: known.fresh, reread: known.reread || more.reread, shard: known.shard },
     events: lastEvents(known.events, more.events),
     position: known.lane === lane ? Math.min(known.position, more.position) : more.position,
     marked: more.marked ?? known.marked,

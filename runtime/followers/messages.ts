@@ -49,6 +49,8 @@ export interface Publication {
   marked?: number;
   /** There is none before this line of it. */
   fresh: boolean;
+  /** It was there when this follower began: another one may have published it. */
+  reread: boolean;
   /** No one needs its workflow if it is over at once. */
   optional: boolean;
 }
@@ -58,14 +60,15 @@ export const messageOf = (p: Publication, readMsAgo: number): Message => ({
   events: p.events,
 });
 
-/** Of a line that no workflow receives, nothing. */
-export function lineOf(line: RowOf<'follow_log'> & { position: number }): Publication | undefined {
+/** Of a line that no workflow receives, nothing. @param since when this follower began */
+export function lineOf(line: RowOf<'follow_log'> & { position: number }, since: Date): Publication | undefined {
   const { position, shard, now, epoch, seq, type, actor, at, optional, ...row } = line;
   if (row.version === null) return undefined;
   return {
     ...{ row: changeOf(row), now, epoch, shard, position },
     events: [{ seq, type, actor, at: at.toISOString() }],
     fresh: seq === 1,
+    reread: at <= since,
     optional: optional ?? false,
   };
 }
@@ -73,5 +76,5 @@ export function lineOf(line: RowOf<'follow_log'> & { position: number }): Public
 export function callbackOf(line: RowOf<'follow_callbacks'> & { position: number }): Publication {
   const { position, shard, now, epoch, review_id, received_at } = line;
   const row = reviewChange(review_id, position, received_at);
-  return { row, now, epoch, shard, position, events: [], fresh: false, optional: false };
+  return { row, now, epoch, shard, position, events: [], fresh: false, reread: false, optional: false };
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { workflowId } from '../../domain/kinds.ts';
 import type { Log } from '../log.ts';
-import { type Entry, isOver, LANES, type Lane, Lanes } from './lanes.ts';
+import { type Entry, isOver, LANES, type Lane, Lanes, mayRun } from './lanes.ts';
 import type { Publication } from './messages.ts';
 import { type Callers, Pace } from './pace.ts';
 import { Publisher, QUEUE_ATTRIBUTE } from './publisher.ts';
@@ -110,6 +110,9 @@ export class Sender {
     return this.#lanes.laneOf(publication, key, known !== undefined);
   }
 
+  /** Whether it waits in that lane, with what came before it. */
+  isQueuedIn = (lane: Lane, { row }: Publication) => this.#lanes.queuedIn(workflowId(row)) === lane;
+
   /** @returns false when its lane has no space: it is to be read again later */
   add(lane: Lane, publication: Publication): boolean {
     return this.#lanes.add(workflowId(publication.row), lane, publication);
@@ -135,7 +138,7 @@ export class Sender {
     while (!(this.down && (this.#timer || this.#sending.size > 0))) {
       const entry = this.#lanes.next(isOpen, (key) => this.#sending.has(key));
       if (!entry) break;
-      if (entry.needless) this.#o.done(entry);
+      if (entry.needless && !mayRun(entry)) this.#o.done(entry);
       else void this.#send(entry);
     }
     if (this.#lanes.waitMs > 0 && !this.#timer) this.#later(this.#lanes.waitMs);
@@ -157,7 +160,7 @@ export class Sender {
     this.#sending.set(key, entry);
     window.send(key);
     try {
-      taken = await this.#publisher.publish(entry, this.#isStarted(entry));
+      taken = await this.#publisher.publish(entry, mayRun(entry) || this.#isStarted(entry));
       this.#probeMs = 0;
       this.#learn(key, row.version, epoch);
       this.#o.done(entry);

@@ -50,8 +50,10 @@ export class Shards {
 
   /** Leaves all for good: others may take them at once. */
   async leave(): Promise<void> {
-    await this.#db.run('leave_shards', { node: this.#node, shards: this.numbers });
+    const shards = this.numbers;
+    // also where the database does not hear of it: what was held in memory is gone, and must be read again
     this.#own.clear();
+    await this.#db.run('leave_shards', { node: this.#node, shards });
   }
 
   /** The lowest cursor of a lane. */

@@ -53,6 +53,7 @@ function good(): History {
       { kind: 'task', queue: 'g', what: 'settled', n: 1 },
     ],
     running: ['ticket/z'],
+    began: 0,
     unsure: [],
     ops: [
       ...[
@@ -161,9 +162,12 @@ test('S0.9 what was done while the database’s clock was off is not put in orde
   expect(CHECKERS['held by two']?.(history).found).toHaveLength(2);
   BAD.early?.['claimed within its delay']?.(history);
   expect(CHECKERS.early?.(history).found).toHaveLength(1);
+  history.ops.push(op('ticket.decide', { id: 't', token: 'lt_1' }, 'refused', { at: 1_500, until: 1_550 }));
+  expect(CHECKERS['effects with a dead token']?.(history).found).toHaveLength(1);
   history.unsure.push([4_000, 6_000], [1_400, 1_600]);
   expect(CHECKERS['held by two']?.(history).found).toEqual([]);
   expect(CHECKERS.early?.(history).found).toEqual([]);
+  expect(CHECKERS['effects with a dead token']?.(history).found).toEqual([]);
 });
 
 describe.each(Object.entries(BAD))('S0.9 %s', (name, histories) => {

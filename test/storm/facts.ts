@@ -101,6 +101,8 @@ export type Span = [from: number, to: number];
 
 /** All that is known of a storm. */
 export interface History extends Facts {
+  /** When the storm began, in milliseconds since 1970. */
+  began: number;
   ops: Op[];
   /** While the database's clock was off: times from within may not be in the order of the events. */
   unsure: Span[];

@@ -82,7 +82,7 @@ export async function storm(o: StormOptions): Promise<StormResult> {
     for (const [from, to] of unsure)
       o.say(`the database's clock was off from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`);
     const history: History = {
-      ...{ ...facts, ops: journal.ops, unsure },
+      ...{ ...facts, began: journal.epoch, ops: journal.ops, unsure },
       ...{ feed: reader.lines, received: receiver.received },
     };
     return {
@@ -170,7 +170,7 @@ async function settled(databaseUrl: string, client: Client): Promise<Facts> {
   const until = performance.now() + VISIBLE_MS;
   for (;;) {
     const facts = await readFacts(databaseUrl, client);
-    const { found } = workflows({ ...facts, ops: [], unsure: [], feed: [], received: [] });
+    const { found } = workflows({ ...facts, began: 0, ops: [], unsure: [], feed: [], received: [] });
     if (found.length === 0 || performance.now() > until) return facts;
     await sleep(2_000);
   }

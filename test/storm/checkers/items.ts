@@ -143,7 +143,10 @@ const BY_TOKEN: Record<string, { kind: string; types: string[] }> = {
 /** Sent again, these answer as they did the first time; others may be refused for what has happened since. */
 const REPEATABLE = new Set(['ticket.decide', 'job.finish']);
 
-/** A call with a token is acknowledged if and only if it ended the lease that this token stands for. */
+/**
+ * A call with a token is acknowledged if and only if it ended the lease that this token stands for. Where the database's
+ * clock was ahead, what had run out for one call may be live for the next.
+ */
 export const deadTokens: Checker = (history) => {
   const lines = linesOf(history);
   const ops = history.ops.filter(({ what, outcome }) => what in BY_TOKEN && outcome !== 'unknown');
@@ -165,7 +168,8 @@ export const deadTokens: Checker = (history) => {
       const effect = endsIts(op);
       if (op.outcome === 'ok' && !effect)
         return `${op.what} of ${op.args.id} was acknowledged with a token that was not live (call ${op.n})`;
-      const counts = REPEATABLE.has(op.what) || isFirst(op);
+      const isTimed = [op.at, op.until ?? op.at].every((ms) => isSure(history.unsure, history.began + ms));
+      const counts = isTimed && (REPEATABLE.has(op.what) || isFirst(op));
       return (
         op.outcome === 'refused' &&
         counts &&
