@@ -71,14 +71,13 @@ export class Publisher {
   /** One of the two first, whichever is likely; the other where it finds that it was wrong. */
   async #send(entry: Entry, started: boolean): Promise<boolean> {
     const message = messageOf(entry, Math.max(0, performance.now() - entry.readAt));
-    const { reopens } = workflowOf(entry.row.kind);
     if (started && (await this.#signal(entry, message))) return true;
     if (started && isOver(entry.row)) return false;
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      if (await this.#start(entry, message)) return true;
+      if (await this.#start(entry, message, tries > 0)) return true;
       if (await this.#signal(entry, message)) return true;
       // it has completed, and of such a one nothing is wanted any more
-      if (!reopens || isOver(entry.row)) return false;
+      if (isOver(entry.row)) return false;
     }
     throw new Error(`${entry.key} completes whenever it is signalled`);
   }
@@ -94,11 +93,15 @@ export class Publisher {
     }
   }
 
-  /** @returns false where it was started before */
-  async #start({ key, lane, row, now }: Entry, message: Message): Promise<boolean> {
+  /**
+   * @param again one has completed: that of an item of this id that was cleared, or this one's own. A new one reads the row
+   * before all else, for what is known here may be older than that end.
+   * @returns false where it was started before
+   */
+  async #start({ key, lane, row, now }: Entry, message: Message, again: boolean): Promise<boolean> {
     const { type, reopens, urgent } = workflowOf(row.kind);
     const startedWith = { graced: this.#pacemaker, readAt: now.toISOString(), message };
-    const input: ItemInput = { id: row.id, ...(!urgent && { startedWith }) };
+    const input: ItemInput = { id: row.id, ...(!urgent && (reopens || !again) && { startedWith }) };
     try {
       await this.#client.workflow.start<(input: ItemInput) => Promise<void>>(type, {
         workflowId: key,
@@ -106,7 +109,7 @@ export class Publisher {
         ...((lane === 'reviews' || lane === 'outcomes') && { priority: URGENT }),
         args: [input],
         requestEagerStart: true,
-        workflowIdReusePolicy: reopens ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
+        workflowIdReusePolicy: reopens || again ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
         staticSummary: summaryOf(row),
         ...(row.queue && this.attributes && { typedSearchAttributes: [{ key: queueAttribute, value: row.queue }] }),
       });
