@@ -80,6 +80,8 @@ interface Run {
   commands: Command[];
   commandsDone: number;
   signals: number;
+  /** Whether a follower of the log has sent something since the item's end. */
+  published: boolean;
 }
 
 /**
@@ -98,22 +100,36 @@ export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorS
     commands: input.carried?.commands ?? [],
     commandsDone: 0,
     signals: 0,
+    published: false,
   };
   listen(run, signals);
   await CancellationScope.nonCancellable(async () => {
     if (isFresh(input)) show(run);
     else await refresh(run, () => db.readItem(kind, run.id));
-    while (run.snapshot && !(isFinal(run.snapshot.state) && run.commands.length === 0)) {
-      if (isHeavy(run.signals)) await handOver(run);
-      if (run.commands.length > 0) await obey(run);
-      else if (run.snapshot.inviting) await invite(run);
-      else await rest(run, run.snapshot);
+    await drive(run);
+    while (run.published && patched('added-again')) {
+      await refresh(run, () => db.readItem(kind, run.id));
+      await drive(run);
     }
-    if (run.snapshot?.telling) await meanwhile(run, tell(run));
-    while (run.snapshot && run.commands.length > 0) await obey(run);
   });
   const { state, version } = view(run);
   return { state, version };
+}
+
+/**
+ * To the item's end, and until its outcome is delivered. What is published after that end is of another item, if retention has
+ * cleared this one and its id was added again while the run was about to complete.
+ */
+async function drive(run: Run): Promise<void> {
+  while (run.snapshot && !(isFinal(run.snapshot.state) && run.commands.length === 0)) {
+    if (isHeavy(run.signals)) await handOver(run);
+    if (run.commands.length > 0) await obey(run);
+    else if (run.snapshot.inviting) await invite(run);
+    else await rest(run, run.snapshot);
+  }
+  run.published = false;
+  if (run.snapshot?.telling) await meanwhile(run, tell(run));
+  while (run.snapshot && run.commands.length > 0) await obey(run);
 }
 
 /** Whether the snapshot that started this run was read just before, by clocks that may differ by some seconds. */
@@ -159,6 +175,7 @@ function listen(run: Run, signals: OperatorSignals): void {
     if (!isPublished(sent)) return refuse(name, 'unknown_signal', `this workflow takes ${known}`, sent);
     run.snapshot = newest(run.snapshot, sent.snapshot);
     run.events = lastEvents(run.events, sent.events);
+    run.published = true;
     show(run);
   });
   whenCancelled(() => obeyLater(ending({ reason: 'workflow cancelled' })));

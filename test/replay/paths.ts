@@ -40,8 +40,8 @@ async function decide(s: TestSystem, id: string): Promise<void> {
 }
 
 /** Somebody who takes callbacks, until the process ends. */
-async function receiver(answer: () => number): Promise<string> {
-  const server = createServer((_, response) => response.writeHead(answer()).end());
+async function receiver(answer: () => number | Promise<number>): Promise<string> {
+  const server = createServer(async (_, response) => response.writeHead(await answer()).end());
   await once(server.listen(0, '127.0.0.1').unref(), 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
@@ -136,6 +136,26 @@ export const paths: Path[] = [
       await eventually(async () => (await s.api.get(`/v1/tickets/${id}/deliveries`)).body.items[0]?.attempts > 1);
       await handle(s, id).signal('invalidate', { reason: 'too late', by: 'olga' });
       await handle(s, id).terminate('recorded far enough');
+    },
+  },
+  {
+    name: 'ticket-added-again',
+    pacemaker: 'on',
+    async walk(s, id) {
+      const answers: ((status: number) => void)[] = [];
+      const url = await receiver(() => new Promise((resolve) => answers.push(resolve)));
+      await add(s, id, { callback: { url, secret } });
+      await running(s, id);
+      await decide(s, id);
+      await eventually(async () => answers.length === 1, 40_000);
+      // as if retention had cleared it at the moment of the answer
+      for (const table of ['delivery', 'event']) await s.sql(`delete from ${table} where item_id = $1`, [id]);
+      await s.sql('delete from item where id = $1', [id]);
+      await add(s, id);
+      await eventually(async () => (await s.api.get(`/v1/tickets/${id}/workflow`)).body.snapshot?.state === 'waiting');
+      answers[0]?.(204);
+      await decide(s, id);
+      await closed(s, id);
     },
   },
   {

@@ -214,21 +214,6 @@ test('S4.10 what has changed since it was archived is not cleared', async () => 
   expect(await forget(seq)).toBe(1);
 });
 
-test('S4.10 an id that was cleared and is added again has its workflow, and its outcome is delivered', async () => {
-  const receiver = await startReceiver();
-  const callback = { url: receiver.url, secret: SECRET };
-  for (const n of [1, 2]) {
-    await decided('again', 'again', { callback });
-    await eventually(async () => receiver.received.length === n);
-    await done('again');
-    await age(system, 'again', 20);
-    await clear(system, 1);
-  }
-  expect(await there('again')).toEqual([false]);
-  await add(api, 'again', { id: 'again', delaySeconds: 3600 });
-  await eventually(async () => (await api.get('/v1/tickets/again/workflow')).body.status === 'running');
-});
-
 test('S2.4 S4.10 a case is kept while it counts in the windows of its jurors', async () => {
   const day = 86_400;
   await court(api, 'windows', { votesToWin: 1, window: { cases: 3, seconds: 20 * day } });

@@ -28,11 +28,11 @@ const REVIEWS = 20;
 const DOWN_MS = 60_000;
 const START = Date.parse('2026-11-01T12:00:00.000Z');
 
-/** Callbacks for all of the reviews from several callers at once. */
-async function flood(name: string, total: number): Promise<void> {
-  let next = 0;
+/** Callbacks for all of the reviews from several callers at once, numbered from `from` to before `to`. */
+async function flood(name: string, from: number, to: number): Promise<void> {
+  let next = from;
   const work = async () => {
-    for (let n = next++; n < total; n = next++) {
+    for (let n = next++; n < to; n = next++) {
       const auditTime = new Date(START + ((n * 7919) % 1000) * 10).toISOString();
       const target = [{ kind: 'text' }, { kind: 'picture', targetId: `${name}-${n % REVIEWS}-p` }][n % 3 === 0 ? 0 : 1];
       await drop(api, `${name}-${n % REVIEWS}`, { ...target, status: n, auditTime, callbackId: `${name}-${n}` });
@@ -40,6 +40,9 @@ async function flood(name: string, total: number): Promise<void> {
   };
   await Promise.all(Array.from({ length: 8 }, work));
 }
+
+const applied = async () =>
+  (await sql("select count(*)::int as n from review_callback where outcome <> 'pending'"))[0]?.n;
 
 async function create(name: string): Promise<void> {
   for (let n = 0; n < REVIEWS; n++)
@@ -78,16 +81,17 @@ async function complete(name: string, total: number): Promise<void> {
 test('S1.2 the worker killed with -9 while callbacks come: none lost, none applied twice, order kept', async () => {
   await create('kill');
   let worker: DocketChild = await startChild('worker', env);
-  const coming = flood('kill', 2_000);
-  for (let round = 0; round < 3; round++) {
-    const before = await sql("select 1 from review_callback where outcome <> 'pending'");
-    await eventually(
-      async () => (await sql("select 1 from review_callback where outcome <> 'pending'")).length > before.length,
-    );
+  const ROUNDS = 4;
+  const EACH = 500;
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = await applied();
+    // each round has its own, so that there is something to apply for the worker that is started anew
+    const coming = flood('kill', round * EACH, (round + 1) * EACH);
+    await eventually(async () => (await applied()) > before, 60_000);
     await worker.end('SIGKILL');
     worker = await startChild('worker', env);
+    await coming;
   }
-  await coming;
   await complete('kill', 2_000);
   await worker.end('SIGTERM');
 }, 240_000);
@@ -95,7 +99,7 @@ test('S1.2 the worker killed with -9 while callbacks come: none lost, none appli
 test('S1.2 Temporal down while callbacks come: all are taken, and all are applied when it is back', async () => {
   await create('down');
   const worker = await startChild('worker', env);
-  await flood('down', 200);
+  await flood('down', 0, 200);
   process.kill(temporal.pid, 'SIGKILL');
   for (let next = 200; next < 400; next++) {
     const id = `down-${next % REVIEWS}`;
