@@ -116,10 +116,7 @@ export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorS
   return { state, version };
 }
 
-/**
- * To the item's end, and until its outcome is delivered. What is published after that end is of another item, if retention has
- * cleared this one and its id was added again while the run was about to complete.
- */
+/** To the item's end, and until its outcome is delivered. What is published after that is of an item that was added again. */
 async function drive(run: Run): Promise<void> {
   while (run.snapshot && !(isFinal(run.snapshot.state) && run.commands.length === 0)) {
     if (isHeavy(run.signals)) await handOver(run);
@@ -173,8 +170,11 @@ function listen(run: Run, signals: OperatorSignals): void {
     const [sent] = args;
     run.signals++;
     if (!isPublished(sent)) return refuse(name, 'unknown_signal', `this workflow takes ${known}`, sent);
+    const wasFinal = run.snapshot !== undefined && isFinal(run.snapshot.state);
     run.snapshot = newest(run.snapshot, sent.snapshot);
-    run.events = lastEvents(run.events, sent.events);
+    // an item that was added again counts its events from 1
+    const isAnother = wasFinal && !isFinal(run.snapshot.state);
+    run.events = isAnother ? sent.events : lastEvents(run.events, sent.events);
     run.published = true;
     show(run);
   });
@@ -224,7 +224,10 @@ async function obey(run: Run): Promise<void> {
 async function refresh(run: Run, read: () => Promise<Read | null>): Promise<void> {
   for (;;) {
     try {
+      const known = run.snapshot;
       const fresh = await read();
+      // what was published meanwhile may be of another item, added under this id
+      if (fresh === null && run.snapshot !== known && patched('added-again')) continue;
       if (fresh === null) run.snapshot = undefined;
       else {
         run.snapshot = newest(run.snapshot, fresh.snapshot);

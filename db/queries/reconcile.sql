@@ -4,7 +4,8 @@
 -- not null: first
 -- Another store than the one before knows none of our workflows: a pass begins. `first`: there was none before. A server
 -- that was failed over to one that lacks the latest commits gives their numbers out again: followers that had read these
--- begin anew, from where the log ends now. The pass has what is before.
+-- begin anew, from where the log ended a minute ago: what has drawn its number since then may be committed late. The pass has
+-- what is before.
 with noticed as (
   insert into reconciliation as r (store, stage) values (:store, 'schedules')
   on conflict (one) do update
@@ -16,8 +17,10 @@ with noticed as (
   update log_shard s
      set epoch = s.epoch + 1, reviews = least(s.reviews, l.reviews), outcomes = least(s.outcomes, l.log),
          rest = least(s.rest, l.log), idle = least(s.idle, l.log)
-    from noticed n, (select coalesce((select max(id) from event), 0) as log,
-                            coalesce((select max(arrival) from review_callback), 0) as reviews) l
+    from noticed n, (
+      select coalesce((select id from event where at < clock_timestamp() - interval '1 minute' order by id desc limit 1), 0) as log,
+             coalesce((select arrival from review_callback where received_at < clock_timestamp() - interval '1 minute'
+                        order by arrival desc limit 1), 0) as reviews) l
    where not n.first
 )
 select first from noticed;

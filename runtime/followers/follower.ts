@@ -29,7 +29,7 @@ export interface FollowerOptions {
 
 const LOG_LANES: Lane[] = ['outcomes', 'rest', 'idle'];
 const IDLE_MS = 5_000;
-/** How long news that no one waits for may wait: a burst is one reading. */
+/** How long what no one waits for may remain unread: a burst is one reading. */
 const SOON_MS = 100;
 const GAPS_MS = 25;
 const MAX_GAPS_MS = 1_000;
@@ -216,7 +216,7 @@ export class Follower {
         const publication = publicationOf(line, this.#since);
         const lane = publication && this.#shards.has(publication.shard) ? sender.laneOf(publication) : undefined;
         if (!publication || !lane) continue;
-        // What comes into a gap is news to all lanes, also to those that had read on behind it. What belongs to something
+        // What comes into a gap is new to all lanes, also to those that had read on behind it. What belongs to something
         // that waits goes with it, whose lane it may not have later. The rest is read later by a lane that is not read now.
         const isNext = group.includes(lane) && line.position > this.#readTo[lane];
         const wanted = line.late || isNext || sender.isQueuedIn(lane, publication);

@@ -91,7 +91,7 @@ export class Lanes {
     return [...this.#queued.values()].map(({ entry }) => entry);
   }
 
-  /** The lane in which news of an item wait to be sent. */
+  /** The lane in which an item's message is queued. */
   queuedIn = (key: string): Lane | undefined => this.#queued.get(key)?.entry.lane;
 
   /** @param started whether there is a workflow of it, as far as known */

@@ -100,7 +100,7 @@ export class Sender {
     this.#putOff.clear();
   }
 
-  /** The lane that an item's news belongs to; undefined: its workflow has them. */
+  /** The lane that an item's message belongs to; undefined: its workflow has it. */
   laneOf(publication: Publication): Lane | undefined {
     const { row, epoch, marked } = publication;
     const key = workflowId(row);

@@ -56,6 +56,7 @@ describe('help', () => {
         'load',
         'migrate',
         'reconcile',
+        'router',
         'start',
         'worker',
       ].sort(),

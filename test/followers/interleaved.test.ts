@@ -101,6 +101,37 @@ test('S0.9 numbers that a server failed over to gives out again are read by a fo
   });
 });
 
+test('S0.9 a line that was drawn before such a failover and is committed after it is published', async () => {
+  await add(api, 'kept', { id: 'slow', delaySeconds: 3600 });
+  const late = new pg.Client({ connectionString: databaseUrl });
+  await late.connect();
+  onTestFinished(() => late.end());
+  await late.query('begin');
+  await late.query(`update item set version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'changed',
+    priority = 7, updated_at = clock_timestamp() where kind = 'ticket' and id = 'slow'`);
+  await add(api, 'kept', { id: 'behind-it', delaySeconds: 3600 });
+  // as far as the server before had come
+  await sql('update log_shard set outcomes = 1000000, rest = 1000000, idle = 1000000');
+  await db.run('notice_store', { store: 'another replica' });
+  const follower = following(db);
+  follow(follower);
+  // as a worker says, of all that the pass sends
+  const ran = () => {
+    for (const id of ['before', 'again', 'slow', 'behind-it']) follower.ran(`ticket/${id}`);
+  };
+  await eventually(async () => {
+    ran();
+    return (await db.run('is_reconciled'))[0]?.done;
+  });
+  await started('slow');
+  await late.query('commit');
+  follower.look(true);
+  await eventually(async () => {
+    ran();
+    return (await told('ticket/slow')).includes('"changed"');
+  });
+});
+
 test('S0.9 a line that is committed late is published, also while another lane has still to read what is before it', async () => {
   await addBacklog();
   await add(api, 'late', { id: 'late', delaySeconds: 3600 });

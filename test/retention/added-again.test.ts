@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { claimOne, eventually } from '../support/client.ts';
+import { claimOne, eventually, type Json } from '../support/client.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { age, byHand, clear } from '../support/retention.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -43,6 +43,9 @@ test('S4.10 S0.10 an id that is added again while the workflow of the one before
   answer(204);
   await sleep(1_000);
   expect(await workflow('soon')).toMatchObject({ status: 'running', snapshot: { state: 'waiting' } });
+  const { client } = system.running.runtime;
+  const { events } = await client.workflow.getHandle('ticket/soon').query<{ events: Json[] }>('state');
+  expect(events.map(({ type }) => type)).toEqual(['created']);
   await outcome('soon');
   await eventually(async () => received.length === 2);
   await eventually(async () => (await workflow('soon')).status === 'completed');

@@ -21,11 +21,12 @@ afterAll(() => {
 const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));
 
 /**
- * Runs `docket start|api|worker` as a process of its own, and waits until it says that it is ready.
+ * Runs `docket start|api|worker|router` as a process of its own, and waits until it says that it is ready.
+ * @param command with its arguments, if it has any
  * @param program of another release than what is here
  */
-export const startChild = (command: string, env: Record<string, string>, program = bin) =>
-  startProgram([process.execPath, program, command], env);
+export const startChild = (command: string | string[], env: Record<string, string>, program = bin) =>
+  startProgram([process.execPath, program, ...[command].flat()], env);
 
 /** `npm start` in a process group of its own, which `end` does not signal as a whole. */
 export const startNpm = (env: Record<string, string>, checkout = fileURLToPath(new URL('../..', import.meta.url))) =>
