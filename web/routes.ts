@@ -43,8 +43,8 @@ export const routes = {
   topicSettings: { path: '/settings/topics/:topic', roles: [] },
   courtSettings: { path: '/settings/courts/:court', roles: [] },
   schedules: { path: '/schedules', nav: 'manage', roles: ['producer'] },
-  keys: { path: '/keys', nav: 'manage', roles: [] },
-  adminLog: { path: '/admin-log', nav: 'manage', roles: [] },
+  keys: { path: '/keys', nav: 'manage', roles: [], unbound: true },
+  adminLog: { path: '/admin-log', nav: 'manage', roles: [], unbound: true },
 } as const satisfies Record<string, PageRoute>;
 
 export type RouteName = keyof typeof routes;

@@ -111,6 +111,20 @@ describeInBrowser('keys', () => {
     }
   });
 
+  test("an administrator's key that is bound to queues is shown no page that the API keeps from it", async () => {
+    await root.put('/v1/queues/bound', {});
+    const { key } = (await root.post('/v1/keys', { role: 'admin', queues: ['bound'] })).body;
+    const page = await browser.open(`${api.url}/settings/queues/bound`, { key });
+    await page.getByRole('textbox', { name: 'Lease (seconds)' }).waitFor();
+    const links = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allTextContents();
+    expect(links.filter((name) => ['Settings', 'Keys', 'Admin log'].includes(name))).toEqual(['Settings']);
+    expect(await page.getByRole('link', { name: 'Changes' }).count()).toBe(0);
+    for (const path of ['/keys', '/admin-log']) {
+      await page.goto(api.url + path);
+      await page.getByRole('heading', { level: 1, name: 'not for your role' }).waitFor();
+    }
+  });
+
   test('S3.7 a producer makes a schedule, changes it and deletes it', async () => {
     const { key } = await createKey(db, { name: 'shop', role: 'producer', subject: null });
     const page = await browser.open(`${api.url}/schedules`, { key });

@@ -2,12 +2,14 @@ import type { ComponentChildren } from 'preact';
 import { useLocation, useRoute } from 'preact-iso';
 import { api, data } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
+import { maySee, session } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { saidOf } from '../../components/feedback.tsx';
 import { Page } from '../../components/page.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { changesPath } from '../../links.ts';
+import { routes } from '../../routes.ts';
 import { texts } from '../../texts/texts.ts';
 import { courtForm } from './court-form.ts';
 import { SettingsEditor } from './editor.tsx';
@@ -72,10 +74,11 @@ interface BackProps {
 
 function Back({ of, paused = false, children }: BackProps) {
   const t = texts.value;
+  const who = session.value;
   return (
     <p class="back">
       <a href="/settings">{t.settings.back}</a>
-      <a href={changesPath(of)}>{t.adminLog.changes}</a>
+      {who && maySee(who, routes.adminLog) && <a href={changesPath(of)}>{t.adminLog.changes}</a>}
       {children}
       {paused && <Badge tone="warn">{t.common.paused}</Badge>}
     </p>
