@@ -7,3 +7,9 @@ export const isUnsaved = () => unsavedForms.size > 0;
 
 /** What goes on once someone agrees that it is lost; null: no one is asked. Shown by web/shell/unsaved.tsx. */
 export const leaving = signal<(() => void) | null>(null);
+
+/** Does what may lose such forms: at once where there are none, else once someone agrees. */
+export function askFirst(go: () => void): void {
+  if (isUnsaved()) leaving.value = go;
+  else go();
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
-import { eventually } from '../support/client.ts';
+import { eventTypes, eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, configure } from '../support/tickets.ts';
 
@@ -85,6 +85,27 @@ describeInBrowser('notes on a ticket', () => {
     await page.getByRole('button', { name: 'Discard note' }).click();
     await page.getByLabel('Note on ticket v-2').waitFor({ state: 'hidden' });
     expect(await written('v-2')).toEqual([]);
+  });
+
+  test('whoever stops, or changes to another person, with a half-written note is asked first', async () => {
+    await add(api, 'leaving', { id: 'l-1' });
+    const page = await browser.open(`${api.url}/desk/leaving`, { person: 'anna' });
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+    const note = page.getByLabel('New note');
+    await note.fill('half a thought');
+    for (const name of ['Stop working', 'Change']) {
+      await page.getByRole('button', { name, exact: true }).click();
+      await question.getByRole('button', { name: 'Keep editing' }).click();
+      await question.waitFor({ state: 'detached' });
+      expect(await note.inputValue()).toBe('half a thought');
+    }
+    expect(await eventTypes(api, 'l-1')).toEqual(['created', 'claimed']);
+    await page.getByRole('button', { name: 'Stop working' }).click();
+    await question.getByRole('button', { name: 'Discard' }).click();
+    await page.getByText('Choose a queue').waitFor();
+    expect(await eventTypes(api, 'l-1')).toEqual(['created', 'claimed', 'released']);
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    await page.getByText('Who works here?').waitFor();
   });
 
   test('an operator sees notes on the page of a ticket as they come, and adds one', async () => {

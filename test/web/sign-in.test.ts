@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { lastingPort } from '../../cli/servers/ports.ts';
 import type { Role } from '../../contract/keys.ts';
 import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { eventually } from '../support/client.ts';
 import { createKey, revokeKey } from '../support/keys.ts';
 import { CLIENT, startProvider } from '../support/open-id.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -91,6 +92,32 @@ describeInBrowser('signing in', () => {
     expect(
       asked.filter((path) => /^\/v1\/(overview|attention|figures|courts|topics|groups|feed|nodes)/.test(path)),
     ).toEqual([]);
+  });
+
+  test('a sign-out that fails keeps what is not saved, and it is asked for again', async () => {
+    const { key } = await keyOf('admin');
+    await system.api.as(key).put('/v1/queues/typed', {});
+    const page = await browser.open(`${url}/settings/queues/typed`, { key });
+    const lease = page.getByRole('textbox', { name: 'Lease (seconds)' });
+    const discard = page.getByRole('button', { name: 'Discard', exact: true });
+    const signOut = async () => {
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await discard.click();
+    };
+    await lease.fill('200');
+    await page.route('**/v1/session', (route) => route.fulfill({ status: 503, body: 'away' }));
+    await signOut();
+    await page.getByText('503').first().waitFor();
+    expect(await lease.inputValue()).toBe('200');
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('button', { name: 'Keep editing' }).click();
+    await page.unroute('**/v1/session');
+    // a session that has ended meanwhile needs no sign-out
+    await page.context().clearCookies();
+    await signOut();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.close({ runBeforeUnload: true });
+    await eventually(async () => page.isClosed());
   });
 
   test('a key that is revoked ends what is open', async () => {

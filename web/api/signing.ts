@@ -19,8 +19,13 @@ export async function signIn(key: string): Promise<void> {
   session.value = await data(api.POST('/v1/session', { body: { key } }));
 }
 
-/** @throws CallError */
+/** @throws CallError when the session may go on */
 export async function signOut(): Promise<void> {
-  await data(api.DELETE('/v1/session'));
+  try {
+    await data(api.DELETE('/v1/session'));
+  } catch (error) {
+    // it had ended already
+    if (problemOf(error).code !== 'unauthenticated') throw error;
+  }
   session.value = null;
 }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { session } from '../api/session.ts';
 import { texts } from '../texts/texts.ts';
+import { askFirst } from '../unsaved.ts';
 import { NameField } from './name-field.tsx';
 import { Section } from './page.tsx';
 import { choosePerson, isName, personAt } from './person.ts';
@@ -37,7 +38,7 @@ export function PersonShown() {
     <span class="person">
       <span class="muted">{t.as}</span> <strong>{person}</strong>
       {!session.value?.subject && (
-        <button type="button" class="quiet" onClick={() => choosePerson('')}>
+        <button type="button" class="quiet" onClick={() => askFirst(() => choosePerson(''))}>
           {t.change}
         </button>
       )}

@@ -5,7 +5,7 @@ import { signOut } from '../api/signing.ts';
 import { saidOf } from '../components/feedback.tsx';
 import { toast } from '../components/toasts.tsx';
 import { LANGUAGES, type Language, language, setLanguage, texts } from '../texts/texts.ts';
-import { isUnsaved, leaving } from '../unsaved.ts';
+import { askFirst } from '../unsaved.ts';
 import { showHelp } from './help.tsx';
 import { Navigation } from './navigation.tsx';
 import { applyTheme, THEMES, type Theme, theme } from './theme.ts';
@@ -99,11 +99,6 @@ function Choices() {
 
 const leave = () => void signOut().catch((error) => toast(saidOf(error), 'bad'));
 
-function askedFirst(): void {
-  if (isUnsaved()) leaving.value = leave;
-  else leave();
-}
-
 function Account() {
   const t = texts.value.shell;
   const who = session.value;
@@ -119,7 +114,7 @@ function Account() {
       <span class="account-name">
         {who.name} <span class="muted">{who.role}</span>
       </span>
-      <button type="button" class="quiet" onClick={askedFirst}>
+      <button type="button" class="quiet" onClick={() => askFirst(leave)}>
         {t.signOut}
       </button>
     </span>

@@ -18,14 +18,20 @@ export function Unsaved() {
       if (to === null || to === here.current) return;
       event.preventDefault();
       event.stopImmediatePropagation();
-      leaving.value = () => route(to);
+      leaving.value = () => {
+        forget();
+        route(to);
+      };
     };
     const moved = (event: PopStateEvent) => {
       if (!isUnsaved() || location.pathname + location.search === here.current) return;
       event.stopImmediatePropagation();
       // the browser has gone already; the address of the form comes back on top
       history.pushState(null, '', here.current);
-      leaving.value = () => history.back();
+      leaving.value = () => {
+        forget();
+        history.back();
+      };
     };
     addEventListener('click', clicked, { capture: true });
     addEventListener('popstate', moved, { capture: true });
@@ -40,7 +46,7 @@ export function Unsaved() {
   const leave = () => {
     const go = leaving.value;
     stay();
-    forget();
+    // forgets nothing itself: after what can fail, such as a sign-out, the form may still be there
     go?.();
   };
   const actions = (

@@ -11,6 +11,7 @@ import { Page, Section } from '../../components/page.tsx';
 import { personAt } from '../../components/person.ts';
 import { ChoosePerson, PersonShown } from '../../components/person.tsx';
 import { texts } from '../../texts/texts.ts';
+import { askFirst } from '../../unsaved.ts';
 import { callsOf } from './calls.ts';
 import { Decision } from './decision.tsx';
 import { Desk } from './desk.ts';
@@ -75,7 +76,7 @@ function Work({ settings, who }: { settings: Schemas['Queue']; who: Who }) {
   const actions = (
     <>
       <PersonShown />
-      <button type="button" title={t.stopHint} onClick={() => void stop()}>
+      <button type="button" title={t.stopHint} onClick={() => askFirst(() => void stop())}>
         {t.stop}
       </button>
     </>
