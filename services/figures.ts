@@ -12,6 +12,9 @@ const MOST_HOSTS = 50;
 /** Of each thing that needs attention. */
 const MOST_SHOWN = 50;
 
+/** A name, or a prefix with `*`, as LIKE has it. */
+const likePattern = (name: string) => name.replace(/[\\%_]/g, '\\$&').replace(/\*$/, '%');
+
 /** What an operator watches of the whole system, read when it is asked for. */
 export const figureService = ({ lists }: Db) => ({
   /** Lines of the log behind the slowest lane of publishing; estimated from 10,000 on. */
@@ -32,9 +35,12 @@ export const figureService = ({ lists }: Db) => ({
     lists.run('pending_hosts', { kinds: [...DELIVERED_KINDS], lines: MOST_PENDING, limit: MOST_HOSTS }),
   /** Of the `limit` queues, topics, courts and groups that were made first, and of the others of each kind together. */
   queues: (limit: number) => lists.run('queue_metrics', { limit }),
-  /** A page of queues, topics, courts or groups with their counts, newest first. */
-  overview: (kind: FigureKind, before: number | undefined, limit: number) =>
-    lists.run('overview', { kind, before, limit }),
+  /**
+   * A page of queues, topics, courts or groups with their counts, newest first.
+   * @param of names, and prefixes with `*` at their end, of those that are wanted; null: all
+   */
+  overview: (kind: FigureKind, of: readonly string[] | null, before: number | undefined, limit: number) =>
+    lists.run('overview', { kind, patterns: of?.map(likePattern), before, limit }),
   /** Items by the beginning of their ids, in the order of ids. */
   find: (wanted: Omit<ParamsOf<'find_items'>, 'limit'>, limit: number) => lists.run('find_items', { ...wanted, limit }),
   /** What needs attention, the worst first. */

@@ -4,7 +4,6 @@ import { invalid } from '../../services/problems.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { checkTemporal, isFollowed } from '../engines.ts';
 import { page } from '../paging.ts';
-import { inScope } from '../scopes.ts';
 
 const NOUNS = { ticket: 'queues', job: 'topics', case: 'courts', task: 'groups' } as const;
 
@@ -35,9 +34,8 @@ export const overviewEndpoint = endpoint({
     const kinds = only ? [only] : (Object.keys(NOUNS) as FigureKind[]);
     const pages = await Promise.all(
       kinds.map(async (kind) => {
-        const rows = await api.services.figures.overview(kind, cursor, limit + 1);
-        const { items, nextCursor } = page(rows, limit, entry(kind), (q) => q.seq);
-        return [NOUNS[kind], { items: items.filter(({ name }) => inScope(caller, name)), nextCursor }] as const;
+        const rows = await api.services.figures.overview(kind, caller.queues, cursor, limit + 1);
+        return [NOUNS[kind], page(rows, limit, entry(kind), (q) => q.seq)] as const;
       }),
     );
     return ok(Object.fromEntries(pages));

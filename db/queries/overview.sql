@@ -2,15 +2,21 @@
 
 -- name: overview
 -- A page of queues, topics, courts or groups, newest first, with their counts: of each a range of the tally and the head of an index.
--- (With the collation of the index of the tally, which groups' names do not have.)
+-- (With the collation of the index of the tally, which groups' names do not have.) :patterns?: only those whose name is LIKE one of
+-- these, with or without the `gid_` of executors; null: all.
 -- not null: name, seq, paused, created_at, delayed, ready, held, buried, settled, invalidated, expired, dead, lease_expired, failed, claims_last_minute, settled_last_minute
 with page as (
   select q.name, q.name as queue, q.seq, q.paused or coalesce(q.paused_until > clock_timestamp(), false) as paused, q.created_at
     from queue q where :kind <> 'task' and q.kind = :kind and (:before?::bigint is null or q.seq < :before) and is_there(q)
+     and (:patterns?::text[] is null or q.name like any (:patterns::text[])
+          or regexp_replace(q.name, '^(gid_)+(?=.)', '') like any (:patterns::text[]))
    order by q.seq desc limit :limit
 ), groups as (
   select id as name, 'gid_' || id as queue, seq, false as paused, created_at
-    from task_group where :kind = 'task' and (:before::bigint is null or seq < :before) order by seq desc limit :limit
+    from task_group where :kind = 'task' and (:before::bigint is null or seq < :before)
+     and (:patterns::text[] is null or id like any (:patterns::text[])
+          or regexp_replace(id, '^(gid_)+(?=.)', '') like any (:patterns::text[]))
+   order by seq desc limit :limit
 )
 select p.name, p.seq, p.paused, p.created_at, c.*, m.*,
        (select extract(epoch from clock_timestamp() - min(first_available_at))::double precision

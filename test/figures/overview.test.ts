@@ -158,6 +158,22 @@ test('who may see it: all who add or claim for others; a reviewer their own line
   expect(queues.items.map((q: Json) => q.name)).toEqual(['q-3']);
   expect(topics.items).toEqual([]);
   expect(groups.items.map((q: Json) => q.name)).toEqual(['team']);
+  // whatever else there is, its pages are full: names and prefixes, taken as they are written
+  for (const [queues, found] of [
+    [['q-1'], ['q-1', null]],
+    [
+      ['q-0*', 'q-2*'],
+      ['q-2', null],
+    ],
+    [['q-*'], ['q-4', expect.any(String)]],
+    [
+      ['q_1', 'q%', 'Q-*'],
+      [undefined, null],
+    ],
+  ] as const) {
+    const page = (await (await as('producer', null, [...queues])).get('/v1/overview?kind=ticket&limit=1')).body.queues;
+    expect([page.items[0]?.name, page.nextCursor], queues.join()).toEqual(found);
+  }
   expect(await status(bound, '/v1/figures?kind=ticket&queue=q-3')).toBe(200);
   for (const path of [
     '/v1/figures?kind=ticket',
