@@ -126,6 +126,11 @@ final class CaseLeasing implements Leasing
                 throw $error;
             }
             $this->failed($case, $error);
+        } catch (UnavailableException $error) {
+            if ($error->isPassing()) {
+                throw $error;
+            }
+            $this->failed($case, $error);
         }
     }
 

@@ -165,8 +165,8 @@ final class LeaseLoop
             }
         } catch (UnavailableException $error) {
             ($this->onError)($error, $hold->held);
-            if (!$stopping) {
-                // nothing else may come of it: sent until a server has taken it or has said no
+            if (!$stopping && $error->isPassing()) {
+                // nothing else may come of it: sent until a server has taken it, has said no or fails at it
                 $this->holds[$token] = $hold;
                 $hold->sendAt = Transport::now() + Pause::after($hold->failures++);
             }

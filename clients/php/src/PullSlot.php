@@ -88,7 +88,7 @@ final class PullSlot
         }
     }
 
-    /** Sends it until a server has taken it or has said no, for its answer may be lost when all the rest is done. */
+    /** Sends it until a server has taken it, has said no or fails at it: its answer may be lost when all the rest is done. */
     private function complete(Dispatch $dispatch, mixed $result): void
     {
         for ($failures = 0;; $failures++) {
@@ -103,7 +103,7 @@ final class PullSlot
                 ($this->onError)($error, $dispatch);
                 return;
             } catch (UnavailableException $error) {
-                if ($this->polling->stopping()) {
+                if ($this->polling->stopping() || !$error->isPassing()) {
                     throw $error;
                 }
                 ($this->onError)($error, $dispatch);

@@ -124,6 +124,12 @@ final class TicketLeasing implements Leasing
             // it doesn't fit the form, say
             $this->failed($ticket, $error);
             return null;
+        } catch (UnavailableException $error) {
+            if ($error->isPassing()) {
+                throw $error;
+            }
+            $this->failed($ticket, $error);
+            return null;
         }
     }
 

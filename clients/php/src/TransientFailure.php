@@ -11,8 +11,13 @@ namespace Docket;
  */
 final class TransientFailure extends \RuntimeException
 {
-    public function __construct(string $message, public readonly float $retryAfter = 0, ?\Throwable $cause = null)
-    {
+    /** @param ?int $status of an answer; null where none came */
+    public function __construct(
+        string $message,
+        public readonly float $retryAfter = 0,
+        ?\Throwable $cause = null,
+        public readonly ?int $status = null,
+    ) {
         parent::__construct($message, 0, $cause);
     }
 }

@@ -144,13 +144,15 @@ final class Transport
                     $answer = $try($server);
                     $this->preferred = $server;
                     return $answer;
-                } catch (TransientFailure $failure) {
-                    continue;
+                } catch (TransientFailure $error) {
+                    // one that fails at the call says more than one that is away
+                    $failure = $failure?->status === 500 ? $failure : $error;
                 }
             }
             $pause = max(Pause::after($round), $failure?->retryAfter ?? 0);
             if (self::now() + $pause > $until) {
-                throw new UnavailableException("no server answers: {$failure?->getMessage()}", 0, $failure);
+                $message = "no server answers: {$failure?->getMessage()}";
+                throw new UnavailableException($message, $failure?->status, $failure);
             }
             Pause::sleep($pause);
         }

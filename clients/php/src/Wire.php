@@ -142,7 +142,7 @@ final class Wire
         $detail = is_string($detail) ? $detail : substr($text, 0, 200);
         if ($status >= 500 || $status === 429 || $status < 400) {
             $retryAfter = min((float) $response->getHeaderLine('retry-after'), Pause::LONGEST);
-            throw new TransientFailure("$server: $status: $detail", $retryAfter);
+            throw new TransientFailure("$server: $status: $detail", $retryAfter, null, $status);
         }
         throw HttpException::of($status, $detail, $answer);
     }

@@ -101,10 +101,20 @@ export class StuckError extends DocketError {
   }
 }
 
-/** No server answered, for as long as the call was repeated. `cause` is the last failure. */
+/** No server took the call, for as long as it was repeated. `cause` is the last failure. */
 export class UnavailableError extends DocketError {
   override name = 'UnavailableError';
+  /** Of the last answer: 500 where a server failed at this call, else such as 503 or 429; null where there was none. */
+  readonly status: number | null;
+
+  constructor(message: string, { status = null, ...options }: ErrorOptions & { status?: number | null } = {}) {
+    super(message, options);
+    this.status = status;
+  }
 }
+
+/** Whether the same call is likely to succeed later. A 500 says that the server fails at this very call. */
+export const isPassing = (error: unknown): boolean => error instanceof UnavailableError && error.status !== 500;
 
 /** Thrown by a handler: set this job aside until it is kicked. */
 export class Bury extends Error {

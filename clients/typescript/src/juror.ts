@@ -1,6 +1,6 @@
 import type { Case, HeldCase } from './cases.ts';
 import type { Client } from './client.ts';
-import { Decline, isLost, Skip, UnavailableError } from './errors.ts';
+import { Decline, isLost, isPassing, Skip, UnavailableError } from './errors.ts';
 import { type HoldContext, keeping, ONE_TRY, remembered } from './keeping.ts';
 import { doubling, pause, pauseMs } from './pauses.ts';
 import type { Held } from './tickets.ts';
@@ -135,7 +135,7 @@ export class JurorLoop {
       onError: (error) => onError(error, item),
     });
     const ended = await judged.catch(async (error) => {
-      if (!isLost(error) && !(error instanceof UnavailableError)) await cases.release(held);
+      if (!isLost(error) && !isPassing(error)) await cases.release(held);
       throw error;
     });
     if ('lost' in ended) throw ended.lost;

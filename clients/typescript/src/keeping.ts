@@ -1,4 +1,4 @@
-import { isLost, UnavailableError } from './errors.ts';
+import { isLost, isPassing } from './errors.ts';
 import { pause, pauseMs } from './pauses.ts';
 
 export interface HoldContext {
@@ -8,7 +8,7 @@ export interface HoldContext {
 
 export interface Keeping<Result, Answer> {
   run(signal: AbortSignal): Promise<Result> | Result;
-  /** One try to send what came of it, which is repeated while no server answers. */
+  /** Sends what came of it, by a call that repeats itself for as long as the client says; sent again while no server answers. */
   send(result: Result): Promise<Answer>;
   /** How long its lease is; one try. */
   leaseSeconds(): Promise<number>;
@@ -64,7 +64,7 @@ async function run<Result>(
   }
 }
 
-/** An answer may be lost when all the work is done. */
+/** An answer may be lost when all the work is done. @throws what will not pass, such as a 500 that came again and again */
 async function untilAnswered<Result, Answer>(
   { send, stopping, onError }: Keeping<Result, Answer>,
   result: Result,
@@ -74,7 +74,7 @@ async function untilAnswered<Result, Answer>(
     try {
       return await send(result);
     } catch (error) {
-      if (!(error instanceof UnavailableError) || lost.aborted || stopping.aborted) throw error;
+      if (!isPassing(error) || lost.aborted || stopping.aborted) throw error;
       onError(error);
     }
     // not of `AbortSignal.any`: a signal that outlives it keeps each one

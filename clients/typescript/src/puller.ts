@@ -1,5 +1,5 @@
 import type { Client } from './client.ts';
-import { HttpError, StaleLogIdError, StuckError, UnavailableError } from './errors.ts';
+import { HttpError, isPassing, StaleLogIdError, StuckError } from './errors.ts';
 import { doubling, jittered, pause, pauseMs } from './pauses.ts';
 import { poll } from './polling.ts';
 import type { Dispatch } from './tasks.ts';
@@ -81,7 +81,7 @@ export class Puller {
     }
   }
 
-  /** Sends it until a server has taken it or has said no, for its answer may be lost when all the rest is done. */
+  /** Sends it until a server has taken it, has said no or fails at it, for its answer may be lost when all the rest is done. */
   async #complete(dispatch: Dispatch, result: unknown): Promise<void> {
     const { uid, onError } = this.#options;
     for (let failures = 0; ; failures++) {
@@ -90,7 +90,7 @@ export class Puller {
         return;
       } catch (error) {
         if (isOver(error)) return onError(error, dispatch);
-        if (!(error instanceof UnavailableError) || this.#stopping.signal.aborted) throw error;
+        if (!isPassing(error) || this.#stopping.signal.aborted) throw error;
         onError(error, dispatch);
       }
       await pause(pauseMs(failures), this.#stopping.signal);

@@ -1,5 +1,5 @@
 import type { Client } from './client.ts';
-import { isLost, Release, Skip, UnavailableError } from './errors.ts';
+import { isLost, isPassing, Release, Skip } from './errors.ts';
 import { type HoldContext, keeping, ONE_TRY, remembered } from './keeping.ts';
 import { doubling, pause } from './pauses.ts';
 import { poll } from './polling.ts';
@@ -155,8 +155,8 @@ export class ReviewerLoop {
       if ('failure' in ended) return this.#failed(ticket, ended.failure);
       return await this.#nextOf(ended.answer);
     } catch (error) {
-      if (isLost(error) || error instanceof UnavailableError) throw error;
-      // it doesn't fit the queue's form, for example, or JSON can't say it
+      if (isLost(error) || isPassing(error)) throw error;
+      // it doesn't fit the queue's form, for example, JSON can't say it, or the server fails at it
       return this.#failed(ticket, error);
     }
   }

@@ -49,10 +49,13 @@ export const path = (parts: TemplateStringsArray, ...names: string[]): string =>
 /** One try that failed in a way that another server, or a later time, may mend. */
 export class Transient extends Error {
   readonly retryAfterMs: number;
+  /** Of an answer; null where none came. */
+  readonly status: number | null;
 
-  constructor(message: string, retryAfterMs = 0, cause?: unknown) {
+  constructor(message: string, retryAfterMs = 0, cause?: unknown, status: number | null = null) {
     super(message, { cause });
     this.retryAfterMs = retryAfterMs;
+    this.status = status;
   }
 }
 
@@ -107,12 +110,15 @@ export class Transport {
           return answer;
         } catch (error) {
           if (!(error instanceof Transient)) throw error;
-          failure = error;
+          // one that fails at the call says more than one that is away
+          if (failure.status !== 500) failure = error;
         }
       }
       const ms = Math.max(pauseMs(round), failure.retryAfterMs);
-      if (performance.now() + ms > until)
-        throw new UnavailableError(`no server answers: ${failure.message}`, { cause: failure.cause ?? failure });
+      if (performance.now() + ms > until) {
+        const { message, cause = failure, status } = failure;
+        throw new UnavailableError(`no server answers: ${message}`, { cause, status });
+      }
       await pause(ms, options.signal);
     }
   }
@@ -206,7 +212,7 @@ function answerOf(server: string, response: Response, text: string): Answer {
   const detail = String(answer?.error ?? answer?.detail ?? text.slice(0, 200));
   if (status >= 500 || status === 429 || status < 400) {
     const retryAfterMs = Math.min(Number(headers.get('retry-after')) * 1000 || 0, LONGEST_PAUSE_MS);
-    throw new Transient(`${server}: ${status}: ${detail}`, retryAfterMs);
+    throw new Transient(`${server}: ${status}: ${detail}`, retryAfterMs, undefined, status);
   }
   throw httpError(status, detail, answer);
 }

@@ -5,7 +5,7 @@ import { createKey } from '../keys.ts';
 import type { TestSystem } from '../system.ts';
 import type { Kit } from './kits.ts';
 import { allEnded, ended, type Program, runProgram } from './running.ts';
-import { forgetful } from './stand-ins.ts';
+import { failing, forgetful } from './stand-ins.ts';
 
 /** What each client does with cases, whatever its language. */
 export function testJuror(system: TestSystem, kit: Kit): void {
@@ -173,6 +173,18 @@ function testHolds({ api }: TestSystem, kit: Kit): void {
     await eventually(async () => (await stateOf(api, id)) === 'decided');
     await ended(other);
     expect((await votes(api, id)).map((vote) => vote.juror)).toEqual(['bob']);
+  });
+
+  test('S2.5 a vote at which the server fails each time is given up, and its case is given back', async () => {
+    const [id = ''] = await prepare(api, 'failed-vote', { votesToWin: 1, leaseSeconds: 3 }, ['ada'], [{}]);
+    const server = await failing(api.url, ({ path }) => path.endsWith('/votes'), 500);
+    const given = { servers: [server.url], court: 'failed-vote', juror: 'ada', retrySeconds: 0.5 };
+    const loop = runProgram(kit, 'judge', given);
+    const types = async () => (await caseEvents(api, id)).map((event) => event.type);
+    await eventually(async () => (await types()).includes('released'), 15_000);
+    await ended(loop);
+    expect((await types()).slice(0, 3)).toEqual(['created', 'claimed', 'released']);
+    expect(loop.lines('error')[0]).toMatchObject({ error: expect.stringContaining('Unavailable'), case: id });
   });
 
   test('S2.6 a case that is decided meanwhile: the handler hears of it, and no vote is sent', async () => {

@@ -7,7 +7,7 @@ import type { TestSystem } from '../system.ts';
 import { addTask, addTemplate, dispatchLog, handed, inMs } from '../tasks.ts';
 import type { Kit } from './kits.ts';
 import { ended, runProgram } from './running.ts';
-import { type Call, forgetful, unavailable, unwilling } from './stand-ins.ts';
+import { type Call, failing, forgetful, unavailable, unwilling } from './stand-ins.ts';
 
 /** What each client's pull loop has to do, whatever its language. */
 export function testPuller(system: TestSystem, kit: Kit): void {
@@ -227,6 +227,16 @@ function testLostAnswers({ api }: TestSystem, kit: Kit): void {
     expect(errors).toHaveLength(4);
     for (const line of errors)
       expect(line).toMatchObject({ error: expect.stringContaining('Unavailable'), task: 'unwilling' });
+  });
+
+  test('S4.7 a completion at which the server fails each time is given up, and its dispatch comes again', async () => {
+    await addWork(api, 'fay', 'failed-completion');
+    const server = await failing(api.url, ({ path }) => path.endsWith('/complete'), 500);
+    const given = { servers: [server.url], uid: 'fay', retrySeconds: 0, backoffSeconds: 0.1 };
+    const puller = runProgram(kit, 'pull', given);
+    await eventually(async () => puller.lines('began').length === 2);
+    await ended(puller);
+    expect(puller.lines('began')[1]).toMatchObject({ began: 'failed-completion', redo: true });
   });
 }
 

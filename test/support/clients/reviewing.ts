@@ -6,13 +6,14 @@ import type { TestSystem } from '../system.ts';
 import { addMany, claim, configure, ticket } from '../tickets.ts';
 import type { Kit } from './kits.ts';
 import { allEnded, ended, type Program, runProgram } from './running.ts';
-import { type Call, forgetful, unavailable, unwilling } from './stand-ins.ts';
+import { type Call, failing, forgetful, unavailable, unwilling } from './stand-ins.ts';
 
 /** What each client's loop does with tickets, whatever its language. */
 export function testReviewer(system: TestSystem, kit: Kit): void {
   testReviewing(system, kit);
   testLeases(system, kit);
   testKeeping(system, kit);
+  testServerFailures(system, kit);
   testLostTickets(system, kit);
   testTicketFailures(system, kit);
   testLostTicketAnswers(system, kit);
@@ -173,6 +174,20 @@ function testKeeping({ api }: TestSystem, kit: Kit): void {
     await ended(loop);
     expect(began(loop)).toEqual([id]);
     expect(await eventTypes(api, id)).toEqual(['created', 'claimed', 'decided']);
+  });
+}
+
+function testServerFailures({ api }: TestSystem, kit: Kit): void {
+  test('S0.7 a decision at which the server fails each time is given up, and its ticket is given back', async () => {
+    const [id = ''] = await prepare(api, 'failed-decision', { leaseSeconds: 3 }, [{}]);
+    const server = await failing(api.url, ({ path }) => path.endsWith('/decide'), 500);
+    const given = { servers: [server.url], queue: 'failed-decision', reviewer: 'ada', retrySeconds: 0.5 };
+    const loop = runProgram(kit, 'review', { ...given, backoffSeconds: 60 });
+    await eventually(async () => (await ticket(api, id)).state === 'delayed', 15_000);
+    await ended(loop);
+    expect(began(loop)).toEqual([id]);
+    expect(loop.lines('error')).toMatchObject([{ error: expect.stringContaining('Unavailable'), ticket: id }]);
+    expect(await eventTypes(api, id)).toEqual(['created', 'claimed', 'released']);
   });
 }
 

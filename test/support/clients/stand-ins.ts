@@ -101,10 +101,15 @@ export async function relay(url: string): Promise<Relay> {
 /** Passes everything on, but answers 503 the first times that there are calls of that name. */
 export function unwilling(url: string, times: number, name = '/complete'): Promise<StandIn> {
   let left = times;
+  return failing(url, ({ path }) => path.endsWith(name) && left-- > 0);
+}
+
+/** Passes everything on, but answers such calls with this status. */
+export function failing(url: string, fails: (call: Call) => boolean, status = 503): Promise<StandIn> {
   return standIn(async (call, request, response) => {
-    if (call.path.endsWith(name) && left-- > 0) return refuse(response, '0');
-    const { status, text } = await passedOn(url, call, request);
-    return response.writeHead(status).end(text);
+    if (fails(call)) return refuse(response, '0', status);
+    const answer = await passedOn(url, call, request);
+    return response.writeHead(answer.status).end(answer.text);
   });
 }
 
@@ -136,8 +141,8 @@ async function passedOn(url: string, { path, body }: Call, request: IncomingMess
   return { status: response.status, text: await response.text() };
 }
 
-const refuse = (response: ServerResponse, retryAfter = '1') =>
-  response.writeHead(503, { 'retry-after': retryAfter }).end('starting');
+const refuse = (response: ServerResponse, retryAfter = '1', status = 503) =>
+  response.writeHead(status, { 'retry-after': retryAfter }).end('starting');
 
 async function listening(listener: RequestListener): Promise<string> {
   const server = createServer(listener);

@@ -83,7 +83,17 @@ class StuckError(DocketError):
 
 
 class UnavailableError(DocketError):
-    """No server answered, for as long as the call was repeated. ``__cause__`` is the last failure."""
+    """No server took the call, for as long as it was repeated. ``__cause__`` is the last failure, ``status`` that of the
+    last answer: 500 where a server failed at this call, else such as 503 or 429; None where there was none."""
+
+    def __init__(self, message: str, status: Optional[int] = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether the same call is likely to succeed later. A 500 says that the server fails at this very call."""
+        return self.status != 500
 
 
 class SignatureError(DocketError):

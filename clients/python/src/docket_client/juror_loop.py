@@ -98,19 +98,23 @@ class JurorLoop(Polling[Case]):
                     self._vote(case, answer if isinstance(answer, Vote) else Vote(answer))
                     self._failures = 0
                     return
+                except UnavailableError as error:
+                    if error.is_passing:
+                        raise
+                    failure = error
                 except (HttpError, TypeError, ValueError) as error:
                     failure = error  # it can't be sent, or is not what the court takes
         self._give_back(case, failure, context)
 
     def _vote(self, case: Case, vote: Vote) -> None:
-        """Sends it until a server has taken it or has said no, for its answer may be lost when all the rest is done."""
+        """Sends it until a server has taken it, has said no or fails at it: its answer may be lost when all the rest is done."""
         failures = 0
         while True:
             try:
                 self._cases.vote(case, vote.option, comment=vote.comment)
                 return
             except UnavailableError as error:
-                if self._stopping.is_set():
+                if self._stopping.is_set() or not error.is_passing:
                     raise
                 self._on_error(error, case)
             self._stopping.wait(pause_seconds(failures))

@@ -92,7 +92,7 @@ class Puller(Polling[Dispatch]):
             self._stopping.wait(self._backoff(self._failures))
 
     def _complete(self, dispatch: Dispatch, result: Any) -> None:
-        """Sends it until a server has taken it or has said no, for its answer may be lost when all the rest is done."""
+        """Sends it until a server has taken it, has said no or fails at it: its answer may be lost when all the rest is done."""
         failures = 0
         while True:
             try:
@@ -104,7 +104,7 @@ class Puller(Polling[Dispatch]):
                 self._on_error(error, dispatch)
                 return
             except UnavailableError as error:
-                if self._stopping.is_set():
+                if self._stopping.is_set() or not error.is_passing:
                     raise
                 self._on_error(error, dispatch)
             self._stopping.wait(pause_seconds(failures))

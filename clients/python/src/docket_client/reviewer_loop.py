@@ -132,20 +132,24 @@ class ReviewerLoop(Polling[Ticket]):
                 try:
                     following = self._decide(ticket, decision)
                     return following if following and self._begin(following) else None
+                except UnavailableError as error:
+                    if error.is_passing:
+                        raise
+                    failure = error
                 except (HttpError, TypeError, ValueError) as error:
                     failure = error  # it can't be sent, or is not what the queue takes
         self._give_back(ticket, failure, context)
         return None
 
     def _decide(self, ticket: Ticket, decision: Any) -> Optional[Ticket]:
-        """Sends it until a server has taken it or has said no, for its answer may be lost when all the rest is done."""
+        """Sends it until a server has taken it, has said no or fails at it: its answer may be lost when all the rest is done."""
         failures = 0
         while True:
             try:
                 goes_on = not self._stopping.is_set()
                 return self._tickets.decide(ticket, decision, next=goes_on, skills=self._skills).next
             except UnavailableError as error:
-                if self._stopping.is_set():
+                if self._stopping.is_set() or not error.is_passing:
                     raise
                 self._on_error(error, ticket)
             self._stopping.wait(pause_seconds(failures))

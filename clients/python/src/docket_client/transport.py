@@ -28,9 +28,10 @@ _ANYWHERE = re.compile(r"^https?://(0\.0\.0\.0|\[::\])(:|/|$)")
 class Transient(Exception):
     """One try that failed in a way that another server, or a later time, may mend."""
 
-    def __init__(self, message: str, retry_after: float = 0) -> None:
+    def __init__(self, message: str, retry_after: float = 0, status: Optional[int] = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.status = status  # of an answer
 
 
 class Cut(Exception):
@@ -166,14 +167,17 @@ class Transport:
                 try:
                     answer = self._once(line or self._http, method, server + path, content, sent, limit)
                 except Transient as error:
-                    failure = error
+                    # one that fails at the call says more than one that is away
+                    if failure.status != 500:
+                        failure = error
                     continue
                 self.prefer(server)
                 return answer
             pause = max(pause_seconds(rounds), failure.retry_after)
             rounds += 1
             if time.monotonic() + pause > until:
-                raise UnavailableError(f"no server answers: {failure}") from (failure.__cause__ or failure)
+                unavailable = UnavailableError(f"no server answers: {failure}", failure.status)
+                raise unavailable from (failure.__cause__ or failure)
             time.sleep(pause)
 
     def items(self, path: str, query: Optional[Mapping[str, Any]] = None, **options: Any) -> Iterator[Answer]:
@@ -233,7 +237,7 @@ def answer_of(response: httpx.Response) -> Answer:
     if status >= 500 or status == 429 or status < 400:
         # without its query, which may have a stream ticket
         url = response.url.copy_with(query=None)
-        raise Transient(f"{url}: {status}: {detail}", _retry_after(response))
+        raise Transient(f"{url}: {status}: {detail}", _retry_after(response), status)
     raise http_error(status, detail, told)
 
 
