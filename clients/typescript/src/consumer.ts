@@ -118,8 +118,8 @@ export class Consumer {
         if (ended.aborted) return;
         if (error instanceof LeaseLostError) return lost.abort(error);
         this.#options.onError(error, job);
-        // a try that hung has taken the time until the next one
-        seconds = Math.min(1, beat / BEATS);
+        // a try that hung has taken the time until the next one; of a TTR that is not known the beat is short already
+        seconds = ttr === undefined ? beat : Math.min(1, beat / BEATS);
       }
     }
   }

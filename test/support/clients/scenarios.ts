@@ -6,7 +6,7 @@ import type { TestSystem } from '../system.ts';
 import type { Kit } from './kits.ts';
 import { testPuller } from './pulling.ts';
 import { allEnded, ended, type Program, runProgram } from './running.ts';
-import { forgetful, unavailable } from './stand-ins.ts';
+import { failing, forgetful, unavailable } from './stand-ins.ts';
 
 /** What each client has to do, whatever its language. */
 export function testClient(system: TestSystem, kit: Kit): void {
@@ -112,6 +112,17 @@ function testHandlers({ api }: TestSystem, kit: Kit): void {
     await ended(consumer);
     expect(consumer.lines('began')).toMatchObject([{ began: 'long', attempt: 1 }]);
     expect((await stats(api, 'long')).timeouts).toBe(0);
+  });
+
+  test('S3.5 while its job cannot be touched, it is tried three times in the shortest TTR, and no faster', async () => {
+    await add(api, { topic: 'untouched', id: 'untouched', TTR: 60, body: { seconds: 3 } });
+    const touches = ({ body }: { body: string }) => body.includes('"touch"');
+    const server = await failing(api.url, touches);
+    const consumer = runProgram(kit, 'consume', { servers: [server.url], topics: 'untouched' });
+    await eventually(async () => (await stateOf(api, 'untouched')) === 'finished');
+    await ended(consumer);
+    expect(server.calls.filter(touches).length).toBeGreaterThan(3);
+    expect(server.calls.filter(touches).length).toBeLessThan(11);
   });
 
   test('S3.5 a handler hears that its job is gone', async () => {

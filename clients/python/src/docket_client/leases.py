@@ -76,6 +76,7 @@ class Kept(Generic[C]):
         self._length = length
         self._on_error = on_error
         self._pause = (seconds or _SHORTEST_SECONDS) / _BEATS
+        self._is_known = seconds is not None
         self._at_once = at_once
         self._ended = threading.Event()
 
@@ -92,6 +93,7 @@ class Kept(Generic[C]):
             try:
                 self._renew(max(1.0, self._pause))
                 self._pause = self._length() / _BEATS
+                self._is_known = True
                 pause = self._pause
             except DocketError as error:
                 if self._ended.is_set():
@@ -100,8 +102,8 @@ class Kept(Generic[C]):
                     self._context.lose(error)
                     return
                 self._on_error(error)
-                # a try that hung has taken the time until the next one
-                pause = min(_RETRY_SECONDS, self._pause / _BEATS)
+                # a try that hung has taken the time until the next one; of an unknown length the pause is short already
+                pause = min(_RETRY_SECONDS, self._pause / _BEATS) if self._is_known else self._pause
 
 
 def _is_gone(error: DocketError) -> bool:
