@@ -9,6 +9,9 @@ const SETTING = process.env.DOCKET_URL ? 'DOCKET_URL' : 'PORT';
 /** In the names of everything that one demo makes, so that the next begins anew. */
 export const run = Date.now().toString(36);
 
+/** Someone else was first; too many calls; a server that is away. */
+const PASSING = new Set([409, 429, 502, 503, 504]);
+
 /** The lines of a file of test/data, as fields. */
 export function readData(name: string): string[][] {
   const file = fileURLToPath(new URL(`../../test/data/${name}`, import.meta.url));
@@ -16,7 +19,7 @@ export function readData(name: string): string[][] {
   return lines.map((line) => line.split(','));
 }
 
-/** Ends the process where there is no server, or none that takes the key. */
+/** @throws Failed where there is no server, or none that takes the key */
 export async function needServer(): Promise<void> {
   if (!/^https?:\/\//.test(base) || !URL.canParse(base)) fail(`${SETTING}: ${base} is no URL that begins with http://`);
   await call('GET', '/livez');
@@ -33,9 +36,8 @@ export async function call(method: string, path: string, body?: unknown): Promis
   };
   const response = await fetch(base + path, { method, ...init, headers }).catch((error: Error) => {
     const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
-    return fail(
-      `${SETTING}: nothing answers at ${base} (${code ?? message}); start Docket (npm start), or correct ${SETTING}`,
-    );
+    const text = `${SETTING}: nothing answers at ${base} (${code ?? message}); start Docket (npm start), or correct ${SETTING}`;
+    throw new Failed(text, { isPassing: true });
   });
   // biome-ignore lint/suspicious/noExplicitAny: as above
   const answer: any = await response
@@ -46,13 +48,24 @@ export async function call(method: string, path: string, body?: unknown): Promis
       `DOCKET_KEY: ${base} answered ${response.status} (${answer.detail}); set DOCKET_KEY to an administrator's key: ` +
         'npx docket key create --role admin',
     );
-  if (!response.ok) fail(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
+  if (!response.ok) {
+    const isPassing = PASSING.has(response.status);
+    throw new Failed(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`, { isPassing });
+  }
   return answer;
 }
 
 /** Something that the demo needs is not there, or not as it should be; the message is for whoever started it. */
-export class Failed extends Error {}
+export class Failed extends Error {
+  /** Another call, or a later time, may do better. */
+  readonly isPassing: boolean;
+
+  constructor(message: string, { isPassing }: { isPassing: boolean }) {
+    super(message);
+    this.isPassing = isPassing;
+  }
+}
 
 export function fail(message: string): never {
-  throw new Failed(message);
+  throw new Failed(message, { isPassing: false });
 }
