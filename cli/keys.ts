@@ -36,9 +36,13 @@ export async function createKey(config: Config, options: NewKeyOptions): Promise
   const { role, subject = null, expires: expiresAt = null } = options;
   const queues = options.queues?.split(',') ?? null;
   if (role === 'reviewer' && subject === null) throw new Misused('a reviewer key needs --subject: who it speaks for');
-  for (const option of ['subject', 'name'] as const)
-    if (options[option] !== undefined && !Name.safeParse(options[option]).success)
-      throw new Misused(`--${option}: ${options[option] || 'nothing'} is not a name`);
+  for (const option of ['subject', 'name'] as const) {
+    const given = options[option];
+    if (given !== undefined && !Name.safeParse(given).success)
+      throw new Misused(
+        `--${option}: ${given ? `${given} is not a name` : 'must not be empty'} (1 to 200 of A-Za-z0-9._:~@-)`,
+      );
+  }
   for (const given of queues ?? [])
     if (!QueuePattern.safeParse(given).success)
       throw new Misused(`--queues: ${given} is neither a name nor a prefix with *`);
