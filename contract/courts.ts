@@ -36,7 +36,7 @@ export const CourtSettings = z
       .default(['buyer', 'seller']),
     votesToWin: Count.default(9),
     panel: z.number().int().min(1).max(2000).nullable().default(null).openapi({
-      description: 'How many are heard at most where the strategy bounds that; null: its own number',
+      description: 'How many jurors vote at most where the strategy bounds that; null: its own number',
     }),
     leaseSeconds: PositiveSeconds.default(600),
     overbook: z.number().int().min(0).max(1000).default(0),

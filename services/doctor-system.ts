@@ -231,7 +231,7 @@ function versions({ db, client, version }: SystemOptions): Check {
     name: 'versions',
     severity: 'info',
     rule: '',
-    advice: 'Tell these when you report something.',
+    advice: 'Include these when you report a problem.',
     async look() {
       const [edition] = await db.run('recorded_edition');
       const { version: postgres } = only(await db.run('server_facts'));

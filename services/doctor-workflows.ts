@@ -201,7 +201,7 @@ function needless(o: WorkflowOptions, running: () => Promise<Set<string>>): Chec
     severity: 'broken',
     rule: 'no workflow runs for an item that is over or does not exist',
     advice:
-      'Run docket doctor --repair while a worker runs: it tells these workflows how their items are, and they end; terminate in the Temporal UI those that fail all the same.',
+      'Run docket doctor --repair while a worker runs: it sends these workflows the state of their items, and they end; terminate in the Temporal UI those that fail all the same.',
     async look(before) {
       const ids = before ? before.map(({ id }) => id) : [...(await running())];
       // workflows of reviews end by themselves, those of deliveries with their delivery
@@ -221,14 +221,14 @@ function needless(o: WorkflowOptions, running: () => Promise<Set<string>>): Chec
       return left.filter(({ id }) => known.has(id));
     },
     async repair(found) {
-      await eachOf(found, AT_ONCE, ({ id }) => tellHowItIs(o, id));
-      return `${found.length} were told how their items are; each ends with its next workflow task.`;
+      await eachOf(found, AT_ONCE, ({ id }) => sendState(o, id));
+      return `${found.length} were sent the state of their items; each ends with its next workflow task.`;
     },
   };
 }
 
-/** Sends a workflow its item as it is. */
-async function tellHowItIs({ db, client }: WorkflowOptions, id: string): Promise<void> {
+/** Sends a workflow the state of its item. */
+async function sendState({ db, client }: WorkflowOptions, id: string): Promise<void> {
   const thing = thingOf(id);
   const [row] = await db.run('read_item', { kind: thing.kind as Kind, id: thing.id });
   const handle = client.workflow.getHandle(id);

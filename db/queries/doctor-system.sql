@@ -125,8 +125,8 @@ select store, stage, started_at from reconciliation;
 
 -- name: sealed_with
 -- not null: name, what, n
--- How many secrets of each sort are sealed with the key of each name (runtime/secrets.ts); those of items and reviews, which
--- are read one and all, only with :all.
+-- How many secrets of each sort are sealed with the key of each name (runtime/secrets.ts); those of items and reviews
+-- only with :all: these need a full scan.
 select substring(s.secret from '^sealed:([0-9a-f]{8}):') as name, s.what, count(*)::integer as n
   from (
     select callback ->> 'secret' as secret, case kind when 'ticket' then 'queues' when 'job' then 'topics' else 'courts' end as what from queue

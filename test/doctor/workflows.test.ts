@@ -79,7 +79,10 @@ test('S0.9 workflows-left: workflows of items that are over or not there end by 
   });
   expect(left.examples.sort()).toEqual(['ticket/ghost: there is no such item', 'ticket/over: its item is over']);
   const { 'workflows-left': repaired } = await doctor.findings({ repair: true });
-  expect(repaired).toMatchObject({ count: 0, repaired: expect.stringMatching(/^2 were told how their items are/) });
+  expect(repaired).toMatchObject({
+    count: 0,
+    repaired: expect.stringMatching(/^2 were sent the state of their items/),
+  });
   for (const id of ['ticket/over', 'ticket/ghost'])
     await eventually(async () => (await handle(id).describe()).status.name === 'COMPLETED');
   await none();

@@ -7,7 +7,7 @@ export interface Attempt {
   problem: Problem | null;
   /** Does something that may fail, such as a call. */
   attempt: (work: () => Promise<unknown>) => Promise<void>;
-  /** Says no more why the last attempt failed. */
+  /** Clears the reason of the last failure. */
   forget: () => void;
 }
 

@@ -2828,7 +2828,7 @@ export interface components {
             name: string;
             options: string[];
             votesToWin: number;
-            /** @description How many are heard at most where the strategy bounds that; null: its own number */
+            /** @description How many jurors vote at most where the strategy bounds that; null: its own number */
             panel: number | null;
             leaseSeconds: number;
             overbook: number;
@@ -2879,7 +2879,7 @@ export interface components {
             options?: string[];
             /** @description Default: `9` */
             votesToWin?: number;
-            /** @description How many are heard at most where the strategy bounds that; null: its own number. Default: `null` */
+            /** @description How many jurors vote at most where the strategy bounds that; null: its own number. Default: `null` */
             panel?: number | null;
             /** @description Default: `600` */
             leaseSeconds?: number;

@@ -21,7 +21,7 @@ export interface FormState extends Attempt {
   isTouched: boolean;
   /** Inputs as of these values; null: of a new object. */
   reset: (given: Given | null) => void;
-  /** What was sent is these values by now. What was typed since then stays. */
+  /** Takes the saved values as the new base; keeps what was typed since. */
   saved: (given: Given | null) => void;
   /** What stands in the inputs has been saved. */
   settle: () => void;

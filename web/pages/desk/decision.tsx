@@ -83,7 +83,7 @@ export function Decision({ held, schema, draft, fillIn, decide, keys }: Props) {
             type="submit"
             class="primary"
             aria-keyshortcuts="Control+Enter"
-            // as above
+            // as in `Verdicts`
             onClick={(event) => event.detail > 1 && event.preventDefault()}
           >
             {t.decide} <kbd>{t.decideKeys}</kbd>

@@ -4,7 +4,7 @@ import { said } from '../said.ts';
 export const adminLog = {
   lead: 'Who changed settings and keys, and what came of it. A line is written before the change is made.',
   none: 'There are no changes.',
-  path: said('Path', 'Changes of this one only, and of what is below it; as the API has it: /v1/queues/spam'),
+  path: said('Path', 'Only changes to this path and below it, for example /v1/queues/spam'),
   shown: 'Show',
   unknown: 'not known',
   changes: 'Changes',
