@@ -507,6 +507,7 @@ export interface Statements {
   archived_tasks: { params: { ids: (string | null)[] }; row: { id: string; seq: number; line: string } };
   receive_callbacks: { params: { reviews: (string | null)[]; ids: (string | null)[]; kinds: (string | null)[]; targets: (string | null)[]; statuses: (number | null)[]; auditTimes: (Date | string | null)[]; skewSeconds: number; actors: (string | null)[]; wait: boolean }; row: Narrowed<{ no: number | null; problem: Columns['receive_callbacks.problem'] | null; arrival: number | null; received_at: Date | null }, Columns['receive_callbacks.*']>; moves: true };
   apply_review: { params: { id: string; limit: number }; row: Narrowed<{ resolved: number | null; more: boolean | null; version: number | null; telling: number | null }, Columns['apply_review.*']> };
+  waiting_reviews: { params: { seconds: number; limit: number }; row: { id: string } };
   put_review: { params: { id: string; targets: unknown; body: unknown; callback?: unknown; actor: string }; row: { created: boolean; now: Date }; moves: true };
   get_review: { params: { id: string }; row: ReviewRow };
   list_reviews: { params: { before?: number | null; limit: number }; row: ReviewRow };

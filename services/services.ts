@@ -27,6 +27,7 @@ import { sampleService } from './samples.ts';
 import { scheduleService } from './schedules.ts';
 import { sessionService } from './sessions.ts';
 import { applySettings } from './settings.ts';
+import { restartStuckReviews } from './stuck-reviews.ts';
 import { type TaskConfig, taskService } from './tasks.ts';
 import { templateService } from './templates.ts';
 import { ticketService } from './tickets.ts';
@@ -50,6 +51,7 @@ export function createServices(runtime: Runtime, config: ServiceConfig) {
   const reconciler = new Reconciler(runtime);
   const invariants = new InvariantMonitor(runtime);
   const retention = new Retention(runtime, config);
+  restartStuckReviews(runtime);
   const items = itemService(runtime, rules);
   const queues = queueService(runtime, rules);
   const settings = applySettings(runtime, queues);

@@ -7,6 +7,13 @@ select * from receive_callbacks(:reviews, :ids, :kinds, :targets, :statuses, :au
 -- name: apply_review
 select * from apply_review(:id, :limit);
 
+-- name: waiting_reviews
+-- not null: id
+-- Reviews of which a callback has waited for :seconds to be applied. (Of so many at most: after a million that come at once they are all late.)
+select distinct review_id as id
+  from (select review_id, received_at from review_callback where outcome = 'pending' limit 10000) p
+ where received_at < clock_timestamp() - make_interval(secs => :seconds) order by id limit :limit;
+
 -- name: put_review
 -- moves
 -- not null: created, now
