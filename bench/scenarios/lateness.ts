@@ -16,7 +16,7 @@ const BATCH = 100;
 const MUCH_LATER = 36_000;
 const CONSUMERS_AHEAD_MS = 2_000;
 const WARM_SECONDS = 8;
-const MOST_MS = 100;
+const MOST_MS = { byClock: 100, received: 1_000 };
 
 /** Jobs that fall due within one second while many more wait in the same topic (scenario 8). */
 export async function lateness(lab: Lab, report: Report): Promise<void> {
@@ -24,14 +24,14 @@ export async function lateness(lab: Lab, report: Report): Promise<void> {
   const [startsPerSecond, putsPerSecond] = lab.quick ? [40, 200] : [60, 400];
   const what = `${due.toLocaleString('en-US')} jobs due in one second`;
   const { byClock, received, told, span } = await ours(lab, due, waiting, 20 + due / startsPerSecond);
-  const line = (name: string, late: number[]) => ({
+  const line = (name: string, late: number[], most: number) => ({
     what: `${what}, ${name}`,
     figure: figureOf(late),
     measured: { value: quantile(late, 0.99), unit: 'ms' },
-    target: { most: MOST_MS },
+    target: { most },
   });
-  report.add(line('by the database’s clock', byClock));
-  report.add(line('as consumers received them', received));
+  report.add(line('by the database’s clock', byClock, MOST_MS.byClock));
+  report.add(line('as consumers received them', received, MOST_MS.received));
   report.add({
     what: 'their workflows',
     figure: `all told of the delay ${short(told)} s after the last was added; the jobs fell due within ${short(span)} s`,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { eventually, type Json, type Reply } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
+import { lastingPort } from '../support/ports.ts';
 import { RouterChild, twoDockets } from '../support/router.ts';
 import { add, claim, configure, decide } from '../support/tickets.ts';
 
@@ -14,7 +15,7 @@ const before = { dockets: ['a', 'b'], placed: at('a') };
 const OLD = { ...places, placed: at('a') };
 const HELD = { ...places, placed: at('b'), before, hold: true };
 const MOVING = { ...places, placed: at('b'), before };
-const router = await RouterChild.start(OLD, { PORT: String(49_000 + (process.pid % 1_000)) });
+const router = await RouterChild.start(OLD, { PORT: String(await lastingPort()) });
 
 const PRODUCERS = 4;
 const CONSUMERS = 6;
