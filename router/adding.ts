@@ -57,8 +57,7 @@ export async function addMany(
   const place = async (n: number) => {
     try {
       const docket = await placeOf(places, call, adding, entries[n]);
-      const known = places.all.find(({ name }) => name === docket.name) as Docket;
-      shares.set(known, [...(shares.get(known) ?? []), n]);
+      shares.set(docket, [...(shares.get(docket) ?? []), n]);
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'invalid_request') throw error;
       results[n] = adding.lineOf(entries[n], error);

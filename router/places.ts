@@ -91,7 +91,7 @@ export class Places {
     return { to: this.#named(to), ...(from !== undefined && from !== to && { from: this.#named(from) }) };
   }
 
-  #named = (name: string) => ({ name, url: this.#file.dockets[name] as string });
+  #named = (name: string) => this.all.find((docket) => docket.name === name) as Docket;
 }
 
 /** By rendezvous hashing: a Docket more takes its share from all, and nothing moves between the others. */

@@ -74,6 +74,18 @@ async function addBacklog(): Promise<void> {
   for (let n = 0; n < 2; n++) await addMany(api, 'behind', Array<object>(750).fill({}));
 }
 
+/** Changes a ticket in a transaction that is open: it has drawn its number in the log, and commits when it is told to. */
+async function changedLate(id: string): Promise<pg.Client> {
+  const late = new pg.Client({ connectionString: databaseUrl });
+  await late.connect();
+  onTestFinished(() => late.end());
+  await late.query('begin');
+  const text = `update item set version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'changed',
+    priority = 7, updated_at = clock_timestamp() where kind = 'ticket' and id = $1`;
+  await late.query(text, [id]);
+  return late;
+}
+
 // the pass is over all that is there, so this one is first
 test('S0.9 numbers that a server failed over to gives out again are read by a follower that had read them before', async () => {
   await allIsPublished();
@@ -103,12 +115,7 @@ test('S0.9 numbers that a server failed over to gives out again are read by a fo
 
 test('S0.9 a line that was drawn before such a failover and is committed after it is published', async () => {
   await add(api, 'kept', { id: 'slow', delaySeconds: 3600 });
-  const late = new pg.Client({ connectionString: databaseUrl });
-  await late.connect();
-  onTestFinished(() => late.end());
-  await late.query('begin');
-  await late.query(`update item set version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'changed',
-    priority = 7, updated_at = clock_timestamp() where kind = 'ticket' and id = 'slow'`);
+  const late = await changedLate('slow');
   await add(api, 'kept', { id: 'behind-it', delaySeconds: 3600 });
   // as far as the server before had come
   await sql('update log_shard set outcomes = 1000000, rest = 1000000, idle = 1000000');
@@ -136,12 +143,7 @@ test('S0.9 a line that is committed late is published, also while another lane h
   await addBacklog();
   await add(api, 'late', { id: 'late', delaySeconds: 3600 });
   await onlyIdleIsBehind();
-  const late = new pg.Client({ connectionString: databaseUrl });
-  await late.connect();
-  onTestFinished(() => late.end());
-  await late.query('begin');
-  await late.query(`update item set version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'changed',
-    priority = 7, updated_at = clock_timestamp() where kind = 'ticket' and id = 'late'`);
+  const late = await changedLate('late');
   await add(api, 'late', { id: 'next', delaySeconds: 3600 });
   // the first reading is of the lane that is behind, the second of the others, which finds the gap
   follow(following(atReading({ 3: () => late.query('commit') }), 0));
