@@ -23,7 +23,8 @@ declare module 'vitest' {
   }
 }
 
-export const NAMESPACES = 250;
+/** Those of the run's Temporal: files take one each, some a few, and a file that is tried again takes new ones. */
+export const NAMESPACES = 600;
 
 /** One PostgreSQL and one Temporal for the whole run, on free ports and in a folder of their own. */
 export default async function servers(project: TestProject) {

@@ -7,6 +7,7 @@ import { readConfig } from '../../runtime/config.ts';
 import { api, type Client } from './client.ts';
 import { onDatabase } from './database.ts';
 import { recordTransitions, seenTransitions, unknownAmong } from './lifecycle.ts';
+import { NAMESPACES } from './servers.ts';
 
 export interface TestSystem {
   running: RunningProcess;
@@ -66,6 +67,7 @@ export async function testStores({ records = true } = {}): Promise<TestStores> {
     await recordTransitions(databaseUrl);
     recorded.push(databaseUrl);
   }
+  if (n > NAMESPACES) throw new Error(`this run has used its ${NAMESPACES} namespaces of Temporal: raise NAMESPACES`);
   const namespace = `test-${n - 1}`;
   namespaces.push(namespace);
   return {
