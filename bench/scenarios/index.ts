@@ -49,9 +49,9 @@ export const scenarios: Record<string, Scenario> = {
   workflows: {
     title: '3 · Whole lives with their workflows',
     note:
-      'Three waves: add, claim, decide; each begins when all workflows have been told of the one before. The bare workflow gets a start and ' +
+      'Three waves: add, claim, decide; each begins when all workflows have received the one before. The bare workflow gets a start and ' +
       'two signals, 16 in flight, on the same server with a worker of the same settings. It reads no row, writes none and has no timer; a ticket’s ' +
-      'life has the three calls besides, reads its row once in a local activity and starts and cancels the timer of its lease.',
+      'life has the three calls besides, and starts and cancels the timer of its lease.',
     run: workflows,
   },
   steady: {

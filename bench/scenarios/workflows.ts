@@ -12,8 +12,8 @@ const CALLERS = 16;
 
 /**
  * Whole lives per second: added, its workflow started, claimed, told, decided, told, completed, beside a
- * bare workflow that is started, gets two signals and completes (scenario 3). Both go in three waves, so
- * that no two signals are merged into one.
+ * bare workflow that is started, gets two signals and completes (scenario 3). Both go in three waves, and a wave begins
+ * when all workflows have received the one before: else one task would take two messages.
  */
 export async function workflows(lab: Lab, report: Report): Promise<void> {
   const [each, rounds] = lab.quick ? [150, 2] : [500, 5];
@@ -36,7 +36,7 @@ export async function workflows(lab: Lab, report: Report): Promise<void> {
       const [server, worker] = [lab.temporalPid, docket.worker.pid];
       const mine = await spent([server, worker], [cpu.server, cpu.worker], () => lives(lab, docket.url, round, each));
       const other = await spent([server, bare.pid], [cpu.bareServer, cpu.bareWorker], () =>
-        bareLives(lab, round, each),
+        bareLives(lab, bare.url, round, each),
       );
       if (round < 0) continue; // the first one warms up
       ours.push(mine);
@@ -90,17 +90,20 @@ async function lives(lab: Lab, url: string, round: number, each: number): Promis
   return each / ((performance.now() - start) / 1000);
 }
 
-async function bareLives(lab: Lab, round: number, each: number): Promise<number> {
+async function bareLives(lab: Lab, url: string, round: number, each: number): Promise<number> {
   const before = await closed(lab, 'bare');
   const { workflow } = lab.client;
   const id = (n: number) => `bare/${round}/${n}`;
   const start = performance.now();
+  let all = await received(url);
   const wave = async (one: (n: number) => Promise<unknown>) => {
     let next = 0;
     const work = async () => {
       for (let n = next++; n < each; n = next++) await one(n);
     };
     await Promise.all(Array.from({ length: IN_FLIGHT }, work));
+    all += each;
+    await until(async () => (await received(url)) >= all);
   };
   await wave((n) => workflow.start('bare', { workflowId: id(n), taskQueue: 'bare', args: [] }));
   await wave((n) => workflow.getHandle(id(n)).signal('next'));
@@ -108,3 +111,6 @@ async function bareLives(lab: Lab, round: number, each: number): Promise<number>
   await until(async () => (await closed(lab, 'bare')) - before >= each);
   return each / ((performance.now() - start) / 1000);
 }
+
+/** Messages that the bare workflows have received. */
+const received = async (url: string) => Number(await (await fetch(url)).text());

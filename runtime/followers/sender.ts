@@ -26,7 +26,10 @@ export interface SenderOptions {
   refused: (entry: Entry) => Promise<void>;
 }
 
-/** What the worker may have yet to do for the rest: it delays what is urgent by so many workflow tasks. */
+/**
+ * What the worker may have yet to do for the rest, beside callers: it delays what is urgent by so many workflow tasks. Where no
+ * one calls, nothing urgent is about to come, and the first that comes makes it one.
+ */
 const REST_WINDOW = 4;
 /** One at a time does about as many a second, which is enough after something urgent and beside slowed callers. */
 const PER_SECOND_EACH = 25;
@@ -149,7 +152,8 @@ export class Sender {
   #limit(lane: Lane): number {
     if (lane === 'reviews' || lane === 'outcomes') return this.#o.concurrency;
     if (performance.now() - this.#urgentAt < YIELD_MS) return 1;
-    return Math.min(this.#o.concurrency, REST_WINDOW, Math.ceil(this.#pace.perSecond / PER_SECOND_EACH));
+    const most = this.#o.callers.slowdown === undefined ? this.#o.concurrency : REST_WINDOW;
+    return Math.min(this.#o.concurrency, most, Math.ceil(this.#pace.perSecond / PER_SECOND_EACH));
   }
 
   async #send(entry: Entry): Promise<void> {

@@ -1,0 +1,27 @@
+import type { Client } from '@temporalio/client';
+import type { Publication } from '../../runtime/followers/messages.ts';
+import { Sender, type SenderOptions } from '../../runtime/followers/sender.ts';
+
+const ROW = { kind: 'ticket', id: 't', queue: 'q', state: 'decided', version: 1, wake_at: null, telling: true };
+
+/** Of a decided ticket whose callback is pending, but for what is given. */
+export const publicationOf = (row: Partial<Publication['row']> = {}) =>
+  ({
+    row: { ...ROW, ...row },
+    ...{ now: new Date(), epoch: 0, shard: 0, position: 7, events: [], fresh: true, optional: false },
+  }) as unknown as Publication;
+
+/** A sender whose Temporal answers a start as `start` does. */
+export function senderTo(start: () => Promise<void>, options: Partial<SenderOptions> = {}): Sender {
+  const client = { workflow: { start }, withDeadline: (_: number, call: () => unknown) => call() };
+  return new Sender({
+    client: client as unknown as Client,
+    log: { info() {}, warn() {}, error() {} },
+    ...{ pacemaker: true, concurrency: 10, idlePerSecond: 10, busyPerSecond: 10 },
+    callers: { slowdown: undefined },
+    isNeedless: () => false,
+    done: () => {},
+    refused: async () => {},
+    ...options,
+  });
+}
