@@ -294,13 +294,13 @@ create table item (
   constraint item_task_has_stock CHECK (((kind <> 'task'::text) OR (room IS NULL) OR (room >= 0)))
 )
 with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.1, autovacuum_vacuum_cost_delay=1);
-CREATE INDEX case_created ON public.item USING btree (queue, created_at, seq) WHERE (kind = 'case'::text);
+CREATE INDEX case_created ON public.item USING btree (queue, created_at, seq) WHERE ((kind || ''::text) = 'case'::text);
 CREATE INDEX item_buried_order ON public.item USING btree (queue, kind, buried_seq) WHERE (state = 'buried'::text);
 CREATE INDEX item_decided_by ON public.item USING btree (queue, ended_by, created_at, seq) WHERE ((kind = 'ticket'::text) AND (state = 'settled'::text));
 CREATE INDEX item_delayed ON public.item USING btree (queue, kind, available_at) WHERE (state = 'delayed'::text);
 CREATE UNIQUE INDEX item_holder ON public.item USING btree (queue, kind, holder, slot) WHERE (state = 'held'::text);
 CREATE INDEX item_inviting ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND inviting);
-CREATE UNIQUE INDEX item_job_number ON public.item USING btree (seq) WHERE (kind = 'job'::text);
+CREATE UNIQUE INDEX item_job_number ON public.item USING btree (seq) WHERE ((kind || ''::text) = 'job'::text);
 CREATE INDEX item_oldest ON public.item USING btree (queue, kind, first_available_at) WHERE (state = 'ready'::text);
 CREATE INDEX item_ready ON public.item USING btree (queue, kind, requires_key, rank, seq) WHERE (state = 'ready'::text);
 CREATE INDEX item_room ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND (state = 'ready'::text) AND (room > 0));

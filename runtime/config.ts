@@ -88,7 +88,9 @@ const Environment = z.object({
   DOCKET_PACEMAKER: oneOf('on', 'off').default('on').describe('off leaves all timing to the durable timers'),
   DOCKET_PUBLISH_CONCURRENCY: whole(1, 256)
     .default(16)
-    .describe('audits published that the worker has yet to work on, and as many outcomes'),
+    .describe(
+      'audits published that the worker has yet to work on, as many outcomes, and as much of the rest while no one calls',
+    ),
   DOCKET_PUBLISH_IDLE_PER_SECOND: decimal(0.1, 10_000)
     .default(50)
     .describe('workflows started per second for items with nothing due'),

@@ -3,9 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { DefaultLogger, type InjectedSinks, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 
-export interface BareSinks {
-  bench: { ran(): void };
-}
+export type BareSinks = { bench: { ran(): void } };
 
 // The rival of bench/scenarios/workflows.ts, with the settings of worker/worker.ts. Over HTTP it says how many messages its
 // workflows have received.
@@ -24,9 +22,7 @@ const worker = await Worker.create({
   maxConcurrentLocalActivityExecutions: 20,
 });
 const server = createServer((_, response) => response.end(String(received)));
-server.listen(0, '127.0.0.1', () =>
-  console.log(`ready on http://127.0.0.1:${(server.address() as AddressInfo).port}`),
-);
+server.listen(0, '127.0.0.1', () => console.log(`ready on http://127.0.0.1:${(server.address() as AddressInfo).port}`));
 process.on('SIGTERM', () => worker.shutdown());
 await worker.run();
 server.close();

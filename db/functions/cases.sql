@@ -78,7 +78,9 @@ create or replace function count_outcomes(p_ids text[], p_now timestamptz) retur
 set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
   insert into tally_line (kind, queue, what, n)
-  select 'case', f.court, s.what, s.n from case_file f join item i on i.kind = 'case' and i.id = f.id cross join lateral (values
+  select 'case', f.court, s.what, s.n from case_file f
+   cross join lateral (select created_at from item where kind = 'case' and id = f.id offset 0) i
+   cross join lateral (values
       ('votes ' || f.tally::text, 1),
       ('decide_ms', case when f.winner is null then 0 else extract(epoch from p_now - i.created_at) * 1000 end)) as s (what, n)
    where f.id = any (p_ids) and f.gold is null and s.n <> 0;

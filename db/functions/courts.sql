@@ -175,7 +175,7 @@ declare
 begin
   if p_free is null then return pick_new(c, j, p_shown, p_held, p_now); end if;
   select array_agg(s.id order by random()) into v_places from (
-    select i.id from unnest(p_shown) as x (id) join item i on i.kind = 'case' and i.id = x.id
+    select i.id from unnest(p_shown) as x (id) cross join lateral (select * from item where kind = 'case' and id = x.id offset 0) i
       join case_file f on f.id = i.id
      where i.state = 'ready' and i.room > 0 and (i.deadline_at is null or i.deadline_at > p_now)
        and not j.person = any (i.skipped) and may_judge(f, j) and case_exclusion(f, j) is null
@@ -211,14 +211,13 @@ $$;
 
 -- Locks the first of these that no other transaction has locked and that still has slots left.
 create or replace function lock_first(p_ids text[], p_held text[]) returns text language plpgsql as $$
-declare
-  v_id text;
 begin
   if p_ids = '{}' then return null; end if;
-  select i.id into v_id from unnest(p_ids) with ordinality as n (id, no) join item i on i.kind = 'case' and i.id = n.id
-   where i.state = 'ready' and (i.room > cardinality(array_positions(p_held, i.id)) or i.room > 0 and is_gold(i.id))
-   order by n.no limit 1 for update of i skip locked;
-  return coalesce(v_id, '');
+  return coalesce((
+    select i.id from unnest(p_ids) with ordinality as n (id, no) cross join lateral (
+      select id from item i where i.kind = 'case' and i.id = n.id and i.state = 'ready'
+         and (i.room > cardinality(array_positions(p_held, i.id)) or i.room > 0 and is_gold(i.id)) offset 0 for update skip locked) i
+     order by n.no limit 1), '');
 end $$;
 
 create or replace function next_gold(c court, j juror_seen, p_shown text[]) returns text[] language plpgsql stable
@@ -227,7 +226,7 @@ begin
   -- most courts have none: nothing else is read then
   if c.gold_share = 0 and j.admitted or not exists (select from case_file where court = c.name and gold is not null) then return '{}'; end if;
   return array(
-    select i.id from case_file f join item i on i.kind = 'case' and i.id = f.id
+    select i.id from case_file f cross join lateral (select * from item where kind = 'case' and id = f.id offset 0) i
      where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)
        and not j.person = any (i.skipped) and case_exclusion(f, j) is null
      order by random() limit 8);

@@ -19,13 +19,13 @@ begin
     cross join lateral (select id from item where kind = 'case' and id = s.id offset 0 for update) i;
   v_now := clock_timestamp();
   for x in
-    select s.id, s.votes, s."settingsVersion" as settings, s.subject, i.i, f, c, l,
-           (s.token, null, s.id, f.court, l.holder, null, s.option, s.comment, v_now, true, f.gold is not null)::vote as vote
+    select s.id, s.votes, s."settingsVersion" as settings, s.subject, i.i, f, c, l.l,
+           (s.token, null, s.id, f.court, (l.l).holder, null, s.option, s.comment, v_now, true, f.gold is not null)::vote as vote
       from jsonb_to_recordset(p_sent) as s (id text, token text, option text, comment text, subject text, votes integer, "settingsVersion" bigint)
       left join lateral (select i from item i where i.kind = 'case' and i.id = s.id offset 0) i on true
       left join case_file f on f.id = s.id
       left join court c on c.name = f.court
-      left join lease l on l.token = s.token and l.kind || '' = 'case' and l.item_id = s.id
+      left join lateral (select l from lease l where l.token = s.token and l.kind || '' = 'case' and l.item_id = s.id offset 0) l on true
   loop
     select x.id, k.outcome, k.counted, k.person into id, outcome, counted, v_person
       from check_vote(x.i, x.f, x.c, x.l, x.vote, x.subject, x.votes, x.settings) k;

@@ -65,7 +65,7 @@ select s.shown_at, s.holds, v.option, v.at as voted_at, n.now,
 select i.* from queue qq cross join lateral (
   select i.*, f.parties, f.tally, f.votes, f.votes_left, f.stage, f.holds, f.wasted, f.winner, f.gold, c.options
     from item i join case_file f on f.id = i.id join court c on c.name = f.court
-   where i.kind = 'case' and i.queue = qq.name and (:state?::text is null or i.state = :state) and f.gold is null
+   where i.kind || '' = 'case' and i.queue = qq.name and (:state?::text is null or i.state = :state) and f.gold is null
      and (:beforeCreatedAt?::timestamptz is null or (i.created_at, i.seq) < (:beforeCreatedAt, :beforeSeq?::bigint))
    order by i.created_at desc, i.seq desc limit :limit) i
  where qq.kind = 'case' and (:court?::text is null or qq.name = :court)

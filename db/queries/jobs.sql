@@ -24,7 +24,7 @@ select * from pop_to_push(:topic, :tokens, :limit);
 -- locked: a reservation begins after the end of the one before.
 with job as materialized (
   select id from item
-   where kind = 'job' and seq = :number and state in ('ready', 'delayed', 'buried')
+   where kind || '' = 'job' and seq = :number and state in ('ready', 'delayed', 'buried')
      and (:maxBytes?::integer is null or body_bytes <= :maxBytes) and (deadline_at is null or deadline_at > clock_timestamp())
      for update
 ), timed as materialized (select id, clock_timestamp() as now from job)
@@ -154,7 +154,7 @@ update item i
 returning i.*;
 
 -- name: jobs_by_number
-select * from item where kind = 'job' and seq = any (:numbers::bigint[]);
+select * from item where kind || '' = 'job' and seq = any (:numbers::bigint[]);
 
 -- name: peek_ready
 select * from item where kind = 'job' and queue = :topic and state = 'ready' and requires_key = ''
@@ -183,4 +183,4 @@ select i.seq, i.queue, i.state, i.priority, i.attempts, i.delay_seconds, coalesc
           count(*) filter (where e.type = 'buried')::integer as buries,
           count(*) filter (where e.type = 'kicked')::integer as kicks
      from event e where e.kind = 'job' and e.item_id = i.id) n
- where i.kind = 'job' and i.seq = :number and i.ended_at is null;
+ where i.kind || '' = 'job' and i.seq = :number and i.ended_at is null;
