@@ -13,8 +13,7 @@ const REVIEWERS = ['anna', 'bob', 'carl'];
 const SETTINGS = { one: { maxHeld: 1, maxAttempts: null }, two: { maxHeld: 2, maxAttempts: 2 } };
 type QueueName = keyof typeof SETTINGS;
 
-// whose clock would take what the test itself ends
-const { api, sql } = await startTestSystem({ DOCKET_PACEMAKER: 'off' }, { role: 'api' });
+const { api, sql } = await startTestSystem({}, { role: 'api' });
 
 /** The running system as one run of commands sees it. */
 interface Real {
@@ -287,6 +286,9 @@ test(`S0.5 S0.6 any order of calls does what the model does (${RUNS} × ${COMMAN
     await recount(model, real);
     for (const t of model.tickets) seen[t.state]++;
   };
-  await fc.assert(fc.asyncProperty(commands, once), { numRuns: RUNS, endOnFailure: false });
+  const draw = () => fc.assert(fc.asyncProperty(commands, once), { numRuns: RUNS, endOnFailure: false });
+  await draw();
+  // so few runs may by chance have no ticket that died
+  for (let more = 0; more < 3 && Object.values(seen).includes(0); more++) await draw();
   for (const [state, count] of Object.entries(seen)) expect(count, state).toBeGreaterThan(0);
 }, 300_000);
