@@ -46,7 +46,7 @@ export async function delayed(lab: Lab, report: Report): Promise<void> {
     });
     report.add({
       what: 'their workflows',
-      figure: `${early > 0 ? `${early} were due before all were started; ` : ''}all told of the delay ${short(told)} s after the last was added, of its end ${short(heard)} s after it`,
+      figure: `${early > 0 ? `${early} were due before all were started; ` : ''}all received the delay ${short(told)} s after the last was added, of its end ${short(heard)} s after it`,
     });
   } finally {
     await docket.stop();

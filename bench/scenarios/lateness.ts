@@ -34,7 +34,7 @@ export async function lateness(lab: Lab, report: Report): Promise<void> {
   report.add(line('as consumers received them', received, MOST_MS.received));
   report.add({
     what: 'their workflows',
-    figure: `all told of the delay ${short(told)} s after the last was added; the jobs fell due within ${short(span)} s`,
+    figure: `all received the delay ${short(told)} s after the last was added; the jobs fell due within ${short(span)} s`,
   });
   await withRivals(lab, ['beanstalkdFsync', 'pgBoss'], async (rivals) => {
     for (const rival of rivals) {

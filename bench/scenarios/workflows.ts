@@ -11,7 +11,7 @@ const IN_FLIGHT = 16;
 const CALLERS = 16;
 
 /**
- * Whole lives per second: added, its workflow started, claimed, told, decided, told, completed, beside a
+ * Whole lives per second: added, its workflow started, claimed, published, decided, published, completed, beside a
  * bare workflow that is started, gets two signals and completes (scenario 3). Both go in three waves, and a wave begins
  * when all workflows have received the one before: else one task would take two messages.
  */

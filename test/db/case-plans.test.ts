@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDb } from '../../db/pool.ts';
 import { verdictOf } from '../../domain/courts.ts';
-import { expectFewRead, explainAll, plansOf } from '../support/plans.ts';
+import { expectFewRead, explainAll, loader, plansOf } from '../support/plans.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 const TICKETS = 60_000;
@@ -51,10 +51,7 @@ const versionOfJob = async (id: string) => {
 beforeAll(async () => {
   for (const table of TABLES) await sql(`alter table ${table} set (autovacuum_enabled = off)`);
   await sql('alter table item disable trigger user');
-  await sql(`insert into item (kind, id, queue, state, rank, body, content_hash, version, created_at, available_at, first_available_at,
-      event_seq, last_event, last_actor, updated_at, lease_seconds)
-    select 'ticket', 't-' || n, 'big', 'ready', n, '{}', '\\x00', nextval('item_version'), now(), now(), now(), 1, 'created', 'loader', now(), 60
-      from generate_series(1, ${TICKETS}) n`);
+  await loader(sql)('t', 'big', TICKETS);
   await sql('alter table item enable trigger user');
   await ok(api.put('/v1/courts/seldom', { votesToWin: 9, strategy: { pick: 'oldest' } }));
   const jurors = Array.from({ length: HELD + 10 }, (_, n) => ({ id: `juror-${n}` }));

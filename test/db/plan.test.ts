@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ItemFilter, listItems, settleItems } from '../../db/items.ts';
 import { openDb, type ParamsOf } from '../../db/pool.ts';
 import { byNight } from '../support/nightly.ts';
-import { expectFewRead, explainAll, type Plan, plansOf, readBy } from '../support/plans.ts';
+import { expectFewRead, explainAll, loader, type Plan, plansOf, readBy } from '../support/plans.ts';
 import { testStores } from '../support/system.ts';
 
 const WAITING = byNight(1_000_000, 300_000);
@@ -10,7 +10,6 @@ const LATER = byNight(200_000, 60_000);
 const DUE = 3_000;
 const DECIDED = byNight(200_000, 60_000);
 const SKILLS = 20;
-const PART = 100_000;
 /** What a list may read: a page of each state of each queue, and all that is held. */
 const LISTED = 1_500;
 
@@ -26,23 +25,7 @@ const LARGE = ['item', 'event'];
 const expectFew = (nodes: Plan[], rows: number) => expectFewRead(nodes, LARGE, rows);
 const indexesOn = (nodes: Plan[]) => new Set(nodes.map((n) => n['Index Name']).filter((name) => name !== undefined));
 
-const COLUMNS = `kind, id, queue, state, rank, body, content_hash, requires, version, created_at, available_at,
-  first_available_at, wake_at, event_seq, last_event, last_actor, updated_at, lease_seconds, result, ended_at, ended_by`;
-
-/** Rows as they would lie there, without the history that a million of them would have. */
-const load = async (
-  prefix: string,
-  queue: string,
-  count: number,
-  more: { kind?: string; state?: string; requires?: string; wake?: string } = {},
-) => {
-  const end = more.state === 'settled' ? `'1', now(), 'nobody'` : 'null, null, null';
-  // in parts, each of which ends in time on a slow machine
-  for (let from = 1; from <= count; from += PART)
-    await sql(`insert into item (${COLUMNS}) select '${more.kind ?? 'ticket'}', '${prefix}-' || n, '${queue}', '${more.state ?? 'ready'}', n, '{}', '\\x00',
-    ${more.requires ?? `'{}'::text[]`}, nextval('item_version'), now(), ${more.wake ?? 'now()'}, now(), ${more.wake ?? 'null'}, 1, 'created', 'loader', now(), 60, ${end}
-    from generate_series(${from}, ${Math.min(count, from + PART - 1)}) n`);
-};
+const load = loader(sql);
 
 beforeAll(async () => {
   await sql(`alter table item disable trigger user`);
@@ -64,7 +47,7 @@ beforeAll(async () => {
   await load('zz-delayed', 'small', 50, { state: 'delayed', wake: `now() + interval '1 day'` });
   await sql(`insert into queue (kind, name) values ('job', 'jobs'), ('job', 'no-jobs')`);
   const job = { kind: 'job', state: 'delayed' };
-  await load('jl', 'jobs', PART, { ...job, wake: `now() + interval '1 day' + n * interval '1 s'` });
+  await load('jl', 'jobs', 100_000, { ...job, wake: `now() + interval '1 day' + n * interval '1 s'` });
   await load('jd', 'jobs', DUE / 3, { ...job, wake: `now() - n * interval '1 ms'` });
   await load('jr', 'jobs', DUE, { kind: 'job' });
   await sql(`alter table item enable trigger user`);
