@@ -70,6 +70,8 @@ interface StartedWith {
 /** The argument of a review's workflow. */
 export interface ReviewInput {
   id: string;
+  /** It ends as soon as nothing is left to do: others wait for the worker. */
+  brief?: boolean;
 }
 
 /** The answer of a review's workflow to the `state` query. */

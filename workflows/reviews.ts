@@ -34,10 +34,10 @@ interface Run {
 
 /**
  * One review (S1.2): applies what has come, in order, and tells its receiver of each change. Any number of
- * callbacks that come together are one batch. It ends when nothing has come for a while; the next callback
- * starts it again. Id `review/<id>`.
+ * callbacks that come together are one batch. It ends when nothing has come for a while, or at once where it is
+ * brief; the next callback starts it again. Id `review/<id>`.
  */
-export async function review({ id }: ReviewInput): Promise<void> {
+export async function review({ id, brief }: ReviewInput): Promise<void> {
   const run: Run = { id, news: true, signals: 0, resolved: 0, version: null, telling: null, leaving: false };
   listen(run);
   await CancellationScope.nonCancellable(async () => {
@@ -53,6 +53,8 @@ export async function review({ id }: ReviewInput): Promise<void> {
         });
       const stirred = () => run.news || run.leaving;
       if (lane) await condition(() => stirred() || lane === undefined);
+      // what had come before it looked is applied, and what comes from here on has its signal behind it
+      else if (brief) return;
       else if (!(await condition(stirred, IDLE_MS, { summary: 'it ends unless another callback comes' }))) {
         // the last look: what comes from here on has its signal behind it, and starts another run if need be
         await apply(run);

@@ -14,6 +14,8 @@ export interface Entry extends Publication {
   readAt: number;
   /** It goes without a workflow. */
   needless?: boolean;
+  /** So many wait in its lane that its workflow is not to stay once nothing is left to do; of reviews only. */
+  brief?: boolean;
   /** `performance.now()` before which it is not sent, because more may come. */
   notBefore: number;
 }
@@ -29,6 +31,8 @@ export const LANES: Lane[] = ['reviews', 'outcomes', 'rest', 'idle'];
 /** Of each lane. More is read again when there is space. */
 const MAX_ENTRIES = 10_000;
 const FORGET_QUEUES = 1_000;
+/** Seconds of work: what runs that stay would cost, others would wait for. */
+const MANY = 100;
 /** So long no one sees the difference, and a claim that is decided meanwhile is one message. */
 const LINGER_MS = 250;
 /** As long as a job may wait without a workflow where its topic needs none. */
@@ -42,6 +46,15 @@ export const isOver = (row: Change) => isFinal(row.state) && !row.telling;
 /** Whether one that goes without a workflow may have got one from another follower, which waits for its end. */
 export const mayRun = ({ row, needless, optional, reread }: Entry) =>
   needless === true && optional && reread && isOver(row);
+
+/** What may be sent at this moment. */
+interface Gate {
+  /** Whether more of a lane may be. */
+  isOpen: (lane: Lane) => boolean;
+  isSending: (key: string) => boolean;
+  /** `performance.now()` before which an item's workflow takes nothing. */
+  notBefore: (key: string) => number;
+}
 
 interface Queued {
   entry: Entry;
@@ -127,16 +140,13 @@ export class Lanes {
     }
   }
 
-  /**
-   * Takes out the entry worth most that is not being sent and that time and rates allow, or undefined.
-   * @param isOpen whether more of a lane may be sent now
-   */
-  next(isOpen: (lane: Lane) => boolean, isSending: (key: string) => boolean): Entry | undefined {
+  /** Takes out the entry worth most that time, rates and the gate allow, or undefined. */
+  next(gate: Gate): Entry | undefined {
     this.waitMs = 0;
     for (const lane of LANES) {
       const order = this.#order(lane);
       order.wakeUp((queued) => this.#isQueued(queued));
-      const found = isOpen(lane) ? this.#nextOf(order, isSending) : undefined;
+      const found = gate.isOpen(lane) ? this.#nextOf(order, gate) : undefined;
       if (found) return found;
       this.#wait(order.waitMs());
     }
@@ -147,7 +157,7 @@ export class Lanes {
     if (ms > 0) this.waitMs = this.waitMs === 0 ? ms : Math.min(this.waitMs, ms);
   }
 
-  #nextOf(order: LaneOrder, isSending: (key: string) => boolean): Entry | undefined {
+  #nextOf(order: LaneOrder, { isSending, notBefore }: Gate): Entry | undefined {
     const passed: Queued[] = [];
     let found: Entry | undefined;
     while (!found) {
@@ -157,7 +167,8 @@ export class Lanes {
         order.ready.pop();
         continue;
       }
-      const entry = { ...queued.entry, needless: this.#isNeedless(queued.entry) };
+      if (order.putOff(queued, notBefore(queued.entry.key))) continue;
+      const entry = { ...queued.entry, needless: this.#isNeedless(queued.entry), brief: order.ready.length > MANY };
       const rates = this.#ratesOf(entry);
       const waitMs = Math.max(0, ...rates.map((r) => r.waitMs()));
       this.#wait(waitMs);
@@ -254,6 +265,15 @@ class LaneOrder {
   waitMs(): number {
     const first = this.lingering.peek();
     return first ? Math.max(1, Math.ceil(first.entry.notBefore - performance.now())) : 0;
+  }
+
+  /** Takes out the next one where it has to wait, until then. */
+  putOff(queued: Queued, until: number): boolean {
+    if (until <= performance.now()) return false;
+    this.ready.pop();
+    queued.entry.notBefore = until;
+    this.lingering.push(queued);
+    return true;
   }
 
   /** Those for which more has been waited for long enough. */

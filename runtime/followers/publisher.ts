@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { ItemInput, Message } from '../../contract/snapshot.ts';
+import type { ItemInput, Message, ReviewInput } from '../../contract/snapshot.ts';
 import { workflowOf } from '../../domain/kinds.ts';
 import { type Entry, isOver } from './lanes.ts';
 import { messageOf, summaryOf } from './messages.ts';
@@ -30,6 +30,8 @@ interface PublisherOptions {
   /** Whether a pacemaker does the prompt work somewhere. */
   pacemaker: boolean;
 }
+
+type Input = ItemInput & ReviewInput;
 
 /** Sends what changed to the workflows of items and reviews, by signal, and starts those that are not there. */
 export class Publisher {
@@ -98,12 +100,12 @@ export class Publisher {
    * before all else, for what is known here may be older than that end.
    * @returns false where it was started before
    */
-  async #start({ key, lane, row, now }: Entry, message: Message, again: boolean): Promise<boolean> {
+  async #start({ key, lane, row, now, brief }: Entry, message: Message, again: boolean): Promise<boolean> {
     const { type, reopens, urgent } = workflowOf(row.kind);
     const startedWith = { graced: this.#pacemaker, readAt: now.toISOString(), message };
-    const input: ItemInput = { id: row.id, ...(!urgent && (reopens || !again) && { startedWith }) };
+    const input: Input = { id: row.id, ...(urgent ? brief && { brief } : (reopens || !again) && { startedWith }) };
     try {
-      await this.#client.workflow.start<(input: ItemInput) => Promise<void>>(type, {
+      await this.#client.workflow.start<(input: Input) => Promise<void>>(type, {
         workflowId: key,
         taskQueue: urgent ? URGENT_TASK_QUEUE : TASK_QUEUE,
         ...((lane === 'reviews' || lane === 'outcomes') && { priority: URGENT }),

@@ -42,8 +42,10 @@ const BUSY = 8;
 const REFUSALS = new Set([3, 7, 9, 11]);
 /** Items whose last message is remembered. */
 const MAX_KNOWN = 50_000;
-/** A review's workflow ends when nothing has come for 10 s. */
+/** A review's workflow that is not brief ends when nothing has come for 10 s. */
 const REVIEW_RUNS_MS = 8_000;
+/** Temporal starts no second run of an id within a second (its setting history.workflowIdReuseMinimalInterval). */
+const REUSE_MS = 1_000;
 
 /**
  * Sends what followers of the log have read, merged per item, one at a time per item. Only an answer takes an entry away;
@@ -59,7 +61,7 @@ export class Sender {
   readonly #putOff = new Set<Entry>();
   readonly #windows: Map<Lane, Window>;
   /** By item the version that its workflow has, and when it was sent. */
-  readonly #known = new Map<string, { version: number; epoch: number; at: number }>();
+  readonly #known = new Map<string, { version: number; epoch: number; at: number; brief: boolean }>();
   #timer: NodeJS.Timeout | undefined;
   #probeMs = 0;
   /** When something of the first two lanes was last sent. */
@@ -137,9 +139,8 @@ export class Sender {
   /** Sends what may be sent now. */
   pump(): void {
     if (this.#stopped) return;
-    const isOpen = (lane: Lane) => this.#window(lane).size < this.#limit(lane);
     while (!(this.down && (this.#timer || this.#sending.size > 0))) {
-      const entry = this.#lanes.next(isOpen, (key) => this.#sending.has(key));
+      const entry = this.#lanes.next(this.#gate);
       if (!entry) break;
       if (entry.needless && !mayRun(entry)) this.#o.done(entry);
       else void this.#send(entry);
@@ -156,8 +157,17 @@ export class Sender {
     return Math.min(this.#o.concurrency, most, Math.ceil(this.#pace.perSecond / PER_SECOND_EACH));
   }
 
+  readonly #gate = {
+    isOpen: (lane: Lane) => this.#window(lane).size < this.#limit(lane),
+    isSending: (key: string) => this.#sending.has(key),
+    notBefore: (key: string) => {
+      const known = this.#known.get(key);
+      return known?.brief ? known.at + REUSE_MS : 0;
+    },
+  };
+
   async #send(entry: Entry): Promise<void> {
-    const { key, lane, row, epoch } = entry;
+    const { key, lane, row } = entry;
     const window = this.#window(lane);
     if (lane === 'reviews' || lane === 'outcomes') this.#urgentAt = performance.now();
     let taken = false;
@@ -166,7 +176,7 @@ export class Sender {
     try {
       taken = await this.#publisher.publish(entry, mayRun(entry) || this.#isStarted(entry));
       this.#probeMs = 0;
-      this.#learn(key, row.version, epoch);
+      this.#learn(entry);
       this.#o.done(entry);
     } catch (error) {
       this.#failed(entry, error as Error);
@@ -179,12 +189,13 @@ export class Sender {
 
   #isStarted({ key, row }: Entry): boolean {
     const known = this.#known.get(key);
-    return known !== undefined && (row.kind !== 'review' || performance.now() - known.at < REVIEW_RUNS_MS);
+    if (!known || row.kind !== 'review') return known !== undefined;
+    return !known.brief && performance.now() - known.at < REVIEW_RUNS_MS;
   }
 
-  #learn(key: string, version: number, epoch: number): void {
+  #learn({ key, row, epoch, brief }: Entry): void {
     this.#known.delete(key);
-    this.#known.set(key, { version, epoch, at: performance.now() });
+    this.#known.set(key, { version: row.version, epoch, at: performance.now(), brief: brief ?? false });
     if (this.#known.size <= MAX_KNOWN) return;
     for (const oldest of this.#known.keys()) {
       this.#known.delete(oldest);

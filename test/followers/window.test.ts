@@ -32,3 +32,31 @@ test('S0.10 where no one calls, as many messages wait for the worker as it may h
   // the outcome itself, and one of the rest
   expect(await sentBeside(undefined, true)).toBe(2);
 });
+
+test('S1.2 a review whose run ended at once is not started again within a second, which Temporal refuses; the others are', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+  const starts = new Map<string, number[]>();
+  const start = async (_type: string, { workflowId }: { workflowId: string }) => {
+    const times = starts.get(workflowId) ?? [];
+    starts.set(workflowId, [...times, performance.now()]);
+    sender.ran(workflowId);
+  };
+  const sender = senderTo(start);
+  const review = (n: number) => publicationOf({ kind: 'review', id: `r${n}`, telling: false });
+  for (let round = 0; round < 2; round++) {
+    for (let n = 0; n < 300; n++) sender.add('reviews', review(n));
+    for (let n = 0; n < 40; n++) {
+      sender.pump();
+      await vi.advanceTimersByTimeAsync(10);
+    }
+  }
+  await vi.advanceTimersByTimeAsync(2_000);
+  vi.useRealTimers();
+  const [first, last] = [0, 299].map((n) => starts.get(`review/r${n}`) ?? []);
+  expect([...starts.values()].every((times) => times.length === 2)).toBe(true);
+  const betweenMs = (times: number[] = []) => (times[1] ?? 0) - (times[0] ?? 0);
+  expect(betweenMs(first)).toBeGreaterThanOrEqual(1_000);
+  expect(betweenMs(first)).toBeLessThan(1_100);
+  // the last of the first round had no one behind it: its run stays
+  expect(betweenMs(last)).toBeLessThan(1_000);
+});

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { WorkflowHandle } from '@temporalio/client';
 import { expect } from 'vitest';
 import { claimOne, eventTypes, eventually } from '../support/client.ts';
+import { flood, put } from '../support/reviews.ts';
 import type { TestSystem } from '../support/system.ts';
 
 /** Ways a ticket's workflow can go. Each leads a ticket along one and returns when its workflow has closed. */
@@ -247,6 +248,18 @@ export const paths: Path[] = [
       await s.api.put(`/v1/reviews/${id}`, { text: { status: 1 }, callback: { url, secret } });
       await Promise.all([2, 3, 4].map((status) => audit(s, id, status)));
       await eventually(async () => calls === 4, 40_000);
+      await reviewClosed(s, id);
+    },
+  },
+  {
+    name: 'review-brief',
+    pacemaker: 'on',
+    workflowId: (id) => `review/${id}`,
+    async walk(s, id) {
+      // in the middle, where many wait behind it
+      const ids = Array.from({ length: 400 }, (_, n) => (n === 150 ? id : `${id}-${n}`));
+      for (const one of ids) await put(s.api, one, { text: { status: 1 } });
+      await flood(s.api, ids, 2);
       await reviewClosed(s, id);
     },
   },

@@ -11,9 +11,12 @@ export const publicationOf = (row: Partial<Publication['row']> = {}) =>
     ...{ now: new Date(), epoch: 0, shard: 0, position: 7, events: [], fresh: true, optional: false },
   }) as unknown as Publication;
 
-/** A sender whose Temporal answers a start as `start` does. */
-export function senderTo(start: () => Promise<void>, options: Partial<SenderOptions> = {}): Sender {
-  const client = { workflow: { start }, withDeadline: (_: number, call: () => unknown) => call() };
+type Start = (type: string, options: { workflowId: string }) => Promise<void>;
+
+/** A sender whose Temporal answers a start, and a signal, as `start` does. */
+export function senderTo(start: Start, options: Partial<SenderOptions> = {}): Sender {
+  const getHandle = (workflowId: string) => ({ signal: (type: string) => start(type, { workflowId }) });
+  const client = { workflow: { start, getHandle }, withDeadline: (_: number, call: () => unknown) => call() };
   return new Sender({
     client: client as unknown as Client,
     log: { info() {}, warn() {}, error() {} },
