@@ -36,7 +36,7 @@ export async function depth(lab: Lab, report: Report): Promise<void> {
     figure: `${ms(of(p, 'deep'))} (p50 ${ms(of(middle, 'deep'))})`,
     rival: `with ${SHALLOW.toLocaleString('en-US')} waiting: ${ms(of(p, 'thin'))} (p50 ${ms(of(middle, 'thin'))})`,
     ratio: of(p, 'deep') / of(p, 'thin'),
-    target: { most: 1.3 },
+    target: { most: 1.1 },
   });
 }
 

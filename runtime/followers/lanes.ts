@@ -168,7 +168,11 @@ export class Lanes {
         continue;
       }
       if (order.putOff(queued, notBefore(queued.entry.key))) continue;
-      const entry = { ...queued.entry, needless: this.#isNeedless(queued.entry), brief: order.ready.length > MANY };
+      const entry = {
+        ...queued.entry,
+        needless: this.#isNeedless(queued.entry),
+        brief: isCrowded(order, queued.entry),
+      };
       const rates = this.#ratesOf(entry);
       const waitMs = Math.max(0, ...rates.map((r) => r.waitMs()));
       this.#wait(waitMs);
@@ -217,6 +221,9 @@ export class Lanes {
 
   #order = (lane: Lane) => this.#orders.get(lane) as LaneOrder;
 }
+
+/** Whether its run is to end at once, of reviews: those of items end with their items. */
+const isCrowded = (order: LaneOrder, { lane }: Entry) => lane === 'reviews' && order.ready.length > MANY;
 
 const DUE = 1;
 const AFTER_DUE = 2;
