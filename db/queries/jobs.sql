@@ -23,11 +23,11 @@ select * from pop_to_push(:topic, :tokens, :limit);
 -- One job by its number, whichever open state it is in but reserved (beanstalkd's reserve-job). The clock is read when it is
 -- locked: a reservation begins after the end of the one before.
 with job as materialized (
-  select id from item
+  select kind, id from item
    where kind || '' = 'job' and seq = :number and state in ('ready', 'delayed', 'buried')
      and (:maxBytes?::integer is null or body_bytes <= :maxBytes) and (deadline_at is null or deadline_at > clock_timestamp())
      for update
-), timed as materialized (select id, clock_timestamp() as now from job)
+), timed as materialized (select kind, id, clock_timestamp() as now from job)
 update item i
    set state = 'held', lease_id = :token, holder = :holder, granted_at = t.now, buried_seq = null,
        expires_at = t.now + make_interval(secs => i.lease_seconds),
@@ -36,7 +36,7 @@ update item i
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'reserved', last_actor = :holder, last_data = json_build_object('attempt', i.attempts + 1), updated_at = t.now
   from timed t
- where i.kind = 'job' and i.id = t.id
+ where i.kind = t.kind and i.id = t.id
 returning i.*;
 
 -- name: finish_jobs

@@ -75,3 +75,11 @@ test('S2.2 S2.3 a claim and a vote read as little of thousands of cases that sta
 test('S3.1 a job is found by its id among thousands that statistics do not know beside many tickets', async () => {
   expectFewRead(await nodesOf(() => versionOfJob('one-7')), TABLES, FEW);
 });
+
+test('S3.1 a finish reads as little of thousands of jobs that statistics do not know beside many tickets', async () => {
+  const finish = async (id: string) => {
+    const finished = await db.move('finish_jobs', { ids: [id], tokens: [null], actors: ['x'] }, { moved: () => [] });
+    expect(finished).toHaveLength(1);
+  };
+  expectFewRead(await nodesOf(() => finish('one-8')), TABLES, FEW);
+});
