@@ -1,8 +1,8 @@
+import TinyQueue from 'tinyqueue';
 import type { Change } from '../../contract/items.ts';
 import { isFinal, lastEvents } from '../../domain/items.ts';
 import { workflowOf } from '../../domain/kinds.ts';
 import { Allowance } from './allowance.ts';
-import { AFTER_DUE, DUE, LaneOrder, type Placed } from './lane-order.ts';
 import type { Publication } from './messages.ts';
 import type { Pace } from './pace.ts';
 
@@ -30,6 +30,7 @@ export const LANES: Lane[] = ['reviews', 'outcomes', 'rest', 'idle'];
 
 /** Of each lane. More is read again when there is space. */
 const MAX_ENTRIES = 10_000;
+const FORGET_QUEUES = 1_000;
 /** Seconds of work: what runs that stay would cost, others would wait for. */
 const MANY = 100;
 /** So long no one sees the difference, and a claim that is decided meanwhile is one message. */
@@ -55,12 +56,20 @@ interface Gate {
   notBefore: (key: string) => number;
 }
 
-type Queued = Placed<Entry>;
+interface Queued {
+  entry: Entry;
+  class: number;
+  at: number;
+  no: number;
+}
+
+const sooner = (a: Queued, b: Queued) => a.class - b.class || a.at - b.at || a.no - b.no;
+const earlier = (a: Queued, b: Queued) => a.entry.notBefore - b.entry.notBefore || a.no - b.no;
 
 /** What has to be sent, in memory, in the order in which it is worth most. */
 export class Lanes {
   readonly #queued = new Map<string, Queued>();
-  readonly #orders = new Map(LANES.map((lane) => [lane, new LaneOrder<Entry>()]));
+  readonly #orders = new Map(LANES.map((lane) => [lane, new LaneOrder()]));
   readonly #idle: Allowance;
   readonly #pace: Pace;
   readonly #isNeedless: (entry: Entry) => boolean;
@@ -88,7 +97,7 @@ export class Lanes {
 
   clear(): void {
     this.#queued.clear();
-    for (const lane of LANES) this.#orders.set(lane, new LaneOrder<Entry>());
+    for (const lane of LANES) this.#orders.set(lane, new LaneOrder());
   }
 
   entries(): Entry[] {
@@ -148,7 +157,7 @@ export class Lanes {
     if (ms > 0) this.waitMs = this.waitMs === 0 ? ms : Math.min(this.waitMs, ms);
   }
 
-  #nextOf(order: LaneOrder<Entry>, { isSending, notBefore }: Gate): Entry | undefined {
+  #nextOf(order: LaneOrder, { isSending, notBefore }: Gate): Entry | undefined {
     const passed: Queued[] = [];
     let found: Entry | undefined;
     while (!found) {
@@ -207,8 +216,11 @@ export class Lanes {
     return [...(lane === 'idle' ? [this.#idle] : []), ...(lane === 'rest' || lane === 'idle' ? [this.#pace] : [])];
   }
 
-  #order = (lane: Lane) => this.#orders.get(lane) as LaneOrder<Entry>;
+  #order = (lane: Lane) => this.#orders.get(lane) as LaneOrder;
 }
+
+const DUE = 1;
+const AFTER_DUE = 2;
 
 function lingerMs({ optional, marked }: Publication, lane: Lane): number {
   if (lane === 'reviews' || lane === 'outcomes' || marked !== undefined) return 0;
@@ -228,4 +240,57 @@ function merged(known: Entry, more: Publication, lane: Lane, now: number): Entry
     marked: more.marked ?? known.marked,
     notBefore: lingerMs(more, lane) === 0 ? now : known.notBefore,
   };
+}
+
+/** The order of one lane. Queues have their turns (start-time fair queuing): a thousand of one delay another's by one. */
+class LaneOrder {
+  ready = new TinyQueue<Queued>([], sooner);
+  lingering = new TinyQueue<Queued>([], earlier);
+  /** Entries of this lane. */
+  size = 0;
+  #turn = 0;
+  readonly #last = new Map<string, number>();
+
+  turn(queue: string): number {
+    const turn = Math.max(this.#turn, this.#last.get(queue) ?? 0) + 1;
+    this.#last.set(queue, turn);
+    return turn;
+  }
+
+  served(turn: number): void {
+    this.#turn = Math.max(this.#turn, turn);
+    if (this.#last.size < FORGET_QUEUES) return;
+    for (const [queue, last] of this.#last) if (last <= this.#turn) this.#last.delete(queue);
+  }
+
+  waitMs(): number {
+    const first = this.lingering.peek();
+    return first ? Math.max(1, Math.ceil(first.entry.notBefore - performance.now())) : 0;
+  }
+
+  /** Takes out the next one where it has to wait, until then. */
+  putOff(queued: Queued, until: number): boolean {
+    if (until <= performance.now()) return false;
+    this.ready.pop();
+    queued.entry.notBefore = until;
+    this.lingering.push(queued);
+    return true;
+  }
+
+  /** Those for which more has been waited for long enough. */
+  wakeUp(isQueued: (queued: Queued) => boolean): void {
+    const now = performance.now();
+    for (;;) {
+      const first = this.lingering.peek();
+      if (!first || first.entry.notBefore > now) return;
+      this.lingering.pop();
+      if (isQueued(first)) this.ready.push(first);
+    }
+  }
+
+  rebuild(isQueued: (queued: Queued) => boolean): void {
+    const kept: Queued[] = [];
+    for (let queued = this.ready.pop(); queued; queued = this.ready.pop()) if (isQueued(queued)) kept.push(queued);
+    this.ready = new TinyQueue(kept, sooner);
+  }
 }
