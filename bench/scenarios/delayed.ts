@@ -27,7 +27,7 @@ export async function delayed(lab: Lab, report: Report): Promise<void> {
       need(await caller.post('/v1/queues/delayed/tickets/batch', { tickets: batch }), 200);
     }
     caller.close();
-    const told = await drained(lab);
+    const delayKnown = await drained(lab);
     const early = await available(lab);
     await sleep(aheadSeconds * 1000 - (Date.now() - Date.parse(createdAt ?? '')));
     await until(async () => (await available(lab)) === tickets);
@@ -39,14 +39,14 @@ export async function delayed(lab: Lab, report: Report): Promise<void> {
                 where e.type = 'available' and i.queue = 'delayed') s`,
     );
     if (!late || late.min < 0) throw new Error(`a ticket was handed out early: ${late?.min} ms`);
-    const heard = await drained(lab);
+    const endKnown = await drained(lab);
     report.add({
       what: `${tickets.toLocaleString('en-US')} tickets due in one second`,
       figure: `late by p50 ${ms(late.p50)}, p99 ${ms(late.p99)}, at most ${ms(late.max)}; none early`,
     });
     report.add({
       what: 'their workflows',
-      figure: `${early > 0 ? `${early} were due before all were started; ` : ''}all received the delay ${short(told)} s after the last was added, of its end ${short(heard)} s after it`,
+      figure: `${early > 0 ? `${early} were due before all were started; ` : ''}all received the delay ${short(delayKnown)} s after the last was added, of its end ${short(endKnown)} s after it`,
     });
   } finally {
     await docket.stop();

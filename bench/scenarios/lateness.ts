@@ -23,7 +23,7 @@ export async function lateness(lab: Lab, report: Report): Promise<void> {
   const [due, waiting] = lab.quick ? [2_000, 20_000] : [10_000, 100_000];
   const [startsPerSecond, putsPerSecond] = lab.quick ? [40, 200] : [60, 400];
   const what = `${due.toLocaleString('en-US')} jobs due in one second`;
-  const { byClock, received, told, span } = await ours(lab, due, waiting, 20 + due / startsPerSecond);
+  const { byClock, received, delayKnown, span } = await ours(lab, due, waiting, 20 + due / startsPerSecond);
   const line = (name: string, late: number[], most: number) => ({
     what: `${what}, ${name}`,
     figure: figureOf(late),
@@ -34,7 +34,7 @@ export async function lateness(lab: Lab, report: Report): Promise<void> {
   report.add(line('as consumers received them', received, MOST_MS.received));
   report.add({
     what: 'their workflows',
-    figure: `all received the delay ${short(told)} s after the last was added; the jobs fell due within ${short(span)} s`,
+    figure: `all received the delay ${short(delayKnown)} s after the last was added; the jobs fell due within ${short(span)} s`,
   });
   await withRivals(lab, ['beanstalkdFsync', 'pgBoss'], async (rivals) => {
     for (const rival of rivals) {
@@ -58,9 +58,9 @@ async function ours(lab: Lab, due: number, waiting: number, aheadSeconds: number
   try {
     await warmUp(docket.http, WARM_SECONDS);
     await drained(lab);
-    let told = 0;
+    let delayKnown = 0;
     const { got } = await oneSecond(docket.http, due, aheadSeconds, async () => {
-      told = await drained(lab);
+      delayKnown = await drained(lab);
     });
     // a delay counts from the add's own statement, so the row says when it was over; a pop may come before the clock
     const rows = await lab.sql<{ order: number; due: number; late: number }>(
@@ -75,7 +75,7 @@ async function ours(lab: Lab, due: number, waiting: number, aheadSeconds: number
     const byClock = rows.map((row) => row.late);
     if (rows.length !== due || Math.min(...byClock) < 0) throw new Error('a job was early, or was not handed out');
     const at = rows.map((row) => row.due);
-    return { byClock, received, told, span: (Math.max(...at) - Math.min(...at)) / 1000 };
+    return { byClock, received, delayKnown, span: (Math.max(...at) - Math.min(...at)) / 1000 };
   } finally {
     await docket.stop();
   }

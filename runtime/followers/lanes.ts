@@ -31,7 +31,7 @@ export const LANES: Lane[] = ['reviews', 'outcomes', 'rest', 'idle'];
 /** Of each lane. More is read again when there is space. */
 const MAX_ENTRIES = 10_000;
 const FORGET_QUEUES = 1_000;
-/** Seconds of work: what runs that stay would cost, others would wait for. */
+/** Reviews that are about a second's work: beyond, the others would wait for what runs that stay cost. */
 const MANY = 100;
 /** So long no one sees the difference, and a claim that is decided meanwhile is one message. */
 const LINGER_MS = 250;

@@ -69,6 +69,8 @@ async function startTestTemporal(cli: string) {
       ...['--search-attribute', 'docketQueue=Keyword', ...namespaces],
       ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
       ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
+      // what fires the schedules of a namespace: at ten a second, the last one would begin a minute after the start
+      ...['--dynamic-config-value', 'worker.perNamespaceWorkerStartRate=100'],
     ],
     // memory is there, processors are not: Go collects garbage a quarter as often
     { stdio: 'ignore', env: { ...process.env, GOGC: '400' } },
