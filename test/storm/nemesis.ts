@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import type { Journal } from './journal.ts';
 import { type Fault, type Ill, PROGRAMS, type Program, stepOf, type Target, type Wire } from './plan.ts';
 import type { Receiver } from './receivers.ts';
@@ -62,6 +61,7 @@ async function killBackend(world: World): Promise<void> {
   const pids = await world.backends();
   const pid = pids[Math.floor(pids.length / 2)];
   if (pid !== undefined) process.kill(pid, 'SIGKILL');
+  await sleep(AGAIN_MS); // until the others have been ended for it
 }
 
 const pause: Way = ({ world, inTurn, fault: { target, ms } }) =>
@@ -162,9 +162,7 @@ const full: Way = ({ world, inTurn, fault: { ms } }) =>
 
 /** Its snapshot keeps every dead row. */
 const transaction: Way = async ({ world, fault: { ms } }) => {
-  const client = new pg.Client({ connectionString: world.postgres.url });
-  client.on('error', () => {});
-  await client.connect();
+  const client = await world.connect();
   try {
     await client.query('begin isolation level repeatable read');
     await client.query('select pg_current_xact_id(), (select count(*) from item)');
@@ -192,7 +190,7 @@ function wayOf({ what, target }: Fault): Way {
 
 /**
  * Makes all faults of a plan, each when it is due.
- * @returns when the last one is undone: all programs run, all lines are open
+ * @returns when the last one is undone: all programs run, all lines are open, the database answers
  */
 export async function unleash(plan: Fault[], world: World, receiver: Receiver, journal: Journal): Promise<void> {
   const inTurn = turns();
@@ -210,4 +208,6 @@ export async function unleash(plan: Fault[], world: World, receiver: Receiver, j
     }
   });
   await Promise.all(all);
+  // one of its processes killed at the end makes PostgreSQL recover, and it refuses connections until it has
+  await untilDone(() => world.connect().then((client) => client.end()));
 }

@@ -82,5 +82,10 @@ export class Line {
 }
 
 function reset(pair: [Socket, Socket]): void {
-  for (const socket of pair) if (!socket.destroyed) socket.resetAndDestroy();
+  for (const socket of pair) {
+    if (socket.destroyed) continue;
+    // one that is being shut down cannot be reset: Node would keep it open for ever, and its loop busy
+    if (socket.writableEnded) socket.destroy();
+    else socket.resetAndDestroy();
+  }
 }

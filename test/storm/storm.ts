@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import pg from 'pg';
 import { dice } from '../../bench/dice.ts';
 import { FINAL, type Verdict } from './checkers/checker.ts';
 import { workflows } from './checkers/following.ts';
@@ -57,14 +56,14 @@ export async function storm(o: StormOptions): Promise<StormResult> {
   const world = await World.start(o);
   const journal = new Journal(o.journal);
   const receiver = new Receiver(() => journal.now());
+  const workload = new Workload({
+    ...{ journal, roll: dice(o.seed + 1), callback: await receiver.listen() },
+    servers: (['api-1', 'api-2'] as const).map((api) => ({
+      http: () => world.url(api),
+      tcp: () => world.line(`${api}:tcp`).port,
+    })),
+  });
   try {
-    const workload = new Workload({
-      ...{ journal, roll: dice(o.seed + 1), callback: await receiver.listen() },
-      servers: (['api-1', 'api-2'] as const).map((api) => ({
-        http: () => world.url(api),
-        tcp: () => world.line(`${api}:tcp`).port,
-      })),
-    });
     const { tubes: wires, reader } = await begin(workload);
     o.say(`seed ${o.seed}: ${o.plan.length} faults in ${o.minutes} minutes`);
     const unleashed = unleash(o.plan, world, receiver, journal);
@@ -95,6 +94,7 @@ export async function storm(o: StormOptions): Promise<StormResult> {
       seen: { ...seenIn(history), 'callbacks signed at a wrong time, refused': receiver.outOfTime },
     };
   } finally {
+    await workload.end();
     await journal.close();
     receiver.stop();
     await world.stop();
@@ -150,8 +150,7 @@ const LEFT = `select
 /** Waits until everything is at its end, or five minutes are over. @returns what the stores say then */
 async function drain(world: World): Promise<Facts> {
   const connection = await Connection.connect({ address: world.temporal.address });
-  const client = new pg.Client({ connectionString: world.postgres.url });
-  await client.connect();
+  const client = await world.connect();
   try {
     const until = performance.now() + DRAIN_MS;
     for (;;) {

@@ -25,7 +25,7 @@ export class Workload {
   draining = false;
   over = false;
   readonly #loops: Promise<void>[] = [];
-  #atOnce = 0;
+  readonly #underWay = new Set<Promise<unknown>>();
   #drawn = 0;
 
   constructor(o: Pick<Workload, 'journal' | 'roll' | 'callback' | 'servers'>) {
@@ -86,7 +86,7 @@ export class Workload {
 
   async #later(op: Op, http: Http): Promise<void> {
     await sleep(LATER_MS, undefined, { ref: false });
-    if (!this.over) await this.call(op.actor, op.what, op.args, http);
+    if (!this.over) this.#begin(this.call(op.actor, op.what, op.args, http));
   }
 
   /** Calls `work` on average so often while the storm lasts. */
@@ -95,9 +95,7 @@ export class Workload {
       (async () => {
         while (!this.draining && !this.over) {
           await sleep((-Math.log(1 - this.roll()) * 1000) / perSecond);
-          if (this.#atOnce >= MOST_AT_ONCE) continue;
-          this.#atOnce++;
-          void work().finally(() => this.#atOnce--);
+          if (this.#underWay.size < MOST_AT_ONCE) this.#begin(work());
         }
       })(),
     );
@@ -116,5 +114,11 @@ export class Workload {
   async end(): Promise<void> {
     this.over = true;
     await Promise.all(this.#loops);
+    await Promise.all(this.#underWay);
+  }
+
+  #begin(work: Promise<unknown>): void {
+    const done = work.finally(() => this.#underWay.delete(done));
+    this.#underWay.add(done);
   }
 }

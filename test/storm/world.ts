@@ -4,6 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { lastingPort } from '../../cli/servers/ports.ts';
 import { type RunningServer, startPostgres } from '../../cli/servers/postgres.ts';
 import { startTemporal } from '../../cli/servers/temporal.ts';
@@ -126,6 +127,14 @@ export class World {
 
   /** Where callers reach an API. */
   url = (program: Program): string => `http://127.0.0.1:${this.line(`${program}:http`).port}`;
+
+  /** A connection to the database itself, on no line. */
+  async connect(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: this.postgres.url });
+    client.on('error', () => {}); // it may be killed
+    await client.connect();
+    return client;
+  }
 
   /** Processes of PostgreSQL that serve connections. */
   async backends(): Promise<number[]> {
