@@ -8,6 +8,7 @@ import { round } from './claims.ts';
 
 const QUEUE = 'api-cpu';
 const CALLERS = 64;
+const WARM_SECONDS = 3;
 const ECHO = fileURLToPath(new URL('../bare/echo.mjs', import.meta.url));
 
 /** CPU of the API's process for one call, beside that of a server that echoes the same bodies (scenario 14). */
@@ -15,20 +16,28 @@ export async function apiCpu(lab: Lab, report: Report): Promise<void> {
   const [waiting, rounds, seconds] = lab.quick ? [40_000, 3, 3] : [150_000, 5, 5];
   await seedTickets(lab, QUEUE, waiting);
   const docket = await lab.docket();
-  const echo = await echoOf(lab, docket.url, QUEUE);
-  const [ours, bare]: [number[], number[]] = [[], []];
+  // compiled by then: a server that has run for a while is what callers meet
+  const { took } = await round(docket.url, QUEUE, CALLERS, WARM_SECONDS);
+  const bare = await echoOf(lab, docket.url, QUEUE);
+  const paced = await echoOf(lab, docket.url, QUEUE, median(took));
+  const servers = { ours: docket.api, bare, paced };
+  const costs: Record<keyof typeof servers, number[]> = { ours: [], bare: [], paced: [] };
   try {
-    // compiled by then: a server that has run for a while is what callers meet
-    for (const server of [docket.api, echo]) await round(server.url, QUEUE, CALLERS, 3);
+    for (const echo of [bare, paced]) await round(echo.url, QUEUE, CALLERS, WARM_SECONDS);
     for (let done = 0; done < rounds; done++) {
-      ours.push(await msPerCall(docket.api, seconds));
-      bare.push(await msPerCall(echo, seconds));
-      lab.say(`  the API ${ms(ours.at(-1) ?? Number.NaN)} a call, the echo ${ms(bare.at(-1) ?? Number.NaN)}`);
+      for (const name of ['ours', 'bare', 'paced'] as const) costs[name].push(await msPerCall(servers[name], seconds));
+      const last = Object.values(costs).map((cost) => ms(cost.at(-1) ?? Number.NaN));
+      lab.say(`  a call of the API, of the echo, of the one that waits: ${last.join(', ')}`);
     }
   } finally {
     await docket.stop();
-    await echo.stop();
+    await bare.stop();
+    await paced.stop();
   }
+  compare(report, costs);
+}
+
+function compare(report: Report, { ours, bare, paced }: Record<'ours' | 'bare' | 'paced', number[]>): void {
   report.add({
     what: `CPU of one call, claim and decide, ${CALLERS} callers`,
     figure: ms(median(ours)),
@@ -42,11 +51,20 @@ export async function apiCpu(lab: Lab, report: Report): Promise<void> {
     rival: `Hono’s bare echo: ${ms(Math.min(...bare))}`,
     ratio: Math.min(...ours) / Math.min(...bare),
   });
+  report.add({
+    what: 'the same, beside an echo whose calls wait as long as those of the API',
+    figure: ms(median(ours)),
+    rival: `the echo that waits: ${ms(median(paced))}`,
+    ratio: median(ours) / median(paced),
+  });
 }
 
-/** A bare server that gives the two answers of a pair to any number of callers. */
-export async function echoOf(lab: Lab, url: string, queue: string): Promise<Child> {
-  return lab.child(ECHO, [], { ANSWERS: JSON.stringify(await answersOf(url, queue)) });
+/**
+ * A bare server that gives the two answers of a pair to any number of callers.
+ * @param pauseMs how long each call waits; 0: not at all
+ */
+export async function echoOf(lab: Lab, url: string, queue: string, pauseMs = 0): Promise<Child> {
+  return lab.child(ECHO, [], { ANSWERS: JSON.stringify(await answersOf(url, queue)), PAUSE_MS: String(pauseMs) });
 }
 
 /** A pair's two answers, as a caller gets them. */

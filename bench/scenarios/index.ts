@@ -144,8 +144,8 @@ export const scenarios: Record<string, Scenario> = {
   apiCpu: {
     title: '14 · CPU of the API',
     note:
-      'CPU time of the API’s process, all its threads and the kernel’s part, for one call of claim → decide without a pause; telling workflows and the pacemaker are in it where that process does them. ' +
-      'Beside it a process with the same HTTP server and Hono, which reads the same bodies, answers with the JSON of a real claim and decision, and does nothing else.',
+      'CPU time of the API’s process, all its threads and the kernel’s part, for one call of claim → decide without a pause; publishing to workflows and the clock are in it where that process does them. ' +
+      'Beside it a process with the same HTTP server and Hono, which reads the same bodies, answers with the JSON of a real claim and decision, and does nothing else; and the same with calls that wait, all that have come together, as long as a call of the API took before: a server that waits is woken for each answer, and wakes its caller.',
     run: apiCpu,
   },
   heldOpen: {
