@@ -1,4 +1,6 @@
 -- What only jobs need beside the core (S3): the article's commands and beanstalkd's.
+-- Rows that a statement has found are joined by their own kind: by the literal 'job', a planner whose statistics know of no
+-- job would read all of them for a few.
 
 -- name: pop_jobs
 -- moves
@@ -88,12 +90,12 @@ select * from give_back('job', :ids, :tokens, p_undelivered => :undelivered,
 -- statement that continues an earlier one names its state and time (:state, :since): else a job that is buried again
 -- meanwhile would be kicked without end.
 with buried as materialized (
-  select i.id, i.state from item i
+  select i.kind, i.id, i.state from item i
    where i.kind = 'job' and i.queue = :topic and i.state = 'buried'
      and (:state?::text is null or :state = 'buried') and (:since?::timestamptz is null or i.updated_at <= :since)
    order by i.buried_seq limit :limit::bigint for update
 ), delayed as materialized (
-  select i.id, i.state from item i
+  select i.kind, i.id, i.state from item i
    where i.kind = 'job' and i.queue = :topic and i.state = 'delayed' and not exists (select 1 from buried)
      and (:state::text is null or :state = 'delayed') and (:since::timestamptz is null or i.updated_at <= :since)
    order by i.available_at, i.seq limit :limit::bigint for update
@@ -103,7 +105,7 @@ update item i
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'kicked', last_actor = :actor, last_data = null, updated_at = t.now
   from (select * from buried union all select * from delayed) k, (select clock_timestamp() as now) t
- where i.kind = 'job' and i.id = k.id and i.state in ('buried', 'delayed')
+ where i.kind = k.kind and i.id = k.id and i.state in ('buried', 'delayed')
 returning i.*, k.state as kicked_from;
 
 -- name: kick_job
@@ -121,7 +123,7 @@ returning i.*;
 -- Makes the longest buried jobs of a topic ready for one more attempt (lmstfy). :ttl: seconds until they are deleted; null:
 -- they are not.
 with buried as materialized (
-  select i.id from item i where i.kind = 'job' and i.queue = :topic and i.state = 'buried'
+  select i.kind, i.id from item i where i.kind = 'job' and i.queue = :topic and i.state = 'buried'
    order by i.buried_seq limit :limit::bigint for update
 )
 update item i
@@ -131,17 +133,17 @@ update item i
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'kicked', last_actor = :actor, last_data = null, updated_at = t.now
   from buried b, (select clock_timestamp() as now) t
- where i.kind = 'job' and i.id = b.id and i.state = 'buried'
+ where i.kind = b.kind and i.id = b.id and i.state = 'buried'
 returning i.*;
 
 -- name: clear_jobs
 -- moves
 -- Deletes the first :limit jobs of a topic that are in :state, which is `ready` or `buried`.
 with buried as materialized (
-  select i.id from item i where i.kind = 'job' and i.queue = :topic and i.state = 'buried' and :state::text = 'buried'
+  select i.kind, i.id from item i where i.kind = 'job' and i.queue = :topic and i.state = 'buried' and :state::text = 'buried'
    order by i.buried_seq limit :limit::bigint for update
 ), ready as materialized (
-  select i.id from item i
+  select i.kind, i.id from item i
    where i.kind = 'job' and i.queue = :topic and i.state = 'ready' and i.requires_key = '' and :state = 'ready'
    order by i.rank, i.seq limit :limit::bigint for update
 )
@@ -150,7 +152,7 @@ update item i
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'deleted', last_actor = :actor, last_data = null, updated_at = t.now
   from (select * from buried union all select * from ready) c, (select clock_timestamp() as now) t
- where i.kind = 'job' and i.id = c.id and i.state = :state
+ where i.kind = c.kind and i.id = c.id and i.state = :state
 returning i.*;
 
 -- name: jobs_by_number

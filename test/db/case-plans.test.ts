@@ -83,3 +83,20 @@ test('S3.1 a finish reads as little of thousands of jobs that statistics do not 
   };
   expectFewRead(await nodesOf(() => finish('one-8')), TABLES, FEW);
 });
+
+const SOME = { topic: 'seldom', limit: 3, actor: 'x' };
+test.each([
+  { statement: 'kick_topic', n: 100, params: () => SOME },
+  { statement: 'respawn_jobs', n: 200, params: () => SOME },
+  { statement: 'clear_jobs', n: 300, params: () => ({ ...SOME, state: 'buried' }) },
+  { statement: 'reserve_job', n: 400, params: (number: number) => ({ number, token: 'lt_x', holder: 'x' }) },
+] as const)('S3.1 S3.3 $statement reads as little of them', async ({ statement, n, params }) => {
+  const ids = [`one-${n}`, `one-${n + 1}`, `one-${n + 2}`];
+  for (const id of ids) await db.move('put_job_aside', { id, actor: 'x', reason: 'x' }, { moved: () => [] });
+  const [row] = await sql("select seq from item where kind = 'job' and id = $1", [ids[0]]);
+  const nodes = await nodesOf(async () => {
+    const moved = await db.move(statement, params(Number(row?.seq)) as never, { moved: () => [] });
+    expect(moved).toHaveLength(statement === 'reserve_job' ? 1 : 3);
+  });
+  expectFewRead(nodes, TABLES, FEW);
+});
