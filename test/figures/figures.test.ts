@@ -24,7 +24,9 @@ async function earlier(minutes: number): Promise<void> {
 const add = (queue: string, ids: string[], more: object = {}) =>
   Promise.all(ids.map((id) => api.post(`/v1/queues/${queue}/tickets`, { id, body: id, ...more })));
 const decide = ({ id, lease }: Json) => api.post(`/v1/tickets/${id}/decide`, { token: lease.token, decision: 1 });
-const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+const ago = (minutes: number, now = Date.now()) => new Date(now - minutes * 60_000).toISOString();
+/** So many minutes exactly, which began so many minutes ago. */
+const span = (began: number, minutes: number, now = Date.now()) => [ago(began, now), ago(began - minutes, now)];
 
 /** What is known, step by step; steps of which nothing is known are left out. */
 const known = (values: (number | null)[]) => values.filter((value) => value !== null);
@@ -51,7 +53,8 @@ test('what a queue had and did over time: levels at the end of each step, what c
   const { series } = body;
   for (const values of Object.values(series)) expect(values).toHaveLength(6);
   expect(series.waiting[0], 'before there was anything').toBe(0);
-  const before = (await api.get(`/v1/figures?kind=ticket&queue=line&from=${ago(2900)}&to=${ago(2880)}&step=600`)).body;
+  const [from, to] = span(2900, 20);
+  const before = (await api.get(`/v1/figures?kind=ticket&queue=line&from=${from}&to=${to}&step=600`)).body;
   expect(before.series.waiting, 'before sampling began').toEqual([null, null]);
   expect(before.series.added).toEqual([null, null]);
   expect(series.waiting.slice(2)).toEqual([2, 2, 2, 2]);
