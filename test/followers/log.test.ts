@@ -102,19 +102,21 @@ test('S3.2 jobs of a topic whose workflows are only made when needed: those that
   await api.put('/v1/topics/thrifty', { workflow: 'when-needed' });
   expect((await api.get('/v1/topics')).body.items.find((t: Json) => t.name === 'thrifty').workflow).toBe('when-needed');
   const call = async (command: object) => (await api.post('/v1/jobs', command)).body;
-  const over = Array.from({ length: 10 }, (_, n) => `over-${n}`);
-  for (const id of over) {
+  // on a busy machine one may take longer than the second after which its workflow is started
+  const atOnce: string[] = [];
+  for (let n = 0; n < 10; n++) {
+    const [id, begun] = [`over-${n}`, performance.now()];
     await call({ command: 'add', topic: 'thrifty', id, body: 1 });
     const { token } = await call({ command: 'pop', topic: 'thrifty' });
     expect((await call({ command: 'finish', id, token })).success).toBe(true);
+    if (performance.now() - begun < 300) atOnce.push(id);
   }
+  expect(atOnce.length).toBeGreaterThan(1);
   await call({ command: 'add', topic: 'thrifty', id: 'waits', body: 1 });
   await call({ command: 'add', topic: 'thrifty', id: 'later', body: 1, delay: 3600 });
   for (const id of ['waits', 'later']) await eventually(async () => (await workflow(id, 'jobs')).status === 'running');
   await published(running);
-  // on a busy machine a job may take longer than the second after which its workflow is started
-  const statuses = await Promise.all(over.map(async (id) => (await workflow(id, 'jobs')).status));
-  expect(statuses).toContain('not_started');
+  for (const id of atOnce) expect((await workflow(id, 'jobs')).status).toBe('not_started');
 });
 
 test('S0.9 of items that only wait, no more have a workflow than the setting allows; the others get it when touched', async () => {

@@ -94,7 +94,8 @@ export async function storm(o: StormOptions): Promise<StormResult> {
       seen: { ...seenIn(history), 'callbacks signed at a wrong time, refused': receiver.outOfTime },
     };
   } finally {
-    await workload.end();
+    // what one of its loops has thrown is known by then, and everything else has to be stopped all the same
+    await workload.end().catch(() => {});
     await journal.close();
     receiver.stop();
     await world.stop();
