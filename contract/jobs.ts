@@ -44,6 +44,7 @@ export const JobId = chosenName(221);
 
 /** beanstalkd's: 0 to 2³²−1, smaller first. */
 const JobPriority = z.number().int().min(0).max(4_294_967_295);
+export const DEFAULT_PRIORITY = 1024;
 const Delay = z.number().min(0).max(TEN_YEARS);
 const Ttr = z.number().min(1).max(TEN_YEARS);
 const Count = z.number().int().min(1).max(100);
@@ -54,7 +55,7 @@ const AddOne = {
   delay: Delay.default(0),
   TTR: Ttr.default(60),
   body: Json,
-  priority: JobPriority.default(1024),
+  priority: JobPriority.default(DEFAULT_PRIORITY),
 };
 export const JobAdd = z.strictObject({ command: z.literal('add'), ...AddOne }).openapi('JobAdd');
 export const NewJob = z.strictObject(AddOne).openapi('NewJob');
@@ -184,7 +185,7 @@ export const ScheduleSettings = z
     timezone: z.string().max(100).refine(isTimezone, 'is not a time zone').default('UTC'),
     body: Json,
     TTR: Ttr.default(60),
-    priority: JobPriority.default(1024),
+    priority: JobPriority.default(DEFAULT_PRIORITY),
   })
   .refine((b) => (b.everySeconds === undefined) !== (b.cron === undefined), {
     message: 'give either everySeconds or cron',

@@ -295,6 +295,7 @@ create table item (
 )
 with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.1, autovacuum_vacuum_cost_delay=1);
 CREATE INDEX case_created ON public.item USING btree (queue, created_at, seq) WHERE ((kind || ''::text) = 'case'::text);
+CREATE INDEX item_back ON public.item USING btree (queue, requires_key, rank, seq) WHERE (((kind || ''::text) = 'job'::text) AND ((state || ''::text) = 'ready'::text) AND (event_seq > 1));
 CREATE INDEX item_buried_order ON public.item USING btree (queue, kind, buried_seq) WHERE (state = 'buried'::text);
 CREATE INDEX item_decided_by ON public.item USING btree (queue, ended_by, created_at, seq) WHERE ((kind = 'ticket'::text) AND (state = 'settled'::text));
 CREATE INDEX item_delayed ON public.item USING btree (queue, kind, available_at) WHERE (state = 'delayed'::text);

@@ -38,11 +38,13 @@ export interface Wait {
   seconds: number;
   /** Fires when the caller has gone. */
   signal: Gone;
+  /** Where this caller finds nothing no other one would, so that none is asked. */
+  findsAll?: boolean;
 }
 
 /**
  * Long polls. `ready(n)` wakes n waiters, not all; one that finds nothing for itself (skills, exclusions) passes the
- * wake-up on, so that each round asks every waiter at most once.
+ * wake-up on, so that each round asks every waiter at most once. One that would have found whatever there is ends the round.
  */
 export class Waiters {
   readonly #queues = new Map<string, WaitQueue>();
@@ -65,14 +67,17 @@ export class Waiters {
    * @param look undefined: there is nothing for this caller
    * @returns what was found, or undefined when the time is over or the caller has gone
    */
-  async waitFor<T>({ keys, seconds, signal }: Wait, look: () => Promise<T | undefined>): Promise<T | undefined> {
+  async waitFor<T>(
+    { keys, seconds, signal, findsAll = false }: Wait,
+    look: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
     const until = performance.now() + seconds * 1000;
     let at = keys();
     let waiter = seconds > 0 ? this.#register(at) : undefined;
     try {
       for (let woken = false; !signal.aborted; woken = true) {
         const found = await look();
-        if (woken) waiter?.pass(found !== undefined);
+        if (woken && !(findsAll && found === undefined)) waiter?.pass(found !== undefined);
         if (found !== undefined || !waiter) return found;
         const now = keys();
         if (now.join('\n') !== at.join('\n')) {

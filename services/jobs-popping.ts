@@ -5,6 +5,7 @@ import { waitedSeconds } from '../runtime/metrics.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Gone } from '../runtime/waiting.ts';
 import { inBatches, share, sharePerGroup } from './batching.ts';
+import { PopFloors } from './pop-floors.ts';
 import type { QueueService } from './queues.ts';
 import { newToken } from './tokens.ts';
 
@@ -58,7 +59,7 @@ export function popping({ db, waiters, metrics, tracing }: Runtime, queues: Queu
   const popWhole = sharedWholePops(db);
   /** Looks until there is a job. What was found when the caller had gone is given back: it is no hand-out. */
   const waitFor = async <T extends Popped>(
-    { topics, waitSeconds: seconds, signal }: PopRequest,
+    { topics, waitSeconds: seconds, signal, tcp = false }: PopRequest,
     find: () => Promise<T[]>,
   ) => {
     for (const topic of topics) await queues.ensure('job', topic);
@@ -66,7 +67,8 @@ export function popping({ db, waiters, metrics, tracing }: Runtime, queues: Queu
       const popped = await find();
       return popped.length > 0 ? popped : undefined;
     };
-    const found = await waiters.waitFor({ keys: () => topics.map((t) => `job/${t}`), seconds, signal }, look);
+    const keys = () => topics.map((t) => `job/${t}`);
+    const found = await waiters.waitFor({ keys, seconds, signal, findsAll: !tcp }, look);
     if (!found) {
       if (!signal.aborted) for (const topic of topics) metrics.empty('job', topic, 'none');
       return [];
@@ -128,9 +130,13 @@ const namesOf = (pops: OnePop[]) => ({ tokens: pops.map((p) => p.token), holders
 
 /** Pops of the same topics share a statement. */
 function sharedPops(db: Db) {
+  const floors = new PopFloors(db);
   const shared = (maxBytes: number | null) =>
     sharePerGroup<OnePop & { topics: string[] }, Popped | undefined>(() =>
-      perToken((pops) => db.move('pop_jobs', { topics: pops[0]?.topics ?? [], ...namesOf(pops), maxBytes })),
+      perToken((pops) => {
+        const topics = pops[0]?.topics ?? [];
+        return floors.pop(topics, (floor) => db.move('pop_jobs', { topics, ...namesOf(pops), maxBytes, floor }));
+      }),
     );
   const [overHttp, overTcp] = [shared(null), shared(MAX_TCP_BYTES)];
   return ({ topics, count, holder, tcp = false }: PopRequest): Promise<Popped[]> => {

@@ -6,8 +6,10 @@
 -- fit a table that has grown since.
 -- p_max_bytes  longer bodies are not offered (beanstalkd's protocol); null: any
 -- p_ttr        seconds that these reservations last; null: as each job says
+-- p_floor      {priority, number}: no job of the one topic that was ready from the beginning and has that priority has this number or
+--              a lower one; null: not known
 create or replace function pop_jobs(
-  p_topics text[], p_tokens text[], p_holders text[], p_max_bytes integer, p_ttr double precision
+  p_topics text[], p_tokens text[], p_holders text[], p_max_bytes integer, p_ttr double precision, p_floor bigint[]
 ) returns setof item language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   -- not a literal, by which a planner without statistics would take the index of all jobs
@@ -15,8 +17,8 @@ declare
   v_now timestamptz := clock_timestamp();
   v_topics text[];
   v_due boolean;
+  v_first text[];
   v_ids text[];
-  v_seen integer;
   v_count integer := cardinality(p_tokens);
   v_depth integer := v_count;
 begin
@@ -25,37 +27,30 @@ begin
   if v_topics is null then return; end if;
   v_due := exists (select 1 from unnest(v_topics) as t (queue) cross join lateral (
     select 1 from item where kind = v_job and queue = t.queue and state = 'delayed' and available_at <= v_now limit 1) d);
-  loop
-    if cardinality(v_topics) = 1 and not v_due then
+  if cardinality(v_topics) = 1 and not v_due and p_floor is null then
+    with locked as materialized (
+      select id, rank, seq from item
+       where kind = v_job and queue = v_topics[1] and state = 'ready' and requires_key = ''
+         and (p_max_bytes is null or body_bytes <= p_max_bytes) and (deadline_at is null or deadline_at > v_now)
+       order by rank, seq limit v_count for update skip locked)
+    select array_agg(id order by rank, seq) into v_ids from locked;
+  else
+    loop
+      v_first := case when cardinality(v_topics) = 1 and not v_due then first_jobs_behind(v_topics[1], v_depth, p_max_bytes, p_floor)
+                      else first_jobs(v_topics, v_depth, p_max_bytes) end;
+      -- one after the other: no more are locked than are asked for, and each is found by its id
       with locked as materialized (
-        select id, rank, seq from item
-         where kind = v_job and queue = v_topics[1] and state = 'ready' and requires_key = ''
-           and (p_max_bytes is null or body_bytes <= p_max_bytes) and (deadline_at is null or deadline_at > v_now)
-         order by rank, seq limit v_count for update skip locked)
-      select array_agg(id order by rank, seq), 0 into v_ids, v_seen from locked;
-    else
-      -- of a crowd that is due at once the longest due: more than the clock takes in one step
-      with head as materialized (
-        select h.* from unnest(v_topics) as t (queue) cross join lateral (
-          (select i.id, i.rank, i.seq from item i
-            where i.kind = v_job and i.queue = t.queue and i.state = 'ready' and i.requires_key = ''
-              and (p_max_bytes is null or i.body_bytes <= p_max_bytes) and (i.deadline_at is null or i.deadline_at > v_now)
-            order by i.rank, i.seq limit v_depth)
-          union all
-          (select i.id, i.rank, i.seq from item i
-            where v_due and i.kind = v_job and i.queue = t.queue and i.state = 'delayed' and i.available_at <= v_now
-              and (p_max_bytes is null or i.body_bytes <= p_max_bytes) and (i.deadline_at is null or i.deadline_at > v_now)
-            order by i.available_at limit greatest(v_depth, 2000))) h
-      ), locked as materialized (
-        select i.id, i.rank, i.seq from item i
-         where i.kind = v_job and i.id in (select id from head order by rank, seq limit v_depth)
-           and (i.state = 'ready' or i.state = 'delayed' and i.available_at <= v_now)
-         order by i.rank, i.seq limit v_count for update skip locked)
-      select array_agg(id order by rank, seq), (select count(*) from head) into v_ids, v_seen from locked;
-    end if;
-    exit when coalesce(cardinality(v_ids), 0) >= v_count or v_seen < v_depth or v_depth > 4096;
-    v_depth := v_depth * 4 + 16;
-  end loop;
+        select l.* from unnest(v_first) as f (id) cross join lateral (
+          select i.id, i.rank, i.seq from item i
+           where i.kind = v_job and i.id = f.id and (i.state = 'ready' or i.state = 'delayed' and i.available_at <= v_now)
+          offset 0 for update skip locked) l
+         limit v_count)
+      select array_agg(id order by rank, seq) into v_ids from locked;
+      exit when coalesce(cardinality(v_ids), 0) >= v_count or coalesce(cardinality(v_first), 0) < v_depth or v_depth > 4096;
+      v_depth := v_depth * 4 + 16;
+    end loop;
+  end if;
+  if v_ids is null then return; end if;
 
   v_now := clock_timestamp();
   -- locked, so as they were found; asked for that again, a planner without statistics goes by a partial index of all ready ones
@@ -71,6 +66,59 @@ begin
       from unnest(v_ids, p_tokens, p_holders) as s (id, token, holder)
      where i.kind = v_job and i.id = s.id
     returning i.*;
+end $$;
+
+-- The first jobs over all given topics, due ones among them.
+create or replace function first_jobs(p_topics text[], p_count integer, p_max_bytes integer) returns text[]
+language plpgsql as $$
+declare
+  v_job text := 'job';
+  v_now timestamptz := clock_timestamp();
+begin
+  return (
+    select array_agg(h.id order by h.rank, h.seq) from (
+      select l.* from unnest(p_topics) as t (queue) cross join lateral (
+        (select i.id, i.rank, i.seq from item i
+          where i.kind = v_job and i.queue = t.queue and i.state = 'ready' and i.requires_key = ''
+            and (p_max_bytes is null or i.body_bytes <= p_max_bytes) and (i.deadline_at is null or i.deadline_at > v_now)
+          order by i.rank, i.seq limit p_count)
+        union all
+        -- of a crowd that is due at once the longest due: more than the clock takes in one step
+        (select i.id, i.rank, i.seq from item i
+          where i.kind = v_job and i.queue = t.queue and i.state = 'delayed' and i.available_at <= v_now
+            and (p_max_bytes is null or i.body_bytes <= p_max_bytes) and (i.deadline_at is null or i.deadline_at > v_now)
+          order by i.available_at limit greatest(p_count, 2000))) l
+       order by l.rank, l.seq limit p_count) h);
+end $$;
+
+-- The first jobs of a topic where its floor is known: those that are ready again, and of the others only what is behind the
+-- floor. The conditions of the first are those of its index, and of no other.
+create or replace function first_jobs_behind(p_topic text, p_count integer, p_max_bytes integer, p_floor bigint[]) returns text[]
+language plpgsql as $$
+declare
+  v_job text := 'job';
+  v_now timestamptz := clock_timestamp();
+begin
+  return (
+    select array_agg(h.id order by h.rank, h.seq) from (
+      select l.* from (
+        (select i.id, i.rank, i.seq from item i
+          where i.kind || '' = 'job' and i.queue = p_topic and i.state || '' = 'ready' and i.event_seq > 1 and i.requires_key = ''
+            and (p_max_bytes is null or i.body_bytes <= p_max_bytes) and (i.deadline_at is null or i.deadline_at > v_now)
+          order by i.rank, i.seq limit p_count)
+        union all
+        (select i.id, i.rank, i.seq from item i
+          where i.kind = v_job and i.queue = p_topic and i.state = 'ready' and i.event_seq = 1 and i.requires_key = ''
+            and i.rank < p_floor[1]
+            and (p_max_bytes is null or i.body_bytes <= p_max_bytes) and (i.deadline_at is null or i.deadline_at > v_now)
+          order by i.rank, i.seq limit p_count)
+        union all
+        (select i.id, i.rank, i.seq from item i
+          where i.kind = v_job and i.queue = p_topic and i.state = 'ready' and i.event_seq = 1 and i.requires_key = ''
+            and (i.rank, i.seq) > (p_floor[1], p_floor[2])
+            and (p_max_bytes is null or i.body_bytes <= p_max_bytes) and (i.deadline_at is null or i.deadline_at > v_now)
+          order by i.rank, i.seq limit p_count)) l
+       order by l.rank, l.seq limit p_count) h);
 end $$;
 
 -- Finishes jobs. With a token: only that reservation, while it is live. Without one: in any open state, ending whatever
@@ -109,7 +157,7 @@ begin
    where kind = 'job' and queue = p_topic and state = 'held' and holder = 'push' and expires_at > clock_timestamp();
   if v_room <= 0 then return; end if;
   return query select * from pop_jobs(
-    array[p_topic], p_tokens[1:v_room], array_fill('push'::text, array[v_room]), null, null);
+    array[p_topic], p_tokens[1:v_room], array_fill('push'::text, array[v_room]), null, null, null);
 end $$;
 
 -- Draws a number for an item that is to be named `queue:number`, passing over those whose name is in use.

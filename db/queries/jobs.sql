@@ -7,12 +7,33 @@
 -- Only what is handed out and what is published: reading a row costs more than anything else here.
 select kind, id, queue, seq, state, version, wake_at, holder, telling, inviting, event_seq, last_event, last_actor, updated_at,
        settled_token, body, available_at, lease_id, expires_at, attempts, lease_seconds
-  from pop_jobs(:topics, :tokens, :holders, :maxBytes?, null);
+  from pop_jobs(:topics, :tokens, :holders, :maxBytes?, null, :floor?);
 
 -- name: pop_whole_jobs
 -- moves
 -- Of one topic, with all that is known of a job, for transports that hand out more of it. :TTR: seconds, instead of its own.
-select * from pop_jobs(array[:topic::text], :tokens, :holders, null, :TTR?);
+select * from pop_jobs(array[:topic::text], :tokens, :holders, null, :TTR?, null);
+
+-- name: last_item_number
+-- not null: number
+select last_value as number from item_seq_seq;
+
+-- name: writers_of_items
+-- not null: writers
+-- Transactions that may have drawn a number of an item and not yet committed it: they have locked the table before.
+select coalesce(array_agg(distinct virtualtransaction), '{}') as writers from pg_locks
+ where locktype = 'relation' and relation = 'item'::regclass and mode = 'RowExclusiveLock' and pid <> pg_backend_pid()
+   and database = (select oid from pg_database where datname = current_database());
+
+-- name: floor_of_pops
+-- not null: floor
+-- Up to which number, :upTo at most, no job of a topic is ready as it was added, with this priority. It goes past all that dead
+-- rows have left in the index, which is what pops are spared by it.
+select coalesce(min(f.seq) - 1, :upTo::bigint) as floor
+  from (select i.seq from item i
+         where i.kind = :kind and i.queue = :topic and i.state = 'ready' and i.requires_key = '' and i.rank = :priority::bigint
+           and i.seq <= :upTo::bigint and i.event_seq = 1
+         order by i.seq limit 1) f;
 
 -- name: pop_to_push
 -- moves

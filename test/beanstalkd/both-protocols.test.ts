@@ -71,6 +71,16 @@ test('S3.8 a job that is too long for TCP is not offered there', async () => {
   wire.close();
 });
 
+test('S3.1 S3.8 a job that is too long for those who wait over TCP is for who waits over HTTP', async () => {
+  const wires = await Promise.all(Array.from({ length: 30 }, () => at('long-waits')));
+  for (const wire of wires) wire.send('reserve\r\n');
+  const popping = job('pop', { topic: 'long-waits', wait: 20 });
+  await job('add', { topic: 'long-waits', id: 'long2', delay: 0, TTR: 60, body: 'x'.repeat(65_536) });
+  // all of them are asked: by the slow poll alone it would take minutes
+  expect(await popping).toMatchObject({ id: 'long2' });
+  for (const wire of wires) wire.close();
+});
+
 test('S3.1 S3.8 finish over HTTP without a token ends a reservation over TCP', async () => {
   const wire = await at('ended');
   const number = numberOf(await wire.put('x'));

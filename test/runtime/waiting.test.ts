@@ -84,6 +84,26 @@ describe('S0.3 S3.1 S4.3 one wait for all', () => {
     await Promise.all(all);
   });
 
+  test('ends a wake-up at who found nothing and would have found whatever there is, but not for those woken beside it', async () => {
+    const { waiters, gone, looks } = stocked();
+    const wait = (who: number, findsAll: boolean) =>
+      waiters.waitFor(
+        { keys: () => [KEY], seconds: 10, signal: gone.signal, findsAll },
+        async () => void looks.push(who),
+      );
+    const all = [wait(0, false), wait(1, true), wait(2, true), wait(3, true)];
+    await sleep(10);
+    looks.length = 0;
+    waiters.ready(KEY, 1);
+    await sleep(20);
+    expect(looks).toEqual([0, 1]);
+    waiters.ready(KEY, 2);
+    await sleep(20);
+    expect(looks).toEqual([0, 1, 2, 3]);
+    gone.abort();
+    await Promise.all(all);
+  });
+
   test('a caller who goes while it is called lets another take its turn', async () => {
     const { wait, add, waiters } = stocked();
     const [first, second] = [new AbortController(), new AbortController()];
