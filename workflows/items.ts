@@ -24,7 +24,7 @@ import type {
 } from '../contract/snapshot.ts';
 import { grace, isFinal, lastEvents, newest, stateWord } from '../domain/items.ts';
 import { bookkeeping, receivers } from './deliveries.ts';
-import { aWhile, follower, inDatabase, isFailure, isHeavy, MAX_SIGNALS, whenCancelled } from './runs.ts';
+import { follower, inDatabase, isFailure, isHeavy, MAX_SIGNALS, pause, whenCancelled } from './runs.ts';
 
 const MIN_SLEEP_MS = 1_000;
 const NOBODY_MS = 30_000;
@@ -220,9 +220,9 @@ async function obey(run: Run): Promise<void> {
   await refresh(run, () => operators.operate(run.kind, run.id, key, command));
 }
 
-/** Takes the row as the database has it; while it can't be read, tries again every half minute. */
+/** Takes the row as the database has it; while it can't be read, tries again. */
 async function refresh(run: Run, read: () => Promise<Read | null>): Promise<void> {
-  for (;;) {
+  for (let failures = 1; ; failures++) {
     try {
       const known = run.snapshot;
       const fresh = await read();
@@ -238,7 +238,7 @@ async function refresh(run: Run, read: () => Promise<Read | null>): Promise<void
     } catch (error) {
       if (!isFailure(error)) throw error;
       if (isHeavy(run.signals)) await handOver(run);
-      await aWhile();
+      await pause(failures);
     }
   }
 }

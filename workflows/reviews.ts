@@ -10,7 +10,7 @@ import {
 import type { ReviewActivities } from '../activities/reviews.ts';
 import type { ReviewInput, ReviewRunView } from '../contract/snapshot.ts';
 import { bookkeeping, receivers } from './deliveries.ts';
-import { aWhile, follower, inDatabase, isFailure, isHeavy, whenCancelled } from './runs.ts';
+import { follower, inDatabase, isFailure, isHeavy, pause, whenCancelled } from './runs.ts';
 
 /** How long a run stays after its last callback: a burst is mostly over by then. */
 const IDLE_MS = 10_000;
@@ -24,6 +24,8 @@ interface Run {
   /** Something came that has not been looked at yet. */
   news: boolean;
   signals: number;
+  /** How many times in a row what has come could not be applied. */
+  failures: number;
   /** Callbacks whose outcome this run has seen to. */
   resolved: number;
   version: number | null;
@@ -38,7 +40,16 @@ interface Run {
  * brief; the next callback starts it again. Id `review/<id>`.
  */
 export async function review({ id, brief }: ReviewInput): Promise<void> {
-  const run: Run = { id, news: true, signals: 0, resolved: 0, version: null, telling: null, leaving: false };
+  const run: Run = {
+    id,
+    news: true,
+    signals: 0,
+    failures: 0,
+    resolved: 0,
+    version: null,
+    telling: null,
+    leaving: false,
+  };
   listen(run);
   await CancellationScope.nonCancellable(async () => {
     let lane: Promise<void> | undefined;
@@ -77,11 +88,12 @@ function listen(run: Run): void {
   });
 }
 
-/** Applies what has come; while the database can't be reached, tries again every half minute. */
+/** Applies what has come; while the database can't be reached, tries again. */
 async function apply(run: Run): Promise<void> {
   run.news = false;
   try {
     const done = await db.applyReview(run.id);
+    run.failures = 0;
     run.resolved += done.resolved;
     run.version = done.version;
     run.telling = done.telling ?? run.telling;
@@ -89,7 +101,7 @@ async function apply(run: Run): Promise<void> {
   } catch (error) {
     if (!isFailure(error)) throw error;
     run.news = true;
-    await aWhile();
+    await pause(++run.failures);
   }
   show(run);
 }

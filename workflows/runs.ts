@@ -17,7 +17,7 @@ const MAX_HISTORY = 1_000;
 /** Whether a run must continue as new before its history grows too heavy to be replayed. */
 export const isHeavy = (signals: number) => signals >= MAX_SIGNALS || workflowInfo().historyLength >= MAX_HISTORY;
 
-/** The database from inside a workflow: prompt, tried twice; who is refused then waits a while. */
+/** The database from inside a workflow: prompt, tried twice; who is refused then pauses. */
 export const inDatabase = <A>() =>
   proxyLocalActivities<A>({
     startToCloseTimeout: '10s',
@@ -33,8 +33,15 @@ export const isFailure = (error: unknown): boolean => error instanceof TemporalF
 /** The follower in the process of the worker that runs this. */
 export const { follower } = proxySinks<FollowerSinks>();
 
-/** About half a minute, not the same for all, so that they don't come back together. */
-export const aWhile = () => sleep(20_000 + Math.random() * 20_000, { summary: 'the database is asked again' });
+/**
+ * Before the database is asked again, which has failed so many times in a row: a second or so at first, because most faults are
+ * over by then, up to half a minute, because each pause is kept in the history. Not the same for all, so that they don't come
+ * back together.
+ */
+export const pause = (failures: number) =>
+  sleep(Math.min(1_000 * 2 ** (failures - 1), 30_000) * (0.7 + 0.6 * Math.random()), {
+    summary: 'the database is asked again',
+  });
 
 /** An operator's request to cancel; the workflow itself goes on and ends in order. */
 export function whenCancelled(act: () => void): void {

@@ -4,7 +4,7 @@ import { eventually, type Json } from '../support/client.ts';
 import { drop, flood, logOf, put, tell } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api, running } = await startTestSystem();
+const { api, running, sql } = await startTestSystem();
 const IDLE_MS = 10_000;
 const plain = { text: { status: 1 }, pictures: [], replies: [] };
 const workflow = async (id: string): Promise<Json> => (await api.get(`/v1/reviews/${id}/workflow`)).body;
@@ -35,6 +35,19 @@ test('S1.2 a callback that comes just as the workflow ends is not lost', async (
       expect(await logOf(api, id)).toHaveLength(2);
     }),
   );
+}, 60_000);
+
+test('S1.2 a database that fails a few times in a row holds up no audit for longer than seconds', async () => {
+  await put(api, 'faults', plain);
+  await sql('create sequence applied');
+  await sql(`create function refuse() returns trigger language plpgsql as $$
+    begin if nextval('applied') <= 4 then raise exception 'no room'; end if; return new; end $$`);
+  await sql(`create trigger refuse before update on review_callback for each row
+    when (new.review_id = 'faults' and new.outcome = 'applied') execute function refuse()`);
+  // a run tries twice, pauses for a second or so, tries twice, pauses for two
+  expect((await tell(api, 'faults', { kind: 'text', status: 2, waitSeconds: 20 })).outcome).toBe('applied');
+  expect(await sql('select last_value::integer as n from applied')).toEqual([{ n: 5 }]);
+  await sql('drop trigger refuse on review_callback');
 }, 60_000);
 
 test('S1.2 where many reviews wait, a run ends once it has nothing left to do, and no callback is lost', async () => {
