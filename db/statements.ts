@@ -438,7 +438,7 @@ export interface Statements {
   pop_whole_jobs: { params: { topic: string; tokens: (string | null)[]; holders: (string | null)[]; TTR?: number | null }; row: ItemRow; moves: true };
   last_item_number: { params: {}; row: { number: number } };
   writers_of_items: { params: {}; row: { writers: string[] } };
-  floor_of_pops: { params: { upTo: number; kind: string; topic: string; priority: number }; row: { floor: number } };
+  floor_of_pops: { params: { upTo: number; kind: string; topic: string; priority: number }; row: { floor: number; ms: number } };
   pop_to_push: { params: { topic: string; tokens: (string | null)[]; limit: number }; row: ItemRow; moves: true };
   reserve_job: { params: { number: number; maxBytes?: number | null; token: string; holder: string }; row: ItemRow; moves: true };
   finish_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; actors: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; telling: boolean | null; inviting: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null }, Columns['finish_jobs.*']>; moves: true };

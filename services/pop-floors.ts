@@ -3,9 +3,11 @@ import type { Db } from '../db/pool.ts';
 
 /** A pop that takes longer may go past too much: it is looked whether it does. */
 const SLOW_MS = 2;
+/** What a pop must be spared: with a floor it is three looks at the index instead of one. */
+const WORTH_MS = 1;
 /** A topic whose pops take longer for another reason is looked at no sooner again. */
 const AGAIN_MS = 5_000;
-/** To find a floor takes as long as a slow pop. The pause after it is so many times as long. */
+/** To find a floor takes as long as a pop is spared. The pause after it is so many times as long. */
 const PAUSES = 20;
 const LEAST_MS = 250;
 /** After a restore, or on a standby that has taken over, numbers may be drawn again: a floor is looked for from the first job each time. */
@@ -37,14 +39,16 @@ const NOTHING: Known = { floor: undefined, validUntil: 0, lookAt: 0, looking: fa
  * are slow, and only for the default priority.
  */
 export class PopFloors {
-  readonly #db: Db;
+  readonly #db: Pick<Db, 'run'>;
   readonly #topics = new Map<string, Known>();
   readonly #slowMs: number;
+  readonly #worthMs: number;
   readonly #leastMs: number;
 
-  constructor(db: Db, { slowMs = SLOW_MS, leastMs = LEAST_MS } = {}) {
+  constructor(db: Pick<Db, 'run'>, { slowMs = SLOW_MS, worthMs = WORTH_MS, leastMs = LEAST_MS } = {}) {
     this.#db = db;
     this.#slowMs = slowMs;
+    this.#worthMs = worthMs;
     this.#leastMs = leastMs;
   }
 
@@ -90,12 +94,11 @@ export class PopFloors {
     const { upTo, writers: before } = known.drawn;
     if (before.some((writer) => now.includes(writer))) return;
     known.drawn = undefined;
-    const begun = performance.now();
     const [found] = await db.run('floor_of_pops', { kind: 'job', topic, priority: DEFAULT_PRIORITY, upTo });
-    const ended = performance.now();
-    const worth = ended - begun > this.#slowMs / 2;
-    known.floor = worth && found ? [DEFAULT_PRIORITY, found.floor] : undefined;
-    known.validUntil = ended + VALID_MS;
-    known.lookAt = ended + (worth ? Math.max(this.#leastMs, PAUSES * (ended - begun)) : AGAIN_MS);
+    if (!found) return;
+    const worth = found.ms > this.#worthMs;
+    known.floor = worth ? [DEFAULT_PRIORITY, found.floor] : undefined;
+    known.validUntil = performance.now() + VALID_MS;
+    known.lookAt = performance.now() + (worth ? Math.max(this.#leastMs, PAUSES * found.ms) : AGAIN_MS);
   }
 }

@@ -26,10 +26,12 @@ select coalesce(array_agg(distinct virtualtransaction), '{}') as writers from pg
    and database = (select oid from pg_database where datname = current_database());
 
 -- name: floor_of_pops
--- not null: floor
+-- not null: floor, ms
 -- Up to which number, :upTo at most, no job of a topic is ready as it was added, with this priority. It goes past all that dead
--- rows have left in the index, which is what pops are spared by it.
-select coalesce(min(f.seq) - 1, :upTo::bigint) as floor
+-- rows have left in the index, which is what pops are spared by it; `ms` says how long that takes by the server's clock, because
+-- an answer is late for other reasons, too.
+select coalesce(min(f.seq) - 1, :upTo::bigint) as floor,
+       (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::double precision as ms
   from (select i.seq from item i
          where i.kind = :kind and i.queue = :topic and i.state = 'ready' and i.requires_key = '' and i.rank = :priority::bigint
            and i.seq <= :upTo::bigint and i.event_seq = 1

@@ -22,11 +22,10 @@ const command = async (body: object): Promise<Json> => {
 };
 
 /** Pops as a process does that finds all of its pops slow. `floors`: where they began, null: at the first job */
-function popper(topic: string) {
-  const slow = new PopFloors(db, { slowMs: 0, leastMs: 0 });
+function popper(topic: string, all = new PopFloors(db, { slowMs: 0, worthMs: 0, leastMs: 0 })) {
   const floors: (number | null)[] = [];
   const pop = (count = 1) =>
-    slow.pop([topic], (floor) => {
+    all.pop([topic], (floor) => {
       floors.push(floor?.[1] ?? null);
       const tokens = Array.from({ length: count }, newToken);
       const params = { topics: [topic], tokens, holders: tokens.map(() => 'h'), floor };
@@ -147,4 +146,18 @@ test('S3.1 beside a transaction that stays open, such a pop does not go past all
     expect((await read(behind)) * 3, statistics).toBeLessThan(await read(null));
   }
   await open.end();
+});
+
+test('S3.1 pops that are slow because all answers are late begin at the first job, as that takes less of the database', async () => {
+  const run = (async (name: 'last_item_number', params: undefined) => {
+    await sleep(20);
+    return db.run(name, params);
+  }) as typeof db.run;
+  const { pop, floors } = popper('busy', new PopFloors({ run }, { slowMs: 0, leastMs: 0 }));
+  for (let n = 0; n < 20; n++) {
+    await command({ command: 'add', topic: 'busy', id: `busy-${n}`, body: 1 });
+    expect(await pop()).toHaveLength(1);
+    await sleep(50);
+  }
+  expect(floors.every((floor) => floor === null)).toBe(true);
 });
