@@ -66,9 +66,12 @@ export class PopFloors {
   }
 
   async #look(topic: string, now: number): Promise<void> {
-    const known = this.#topics.get(topic) ?? { ...NOTHING };
-    if (this.#topics.size >= MOST_TOPICS) this.#topics.clear();
-    this.#topics.set(topic, known);
+    let known = this.#topics.get(topic);
+    if (!known) {
+      if (this.#topics.size >= MOST_TOPICS) this.#topics.clear();
+      known = { ...NOTHING };
+      this.#topics.set(topic, known);
+    }
     if (known.looking || now < known.lookAt) return;
     known.looking = true;
     try {

@@ -1,6 +1,6 @@
 import { SMALL_BODY } from '../../contract/common.ts';
 import type { Item } from '../../contract/items.ts';
-import { JobParam, NewJob, Topic } from '../../contract/jobs.ts';
+import { DEFAULT_PRIORITY, JobParam, NewJob, Topic } from '../../contract/jobs.ts';
 import { isFinal, stateWord } from '../../domain/items.ts';
 import { bodyBytes, bodyOfBytes } from '../../domain/jobs.ts';
 import { Problem } from '../../services/problems.ts';
@@ -14,7 +14,6 @@ const MAX_TTR = 86_400;
 /** Its answer comes after 178 s at most: its clients' time-out is 180 s. */
 const WAIT_SECONDS = 178;
 const MOST_TOPICS = 100;
-const DEFAULT_PRIORITY = 1024;
 
 /** As histories name a caller: the API has no keys. */
 const actorOf = ({ incoming }: DialectCall) => `delay-queue ${incoming.socket.remoteAddress}`;

@@ -1,4 +1,5 @@
 import { SMALL_BODY } from '../../contract/common.ts';
+import { DEFAULT_PRIORITY } from '../../contract/jobs.ts';
 import { bodyOfBytes } from '../../domain/jobs.ts';
 import type { JobLimits } from '../../services/jobs-adding.ts';
 import { Problem } from '../../services/problems.ts';
@@ -7,7 +8,6 @@ import type { Outcome } from '../frame.ts';
 import { bad, DEFAULT_TTL, DEFAULT_TTR, type LmstfyCall, numberIn } from './call.ts';
 import { end, find } from './jobs.ts';
 
-const DEFAULT_PRIORITY = 1024;
 const MAX_UINT16 = 65_535;
 const MOST_IN_BULK = 64;
 

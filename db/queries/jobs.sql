@@ -20,7 +20,8 @@ select last_value as number from item_seq_seq;
 
 -- name: writers_of_items
 -- not null: writers
--- Transactions that may have drawn a number of an item and not yet committed it: they have locked the table before.
+-- Transactions that may have drawn a number of an item and not yet committed it: they have locked the table before. Not by their
+-- ids, as gaps in the log are (mark_gaps): an item's number is drawn before its transaction has one.
 select coalesce(array_agg(distinct virtualtransaction), '{}') as writers from pg_locks
  where locktype = 'relation' and relation = 'item'::regclass and mode = 'RowExclusiveLock' and pid <> pg_backend_pid()
    and database = (select oid from pg_database where datname = current_database());
