@@ -95,7 +95,7 @@ const Environment = z.object({
     .default(50)
     .describe('workflows started per second for items with nothing due'),
   DOCKET_PUBLISH_BUSY_PER_SECOND: decimal(0.1, 10_000)
-    .default(10)
+    .default(2)
     .describe('messages to workflows per second that are sent while callers have to wait for PostgreSQL'),
   DOCKET_WAITING_WORKFLOWS: whole(0)
     .optional()
