@@ -17,7 +17,8 @@ import {
   putGroup,
 } from '../support/tasks.ts';
 
-const system = await startTestSystem();
+// to wait for what is published by asking without a pause would hold it up: callers come first
+const system = await startTestSystem({ DOCKET_PUBLISH_BUSY_PER_SECOND: '10' });
 const { api, sql, running } = system;
 await byHand(system);
 await addTemplate(api, 'plain', { n: { type: 'number', required: false } });
