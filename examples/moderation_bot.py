@@ -40,7 +40,10 @@ waiting = {result.id for result in added}
 
 def handler(ticket, context):
     remove = judge(ticket.body["text"])
-    print({None: "a person", True: "remove  ", False: "keep    "}[remove], ticket.body["text"], sep="  ", flush=True)
+    who = {None: "a person", True: "remove  ", False: "keep    "}[remove]
+    # one write: print() makes several where PYTHONUNBUFFERED is set, and other threads write between them
+    sys.stdout.write(f"{who}  {ticket.body['text']}\n")
+    sys.stdout.flush()
     waiting.discard(ticket.id)
     if not waiting and "--once" in sys.argv:
         loop.stop()

@@ -16,6 +16,8 @@ async function printed(command: string[], ...args: string[]): Promise<string> {
     ...process.env,
     DOCKET_SERVERS: system.running.url ?? '',
     BEANSTALKD_PORT: String(system.running.beanstalkd?.port),
+    // as many images set it: each part of a print() is written alone then
+    PYTHONUNBUFFERED: '1',
   };
   const { stdout } = await promisify(execFile)(program, [...first, ...args], { cwd: root, env, timeout: 100_000 });
   return stdout;
