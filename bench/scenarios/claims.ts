@@ -106,7 +106,7 @@ function add(report: Report, n: number, waiting: number, { ours, ...theirs }: Ra
 }
 
 /** pg-boss sorts what is queued at each fetch; this is its best case. */
-async function shallow(rival: PgBoss, callers: number, seconds: number): Promise<Rate> {
+export async function shallow(rival: PgBoss, callers: number, seconds: number): Promise<Rate> {
   const topic = `shallow-${++shallows}`;
   await rival.fill(topic, QUEUES_PER_SECOND * seconds * SHALLOW, SHALLOW);
   return workRate(rival, topic, callers, 1, seconds);

@@ -1,16 +1,13 @@
 import { contentHash, newToken } from '../../services/tokens.ts';
 import { forgetUnpublished, type Lab } from '../lab.ts';
-import { workRate } from '../measure.ts';
 import type { Report } from '../report.ts';
 import { openPgBoss } from '../rivals/pgboss.ts';
 import { seedTickets } from '../seed.ts';
 import { median, ms, repeat, short } from '../stats.ts';
 import { echoOf } from './api-cpu.ts';
-import { round } from './claims.ts';
+import { round, shallow } from './claims.ts';
 
 const QUEUE = 'pair';
-/** More than a round of one caller needs of pg-boss, and few enough for its fetch, which sorts them all. */
-const SHALLOW = 10_000;
 
 /** Milliseconds a pair, by round. */
 type Took = Record<'whole' | 'alone' | 'bare' | 'statements' | 'boss', number[]>;
@@ -32,9 +29,7 @@ export async function pair(lab: Lab, report: Report): Promise<void> {
         keep('alone', await round(docket.url, QUEUE, 1, seconds));
         keep('bare', await round(echo.url, QUEUE, 1, seconds));
         keep('statements', await statements(lab, seconds));
-        const topic = `pair-${done}`;
-        await rival.fill(topic, SHALLOW, SHALLOW);
-        keep('boss', await workRate(rival, topic, 1, 1, seconds));
+        keep('boss', await shallow(rival, 1, seconds));
         await forgetUnpublished(lab);
       });
     }
