@@ -105,11 +105,11 @@ function add(report: Report, n: number, waiting: number, { ours, ...theirs }: Ra
   report.add({ what: `${what}, the rival at its best`, figure, ...beside(theirs.short, SHALLOW) });
 }
 
-/** pg-boss sorts what is queued at each fetch; this is its best case. */
-export async function shallow(rival: PgBoss, callers: number, seconds: number): Promise<Rate> {
+/** Pairs by `n` callers of pg-boss at its best: each fetch sorts what its queue has, so new, short queues come one after the other. */
+export async function shallow(rival: PgBoss, n: number, seconds: number): Promise<Rate> {
   const topic = `shallow-${++shallows}`;
   await rival.fill(topic, QUEUES_PER_SECOND * seconds * SHALLOW, SHALLOW);
-  return workRate(rival, topic, callers, 1, seconds);
+  return workRate(rival, topic, n, 1, seconds);
 }
 
 /** Pairs by `n` callers, on fresh connections: the server closes idle ones. `took` has each claim. */

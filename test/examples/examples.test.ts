@@ -16,8 +16,6 @@ async function printed(command: string[], ...args: string[]): Promise<string> {
     ...process.env,
     DOCKET_SERVERS: system.running.url ?? '',
     BEANSTALKD_PORT: String(system.running.beanstalkd?.port),
-    // as many images set it: each part of a print() is written alone then
-    PYTHONUNBUFFERED: '1',
   };
   const { stdout } = await promisify(execFile)(program, [...first, ...args], { cwd: root, env, timeout: 100_000 });
   return stdout;
@@ -26,10 +24,11 @@ async function printed(command: string[], ...args: string[]): Promise<string> {
 const tsx = [process.execPath, '--import', 'tsx'];
 const python = pythonKit(inject('cacheDir')).command.slice(0, 1);
 
-const bots = [
+const bots: [file: string, queue: string, command: string[]][] = [
   ['moderation-bot.ts', 'chat-reports', tsx],
-  ['moderation_bot.py', 'forum-reports', python],
-] as const;
+  // its threads must not write into each other's lines, however slow the terminal is
+  ['moderation_bot.py', 'forum-reports', [...python, 'test/support/slow_output.py']],
+];
 
 test.each(bots)(
   'S0.2 S0.4 %s decides what is obvious and leaves the rest to people, run after run',
