@@ -1,7 +1,7 @@
 import type { CaseItem, Item, ReviewTarget } from '../contract/items.ts';
 import type { Driven, Kind } from '../contract/snapshot.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
-import type { OutcomeService } from '../services/outcomes.ts';
+import type { OutcomeService } from '../services/deliveries/outcomes.ts';
 import { createSender, type SenderContext } from './sender.ts';
 
 export interface DeliveryContext extends SenderContext {

@@ -1,4 +1,4 @@
-import type { ReviewService } from '../services/reviews.ts';
+import type { ReviewService } from '../services/reviews/reviews.ts';
 import type { DeliveryActivities } from './deliveries.ts';
 
 export interface ReviewContext extends Pick<DeliveryActivities, 'deliver' | 'giveUpDelivery'> {

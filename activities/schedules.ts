@@ -1,4 +1,4 @@
-import type { ScheduleService } from '../services/schedules.ts';
+import type { ScheduleService } from '../services/jobs/schedules.ts';
 
 export type ScheduleActivities = ReturnType<typeof scheduleActivities>;
 

@@ -4,7 +4,7 @@ import { withoutQuery } from '../domain/callbacks.ts';
 import type { PrivateHosts } from '../domain/private-hosts.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Secrets } from '../runtime/secrets.ts';
-import type { DeliveryService } from '../services/deliveries.ts';
+import type { DeliveryService } from '../services/deliveries/deliveries.ts';
 import { Hosts, type Lane, type Slot } from './hosts.ts';
 import { type Answer, type Message, post } from './webhook.ts';
 

@@ -1,5 +1,6 @@
 import type { Runtime } from '../runtime/runtime.ts';
-import type { ServiceConfig, Services } from '../services/services.ts';
+import type { Services } from '../services/services.ts';
+import type { ServiceConfig } from '../services/shared/context.ts';
 import type { Attempts } from './attempts.ts';
 import type { Authenticator } from './auth.ts';
 import type { Console } from './console.ts';

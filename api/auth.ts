@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Role } from '../contract/keys.ts';
 import type { ApiKeyRow } from '../db/statements.ts';
-import { digest, type KeyService } from '../services/keys.ts';
-import { invalid, Problem } from '../services/problems.ts';
-import type { SessionService } from '../services/sessions.ts';
+import { digest, type KeyService } from '../services/access/keys.ts';
+import type { SessionService } from '../services/access/sessions.ts';
+import { invalid, Problem } from '../services/shared/problems.ts';
 import { CallRates } from './call-rates.ts';
 import { isOwnPage, type Sent } from './origins.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Problem } from '../services/problems.ts';
+import { Problem } from '../services/shared/problems.ts';
 
 const MAX_DEPTH = 100;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });

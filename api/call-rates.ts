@@ -1,4 +1,4 @@
-import { Problem } from '../services/problems.ts';
+import { Problem } from '../services/shared/problems.ts';
 
 /** What has been left unused for up to this long may be used at once. */
 const BURST_MS = 1_000;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
 import type { Gone } from '../runtime/waiting.ts';
-import { Problem } from '../services/problems.ts';
+import { Problem } from '../services/shared/problems.ts';
 import type { Api } from './api.ts';
 import { readBytes } from './body.ts';
 import { type ApiBindings, type ApiContext, Departure } from './endpoint.ts';

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
+import type { Context as HonoContext } from 'hono';
 import { SMALL_BODY } from '../contract/common.ts';
 import type { Role } from '../contract/keys.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { Gone } from '../runtime/waiting.ts';
-import { invalid, Problem } from '../services/problems.ts';
+import type { Context } from '../services/shared/context.ts';
+import { invalid, Problem } from '../services/shared/problems.ts';
 import type { Api } from './api.ts';
 import { type Caller, OPEN } from './auth.ts';
 import { checkValues, readJson, type Sent } from './body.ts';
@@ -25,6 +26,8 @@ type Answer<A extends Answers> = { [S in keyof A]-?: { status: S; body: In<A[S]>
 
 interface Call<P, Q, B> {
   api: Api;
+  /** For the service functions that it calls. */
+  ctx: Context;
   caller: Caller;
   params: P;
   query: Q;
@@ -54,7 +57,7 @@ export interface ApiBindings {
   incoming: IncomingMessage;
   outgoing: ServerResponse;
 }
-export type ApiContext = Context<{ Bindings: ApiBindings }>;
+export type ApiContext = HonoContext<{ Bindings: ApiBindings }>;
 
 /** One endpoint: what it takes, who may call it, what it answers. The OpenAPI document is made of these. */
 export interface Endpoint<
@@ -127,7 +130,8 @@ export async function perform(
     await checkScope(api, caller, { endpoint: `${e.method} ${e.path}`, path: e.path, ...named });
   }
   const signal = new Departure(c);
-  const act = () => e.handle({ api, caller, params, query, body, raw, header, cut, incoming, headers, signal });
+  const act = () =>
+    e.handle({ api, ctx: api.services.ctx, caller, params, query, body, raw, header, cut, incoming, headers, signal });
   const answered = changesSettings(e) ? await recorded(api, e, { caller, params, body, headers }, act) : await act();
   if (answered instanceof Response || !isBound) return answered;
   return { ...answered, body: scoped(caller, e.path, answered.body) };

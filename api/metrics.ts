@@ -1,9 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { DELIVERED_KINDS } from '../contract/kinds.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import type { FigureService } from '../services/figures.ts';
-import type { InvariantMonitor } from '../services/invariants.ts';
-import type { ReviewService } from '../services/reviews.ts';
+import type { InvariantMonitor } from '../services/doctor/invariants.ts';
+import type { FigureService } from '../services/figures/figures.ts';
+import type { ReviewService } from '../services/reviews/reviews.ts';
 import type { Services } from '../services/services.ts';
 import { queueMetrics } from './queue-metrics.ts';
 

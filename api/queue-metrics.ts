@@ -3,7 +3,7 @@ import type { Kind } from '../contract/snapshot.ts';
 import type { RowOf } from '../db/pool.ts';
 import { transitionsOf } from '../domain/lifecycle.ts';
 import { MOST_NAMES, OTHERS } from '../runtime/metrics.ts';
-import type { FigureService } from '../services/figures.ts';
+import type { FigureService } from '../services/figures/figures.ts';
 
 type Row = RowOf<'queue_metrics'>;
 

@@ -1,7 +1,7 @@
 import type { Driven, Kind } from '../contract/snapshot.ts';
 import { isItem, kindAt } from '../domain/kinds.ts';
 import { groupOfGid } from '../domain/tasks.ts';
-import { Problem } from '../services/problems.ts';
+import { Problem } from '../services/shared/problems.ts';
 import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';
 

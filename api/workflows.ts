@@ -2,7 +2,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Item } from '../contract/items.ts';
 import type { Driven, ItemView } from '../contract/snapshot.ts';
 import { workflowId } from '../domain/kinds.ts';
-import { unreachable } from '../services/problems.ts';
+import { unreachable } from '../services/shared/problems.ts';
 import type { Api } from './api.ts';
 
 const PATIENCE_MS = 5_000;

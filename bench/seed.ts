@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { addItems, type NewItem } from '../db/items.ts';
 import { bodyBytes } from '../domain/jobs.ts';
-import { contentHash } from '../services/tokens.ts';
+import { contentHash } from '../services/shared/tokens.ts';
 import { type Lab, withoutWorkflows } from './lab.ts';
 import { newJobs } from './measure.ts';
 

@@ -1,8 +1,8 @@
 import { Client, Connection } from '@temporalio/client';
 import type { Config } from '../runtime/config.ts';
 import { Secrets } from '../runtime/secrets.ts';
-import { diagnose } from '../services/doctor.ts';
-import { findingOf, type Result } from '../services/doctor-checks.ts';
+import { findingOf, type Result } from '../services/doctor/checks.ts';
+import { diagnose } from '../services/doctor/doctor.ts';
 import { withStore } from './database.ts';
 import { startedTemporal, temporalFailure, temporalOptions } from './temporal.ts';
 

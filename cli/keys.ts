@@ -2,8 +2,8 @@ import { userInfo } from 'node:os';
 import { Name, Time } from '../contract/common.ts';
 import { NewKey, QueuePattern, type Role } from '../contract/keys.ts';
 import type { Config } from '../runtime/config.ts';
-import { adminLogService } from '../services/admin-log.ts';
-import { keyService } from '../services/keys.ts';
+import { adminLogService } from '../services/access/admin-log.ts';
+import { keyService } from '../services/access/keys.ts';
 import { withStore } from './database.ts';
 import { Misused } from './misused.ts';
 

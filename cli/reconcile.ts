@@ -1,5 +1,5 @@
 import type { Config } from '../runtime/config.ts';
-import { restart, walk } from '../services/reconciler.ts';
+import { restart, walk } from '../services/upkeep/reconciler.ts';
 import { withStore } from './database.ts';
 
 const SAY_MS = 5_000;

@@ -1,4 +1,4 @@
-import { invalid, Problem } from '../services/problems.ts';
+import { invalid, Problem } from '../services/shared/problems.ts';
 import { type Call, forward, read, withValue } from './forward.ts';
 import { has, type Noun, summed } from './items.ts';
 import type { Docket, Places, Scope } from './places.ts';

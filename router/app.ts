@@ -5,7 +5,7 @@ import { readBytes } from '../api/body.ts';
 import { type ApiBindings, LARGE_BODY } from '../api/endpoint.ts';
 import { isForeign, isLoopbackName } from '../api/origins.ts';
 import type { Log } from '../runtime/log.ts';
-import { Problem, problemFrom } from '../services/problems.ts';
+import { Problem, problemFrom } from '../services/shared/problems.ts';
 import { bodyOf, type Call, forward, read } from './forward.ts';
 import { Locator, manyItems, type Noun, oneItem, transfer } from './items.ts';
 import { jobCommand } from './jobs.ts';

@@ -1,4 +1,4 @@
-import { Problem } from '../services/problems.ts';
+import { Problem } from '../services/shared/problems.ts';
 import type { Docket } from './places.ts';
 
 /** A call as it came, with its body read. */

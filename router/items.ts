@@ -1,4 +1,4 @@
-import { invalid, Problem } from '../services/problems.ts';
+import { invalid, Problem } from '../services/shared/problems.ts';
 import { bodyOf, type Call, forward, read, withValue } from './forward.ts';
 import type { Docket, Places } from './places.ts';
 

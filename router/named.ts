@@ -1,5 +1,5 @@
-import { invalid, Problem } from '../services/problems.ts';
-import { idFromKey } from '../services/tokens.ts';
+import { invalid, Problem } from '../services/shared/problems.ts';
+import { idFromKey } from '../services/shared/tokens.ts';
 import { type Adding, addMany, addTo, type Entry } from './adding.ts';
 import { bodyOf, type Call, forward, inTurn, read, withValue } from './forward.ts';
 import type { Docket, Place, Places, Scope } from './places.ts';

@@ -1,51 +1,43 @@
 import type { Runtime } from '../runtime/runtime.ts';
-import { adminLogService } from './admin-log.ts';
-import { caseService } from './cases.ts';
-import { commandService } from './commands.ts';
-import { courtService } from './courts.ts';
-import { deliveryService } from './deliveries.ts';
-import { dispatchService } from './dispatches.ts';
-import { feedService } from './feed.ts';
-import { figureService } from './figures.ts';
-import { goldService } from './gold.ts';
-import { groupService } from './groups.ts';
-import { InvariantMonitor } from './invariants.ts';
-import { Invitations } from './invitations.ts';
-import { itemService } from './items.ts';
-import { jobService } from './jobs.ts';
-import { jurorService } from './jurors.ts';
-import { keyService } from './keys.ts';
-import { noteService } from './notes.ts';
-import { type OpenIdConfig, openIdService } from './open-id.ts';
-import { outcomeService } from './outcomes.ts';
-import { queueService } from './queues.ts';
-import { Reconciler } from './reconciler.ts';
-import { Retention, type RetentionConfig } from './retention.ts';
-import { reviewService } from './reviews.ts';
-import { Rules } from './rules.ts';
-import { sampleService } from './samples.ts';
-import { scheduleService } from './schedules.ts';
-import { sessionService } from './sessions.ts';
-import { applySettings } from './settings.ts';
-import { restartStuckReviews } from './stuck-reviews.ts';
-import { type TaskConfig, taskService } from './tasks.ts';
-import { templateService } from './templates.ts';
-import { ticketService } from './tickets.ts';
-import { topicService } from './topics.ts';
-
-export interface ServiceConfig extends TaskConfig, RetentionConfig {
-  /** How long Temporal lets a workflow's id be, in bytes. */
-  temporalMaxIdBytes: number;
-  /** How far ahead of the database's clock an audit time may be (S1.4). */
-  auditSkewSeconds: number;
-  /** Where people sign in; undefined: with keys only. */
-  openId: OpenIdConfig | undefined;
-}
+import { adminLogService } from './access/admin-log.ts';
+import { keyService } from './access/keys.ts';
+import { openIdService } from './access/open-id.ts';
+import { sessionService } from './access/sessions.ts';
+import { caseService } from './cases/cases.ts';
+import { courtService } from './cases/courts.ts';
+import { goldService } from './cases/gold.ts';
+import { Invitations } from './cases/invitations.ts';
+import { jurorService } from './cases/jurors.ts';
+import { deliveryService } from './deliveries/deliveries.ts';
+import { outcomeService } from './deliveries/outcomes.ts';
+import { InvariantMonitor } from './doctor/invariants.ts';
+import { feedService } from './figures/feed.ts';
+import { figureService } from './figures/figures.ts';
+import { sampleService } from './figures/samples.ts';
+import { itemService } from './items/items.ts';
+import { queueService } from './items/queues.ts';
+import { Rules } from './items/rules.ts';
+import { jobService } from './jobs/jobs.ts';
+import { scheduleService } from './jobs/schedules.ts';
+import { topicService } from './jobs/topics.ts';
+import { reviewService } from './reviews/reviews.ts';
+import { restartStuckReviews } from './reviews/stuck.ts';
+import type { Context, ServiceConfig } from './shared/context.ts';
+import { dispatchService } from './tasks/dispatches.ts';
+import { groupService } from './tasks/groups.ts';
+import { taskService } from './tasks/tasks.ts';
+import { templateService } from './tasks/templates.ts';
+import { ticketService } from './tickets/tickets.ts';
+import { commandService } from './upkeep/commands.ts';
+import { Reconciler } from './upkeep/reconciler.ts';
+import { Retention } from './upkeep/retention.ts';
+import { applySettings } from './upkeep/settings.ts';
 
 /** What Docket does, a service for each noun. Transports check, authorise, call one of their functions and show. */
 export type Services = ReturnType<typeof createServices>;
 
 export function createServices(runtime: Runtime, config: ServiceConfig) {
+  const ctx: Context = { ...runtime, config };
   const rules = new Rules(runtime);
   const invitations = new Invitations(runtime);
   const reconciler = new Reconciler(runtime);
@@ -58,10 +50,10 @@ export function createServices(runtime: Runtime, config: ServiceConfig) {
   const courts = courtService(runtime, invitations);
   const jobs = jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes });
   return {
+    ctx,
     ...{ items, queues, rules, invitations, invariants, retention },
     commands: commandService(runtime.db),
     tickets: ticketService(runtime, { items, queues, rules }),
-    notes: noteService(runtime.db),
     jobs,
     schedules: scheduleService(runtime, jobs),
     topics: topicService(runtime, queues),

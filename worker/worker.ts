@@ -15,7 +15,7 @@ import type { PrivateHosts } from '../domain/private-hosts.ts';
 import { needFolder } from '../runtime/failures.ts';
 import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../runtime/followers/publisher.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { forwardToReview } from '../services/forwarding.ts';
+import { forwardToReview } from '../services/reviews/forwarding.ts';
 import type { Services } from '../services/services.ts';
 import { Pusher } from './pusher.ts';
 import { publishing, working } from './tracing.ts';

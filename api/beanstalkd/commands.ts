@@ -1,8 +1,8 @@
 import type { Item, Popped } from '../../contract/items.ts';
 import { isFinal } from '../../domain/items.ts';
 import { bodyOfBytes, MAX_TCP_BYTES } from '../../domain/jobs.ts';
-import type { Reservation } from '../../services/jobs-popping.ts';
-import { Problem } from '../../services/problems.ts';
+import type { Reservation } from '../../services/jobs/popping.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import { BAD_FORMAT, type Command, type CommandName, CRLF, isTube } from './protocol.ts';
 import { DEADLINE_SOON, jobReply, list, NOT_FOUND, type Reply, TIMED_OUT } from './replies.ts';
 import type { Session } from './session.ts';

@@ -1,6 +1,6 @@
 import type { Item } from '../../contract/items.ts';
-import type { JobService } from '../../services/jobs.ts';
-import type { Reservation } from '../../services/jobs-popping.ts';
+import type { JobService } from '../../services/jobs/jobs.ts';
+import type { Reservation } from '../../services/jobs/popping.ts';
 import type { Listener } from './listener.ts';
 import type { Reader } from './protocol.ts';
 import type { Tube } from './tubes.ts';

@@ -2,7 +2,7 @@ import { hostname, machine, version as osVersion } from 'node:os';
 import type { RowOf } from '../../db/pool.ts';
 import { stateWord } from '../../domain/items.ts';
 import { MAX_TCP_BYTES } from '../../domain/jobs.ts';
-import type { TopicCounts } from '../../services/topics.ts';
+import type { TopicCounts } from '../../services/jobs/topics.ts';
 import type { Listener } from './listener.ts';
 import type { CommandName } from './protocol.ts';
 import { dictionary, NOT_FOUND, quoted, type Reply } from './replies.ts';

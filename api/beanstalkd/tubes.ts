@@ -1,4 +1,4 @@
-import type { TopicCounts, TopicService } from '../../services/topics.ts';
+import type { TopicCounts, TopicService } from '../../services/jobs/topics.ts';
 import { isTube } from './protocol.ts';
 
 /** A tube as this process knows it. The jobs are the database's, these counts are this process's own. */

@@ -1,6 +1,6 @@
 import type { CaseItem } from '../../contract/items.ts';
 import { caseView, jurorView } from '../../domain/cases.ts';
-import { Problem } from '../../services/problems.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
 import { boundTo, type Caller } from '../auth.ts';
 

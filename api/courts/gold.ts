@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { CourtParam, PutGold } from '../../contract/courts.ts';
-import { checkEntry } from '../../services/problems.ts';
+import { checkEntry } from '../../services/shared/problems.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
 export const putGoldEndpoint = endpoint({

@@ -1,6 +1,6 @@
 import { Page, pageOf } from '../../contract/common.ts';
 import { Court, CourtParam, DryRun, PutCourt } from '../../contract/courts.ts';
-import type { Court as Row } from '../../services/courts.ts';
+import type { Court as Row } from '../../services/cases/courts.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkUrl, shownCallback } from '../deliveries.ts';

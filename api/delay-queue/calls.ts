@@ -3,7 +3,7 @@ import type { Item } from '../../contract/items.ts';
 import { DEFAULT_PRIORITY, JobParam, NewJob, Topic } from '../../contract/jobs.ts';
 import { isFinal, stateWord } from '../../domain/items.ts';
 import { bodyBytes, bodyOfBytes } from '../../domain/jobs.ts';
-import { Problem } from '../../services/problems.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import { type DialectCall, orNone } from '../dialects.ts';
 import { problemOf } from '../endpoint.ts';
 import { done, Refused, SAYS } from './answers.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../../services/problems.ts';
+import type { Problem } from '../../services/shared/problems.ts';
 import type { Dialect, DialectCall, DialectRoute } from '../dialects.ts';
 import type { Outcome } from '../frame.ts';
 import { failed, Refused } from './answers.ts';

@@ -1,8 +1,8 @@
 import { pageOf } from '../../contract/common.ts';
 import { Delivery, DeliveryFilter, DeliveryParam, ListedDelivery } from '../../contract/deliveries.ts';
 import { withoutQuery } from '../../domain/callbacks.ts';
-import type { ListedDelivery as Row } from '../../services/deliveries.ts';
-import { Problem } from '../../services/problems.ts';
+import type { ListedDelivery as Row } from '../../services/deliveries/deliveries.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import { deliveryView, NEWEST } from '../deliveries.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';

@@ -1,5 +1,5 @@
 import { PROBLEMS, type ProblemCode } from '../../contract/problems.ts';
-import { Problem } from '../../services/problems.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import type { AnyEndpoint } from '../endpoint.ts';
 
 const REQUEST_ID = '2c1f7c4e-0d7e-4a55-9a4f-6b1f0f2d9a10';

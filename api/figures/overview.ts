@@ -1,6 +1,6 @@
 import { Attention, type FigureKind, Overview, OverviewFilter } from '../../contract/figures.ts';
 import type { RowOf } from '../../db/pool.ts';
-import { invalid } from '../../services/problems.ts';
+import { invalid } from '../../services/shared/problems.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { checkTemporal, isFollowed } from '../engines.ts';
 import { page } from '../paging.ts';

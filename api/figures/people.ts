@@ -1,7 +1,7 @@
 import { Lateness, LatenessFilter, People, PeopleFilter } from '../../contract/figures.ts';
 import type { RowOf } from '../../db/pool.ts';
-import { invalid, Problem } from '../../services/problems.ts';
-import { MOST_PERSONS } from '../../services/samples.ts';
+import { MOST_PERSONS } from '../../services/figures/samples.ts';
+import { invalid, Problem } from '../../services/shared/problems.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 

@@ -1,7 +1,7 @@
 import { FigureFilter, Figures } from '../../contract/figures.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { queueOfExecutor } from '../../domain/tasks.ts';
-import { Problem } from '../../services/problems.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
 type Sample = RowOf<'queue_samples'>;

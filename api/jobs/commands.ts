@@ -6,7 +6,7 @@ import type { Role } from '../../contract/keys.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { stateWord } from '../../domain/items.ts';
 import type { Gone } from '../../runtime/waiting.ts';
-import { invalid, Problem } from '../../services/problems.ts';
+import { invalid, Problem } from '../../services/shared/problems.ts';
 import { checkedEntry, idOf } from '../adding.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';

@@ -1,7 +1,7 @@
 import { IdParam, Page, pageOf } from '../../contract/common.ts';
 import { Key, MadeKey, NewKey } from '../../contract/keys.ts';
-import type { KeyLine } from '../../services/keys.ts';
-import { Problem } from '../../services/problems.ts';
+import type { KeyLine } from '../../services/access/keys.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 

@@ -1,6 +1,6 @@
 import { Topic } from '../../contract/jobs.ts';
 import type { Role } from '../../contract/keys.ts';
-import { Problem } from '../../services/problems.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import { type Caller, OPEN } from '../auth.ts';
 import type { DialectCall } from '../dialects.ts';
 import { checkNames } from '../scopes.ts';

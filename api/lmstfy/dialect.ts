@@ -1,4 +1,4 @@
-import type { Problem } from '../../services/problems.ts';
+import type { Problem } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
 import type { Dialect, DialectCall, DialectRoute } from '../dialects.ts';
 import { guardOf, type Outcome } from '../frame.ts';

@@ -1,7 +1,7 @@
 import type { Item } from '../../contract/items.ts';
 import { isFinal } from '../../domain/items.ts';
 import { bodyBytes } from '../../domain/jobs.ts';
-import { Problem } from '../../services/problems.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import { orNone } from '../dialects.ts';
 import type { Outcome } from '../frame.ts';
 import type { LmstfyCall } from './call.ts';

@@ -1,8 +1,8 @@
 import { SMALL_BODY } from '../../contract/common.ts';
 import { DEFAULT_PRIORITY } from '../../contract/jobs.ts';
 import { bodyOfBytes } from '../../domain/jobs.ts';
-import type { JobLimits } from '../../services/jobs-adding.ts';
-import { Problem } from '../../services/problems.ts';
+import type { JobLimits } from '../../services/jobs/adding.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import { LARGE_BODY } from '../endpoint.ts';
 import type { Outcome } from '../frame.ts';
 import { bad, DEFAULT_TTL, DEFAULT_TTR, type LmstfyCall, numberIn } from './call.ts';

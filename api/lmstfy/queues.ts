@@ -1,4 +1,4 @@
-import { Problem } from '../../services/problems.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import type { Outcome } from '../frame.ts';
 import type { LmstfyCall } from './call.ts';
 import { peeked } from './jobs.ts';

@@ -7,8 +7,8 @@ import {
   type AuditCallback as Sent,
 } from '../../contract/reviews.ts';
 import type { Gone } from '../../runtime/waiting.ts';
-import { invalid, Problem } from '../../services/problems.ts';
-import { newId } from '../../services/tokens.ts';
+import { invalid, Problem } from '../../services/shared/problems.ts';
+import { newId } from '../../services/shared/tokens.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';

@@ -1,6 +1,6 @@
 import { IdParam } from '../../contract/common.ts';
 import { PutReview, Review } from '../../contract/reviews.ts';
-import type { Target } from '../../services/reviews.ts';
+import type { Target } from '../../services/reviews/reviews.ts';
 import { checkUrl } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY } from '../endpoint.ts';
 import { viewOf } from './get.ts';

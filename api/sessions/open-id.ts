@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { getCookie, setCookie } from 'hono/cookie';
 import { SignInWays } from '../../contract/sessions.ts';
-import type { OpenId, Person, StartedSignIn } from '../../services/open-id.ts';
-import { Problem } from '../../services/problems.ts';
+import type { OpenId, Person, StartedSignIn } from '../../services/access/open-id.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
 import { type ApiContext, endpoint, ok } from '../endpoint.ts';
 import { escaped } from '../html.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import { Session, SignIn } from '../../contract/sessions.ts';
-import { Problem } from '../../services/problems.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
 import { type Caller, SESSION_COOKIE } from '../auth.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';

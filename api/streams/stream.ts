@@ -3,7 +3,7 @@ import { Name } from '../../contract/common.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
 import type { Notice } from '../../runtime/notices.ts';
 import type { Gone } from '../../runtime/waiting.ts';
-import { invalid, Problem } from '../../services/problems.ts';
+import { invalid, Problem } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';
 import { answer, endpoint } from '../endpoint.ts';

@@ -9,7 +9,7 @@ import {
   NextTaskAnswer,
 } from '../../contract/tasks.ts';
 import { instantOf, taskOf } from '../../domain/tasks.ts';
-import type { DispatchLogRow } from '../../services/dispatches.ts';
+import type { DispatchLogRow } from '../../services/tasks/dispatches.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';

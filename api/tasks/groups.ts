@@ -1,7 +1,7 @@
 import { Page, pageOf } from '../../contract/common.ts';
 import { ChangeMembers, Group, GroupParam, GroupSummary, PutGroup } from '../../contract/tasks.ts';
 import type { TaskGroupRow } from '../../db/statements.ts';
-import type { GroupWithMembers } from '../../services/groups.ts';
+import type { GroupWithMembers } from '../../services/tasks/groups.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 

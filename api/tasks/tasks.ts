@@ -2,7 +2,7 @@ import { IdParam, pageOf } from '../../contract/common.ts';
 import { NewTask, PatchTask, Task, TaskFilter } from '../../contract/tasks.ts';
 import type { TaskRow } from '../../db/statements.ts';
 import { stateWord } from '../../domain/items.ts';
-import { fieldsOf, type Occurrences, type Saved } from '../../services/tasks.ts';
+import { fieldsOf, type Occurrences, type Saved } from '../../services/tasks/tasks.ts';
 import { wantedId } from '../adding.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';

@@ -1,7 +1,7 @@
 import { QueueParam } from '../../contract/common.ts';
 import { BatchResults, NewTicket, NewTickets, Ticket, TicketBatch } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import { Problem } from '../../services/problems.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import { entryOfBatch, wantedId } from '../adding.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';

@@ -3,7 +3,7 @@ import type { Item } from '../../contract/items.ts';
 import { Ticket, TicketFilter } from '../../contract/tickets.ts';
 import { coreState } from '../../domain/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import { Problem } from '../../services/problems.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';
 import { byId } from '../deliveries.ts';

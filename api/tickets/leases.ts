@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { IdParam } from '../../contract/common.ts';
 import { Release, Renew, Ticket, Transfer } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import { Problem } from '../../services/problems.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import { boundTo, type Caller } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 

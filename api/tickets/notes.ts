@@ -1,6 +1,7 @@
 import { IdParam, Page, pageOf } from '../../contract/common.ts';
 import { AddNote, Note } from '../../contract/tickets.ts';
 import type { RowOf } from '../../db/pool.ts';
+import * as notes from '../../services/tickets/notes.ts';
 import { personOf } from '../auth.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
@@ -19,10 +20,10 @@ export const addNote = endpoint({
   body: AddNote,
   answers: { 201: Note },
   problems: ['not_found'],
-  async handle({ api, caller, params: { id }, body: { text, reviewer } }) {
+  async handle({ api, ctx, caller, params: { id }, body: { text, reviewer } }) {
     await visibleTicket(api, caller, id);
     const by = personOf(caller, reviewer ?? caller.actor);
-    return answer(201, view(await api.services.notes.add(id, by, text)));
+    return answer(201, view(await notes.add(ctx, id, by, text)));
   },
 });
 
@@ -37,8 +38,8 @@ export const listNotes = endpoint({
   query: Page,
   answers: { 200: pageOf(Note) },
   problems: ['not_found'],
-  async handle({ api, caller, params: { id }, query: { limit, cursor } }) {
+  async handle({ api, ctx, caller, params: { id }, query: { limit, cursor } }) {
     await visibleTicket(api, caller, id);
-    return ok(page(await api.services.notes.list(id, cursor ?? 0, limit + 1), limit, view, ({ seq }) => seq));
+    return ok(page(await notes.list(ctx, id, cursor ?? 0, limit + 1), limit, view, ({ seq }) => seq));
   },
 });

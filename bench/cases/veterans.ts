@@ -1,4 +1,4 @@
-import { contentHash } from '../../services/tokens.ts';
+import { contentHash } from '../../services/shared/tokens.ts';
 import { type Caller, need, openCallers } from '../client.ts';
 import { forgetUnpublished, type Lab, withoutWorkflows } from '../lab.ts';
 import type { Report } from '../report.ts';

@@ -1,4 +1,4 @@
-import { contentHash, newToken } from '../../services/tokens.ts';
+import { contentHash, newToken } from '../../services/shared/tokens.ts';
 import { forgetUnpublished, type Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
 import { openPgBoss } from '../rivals/pgboss.ts';

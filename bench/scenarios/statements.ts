@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { addItems, type NewItem, settleItems } from '../../db/items.ts';
 import { migrate } from '../../db/migrate.ts';
 import { openDb } from '../../db/pool.ts';
-import { contentHash, newToken } from '../../services/tokens.ts';
+import { contentHash, newToken } from '../../services/shared/tokens.ts';
 import { emptyDatabase, rowsOf } from '../../test/support/database.ts';
 import { EDITION_1, releaseOf } from '../../test/support/releases.ts';
 import type { Lab } from '../lab.ts';

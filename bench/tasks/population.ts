@@ -1,6 +1,6 @@
 import type { NewTask } from '../../contract/tasks.ts';
 import type { TaskRow } from '../../db/statements.ts';
-import { contentHash } from '../../services/tokens.ts';
+import { contentHash } from '../../services/shared/tokens.ts';
 import { type Caller, need, openCallers } from '../client.ts';
 import { type Lab, withoutWorkflows } from '../lab.ts';
 import { short } from '../stats.ts';

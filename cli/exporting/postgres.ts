@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { databaseFailure } from '../../runtime/failures.ts';
-import { isUnavailable } from '../../services/problems.ts';
+import { isUnavailable } from '../../services/shared/problems.ts';
 import { type Target, Transient } from './target.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { isUnavailable } from '../../services/problems.ts';
+import { isUnavailable } from '../../services/shared/problems.ts';
 import type { Retries } from './retries.ts';
 import type { Source } from './source.ts';
 import { positionOf, type Target, Transient } from './target.ts';

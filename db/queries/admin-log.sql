@@ -1,4 +1,4 @@
--- Who changed settings and keys (services/admin-log.ts).
+-- Who changed settings and keys (services/access/admin-log.ts).
 
 -- name: open_admin_log
 insert into admin_log (key_id, actor, operation, path, body, request_id)

@@ -1,4 +1,4 @@
--- What needs a workflow, and of which workflows nothing needs (services/doctor-workflows.ts).
+-- What needs a workflow, and of which workflows nothing needs (services/doctor/workflows.ts).
 
 -- name: driven_part
 -- not null: kind, id

@@ -1,4 +1,4 @@
--- What `docket doctor` asks rows about (services/invariants.ts): each statement gives the rows that break a rule, which
+-- What `docket doctor` asks rows about (services/doctor/invariants.ts): each statement gives the rows that break a rule, which
 -- holds in every snapshot, however busy the system is. `id`: what it is about; `says`: what is wrong with it.
 --
 -- Most look at the items that the lines :from (not included) to :to of the log are about, so that a part of the log is

@@ -1,4 +1,4 @@
--- What retention finds, and what the archive keeps of it (services/retention.ts, db/functions/retention.sql).
+-- What retention finds, and what the archive keeps of it (services/upkeep/retention.ts, db/functions/retention.sql).
 
 -- name: finished_queues
 -- not null: kind, queue, state

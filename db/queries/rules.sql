@@ -1,4 +1,4 @@
--- Rules of a queue (S0.2); how they are evaluated: services/rules.ts.
+-- Rules of a queue (S0.2); how they are evaluated: services/items/rules.ts.
 
 -- name: apply_rules
 -- moves

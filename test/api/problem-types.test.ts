@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { PROBLEM_HELP } from '../../contract/problem-help.ts';
 import { PROBLEMS, type ProblemCode } from '../../contract/problems.ts';
-import { Problem } from '../../services/problems.ts';
+import { Problem } from '../../services/shared/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api } = await startTestSystem({}, { role: 'api' });

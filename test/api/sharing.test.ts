@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 import { describe, expect, test } from 'vitest';
-import { share, sharePerGroup } from '../../services/batching.ts';
+import { share, sharePerGroup } from '../../services/shared/batching.ts';
 import { claimOne, eventTypes, type Json, type Reply } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 

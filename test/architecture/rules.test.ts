@@ -55,7 +55,10 @@ describe('imports follow the flow', () => {
   });
 
   test.each([
-    ['api/tickets/get.ts', `import { tickets } from '../../services/tickets.ts'; import { page } from '../paging.ts';`],
+    [
+      'api/tickets/get.ts',
+      `import { tickets } from '../../services/tickets/tickets.ts'; import { page } from '../paging.ts';`,
+    ],
     ['api/tickets/get.ts', `import type { Row } from '../../db/items.ts';`],
     ['api/endpoints.ts', `import { view } from './cases/view.ts';`],
     ['cli/process.ts', `import { createApp } from '../api/app.ts'; import pg from 'pg';`],

@@ -4,7 +4,7 @@ import type { Command, Kind } from '../../contract/snapshot.ts';
 import { openDb } from '../../db/pool.ts';
 import { kindOf } from '../../domain/kinds.ts';
 import { transitionsOf } from '../../domain/lifecycle.ts';
-import { commandService } from '../../services/commands.ts';
+import { commandService } from '../../services/upkeep/commands.ts';
 import { addCase, claimed, court, jurors, oneCase, vote, voted } from '../support/cases.ts';
 import { claimOne, eventually, type Json } from '../support/client.ts';
 import { seenTransitions, unknownAmong } from '../support/lifecycle.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDb } from '../../db/pool.ts';
-import { contentHash } from '../../services/tokens.ts';
+import { contentHash } from '../../services/shared/tokens.ts';
 import { expectFewRead, explainAll, plansOf } from '../support/plans.ts';
 import { testStores } from '../support/system.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { InvariantMonitor } from '../../services/invariants.ts';
+import { InvariantMonitor } from '../../services/doctor/invariants.ts';
 import { eventually } from '../support/client.ts';
 import { useAllKinds } from '../support/doctor.ts';
 import { startTestSystem } from '../support/system.ts';

@@ -4,8 +4,8 @@ import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { DEFAULT_PRIORITY } from '../../contract/jobs.ts';
 import { openDb } from '../../db/pool.ts';
-import { PopFloors } from '../../services/pop-floors.ts';
-import { newToken } from '../../services/tokens.ts';
+import { PopFloors } from '../../services/jobs/pop-floors.ts';
+import { newToken } from '../../services/shared/tokens.ts';
 import { eventually, type Json } from '../support/client.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 

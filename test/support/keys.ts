@@ -1,5 +1,5 @@
 import type { Db } from '../../db/pool.ts';
-import { keyService, type NewKey } from '../../services/keys.ts';
+import { keyService, type NewKey } from '../../services/access/keys.ts';
 
 /** A key made past the API, where a server asks for one already. */
 export async function createKey(db: Db, wanted: NewKey): Promise<{ id: string; key: string }> {

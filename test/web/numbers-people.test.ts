@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Role } from '../../contract/keys.ts';
-import type { NewKey } from '../../services/keys.ts';
+import type { NewKey } from '../../services/access/keys.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
 import { addCase, claimed, court, jurors, vote, voted } from '../support/cases.ts';
 import { claimOne, type Json } from '../support/client.ts';

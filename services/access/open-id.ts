@@ -1,0 +1,98 @@
+import type { Configuration } from 'openid-client';
+import { Name } from '../../contract/common.ts';
+import type { Role } from '../../contract/keys.ts';
+import { ROLES } from '../../contract/roles.ts';
+import type { OpenIdConfig } from '../shared/context.ts';
+import { Problem } from '../shared/problems.ts';
+
+/** What is remembered of a sign-in between its start and its end, by the browser. */
+export interface StartedSignIn {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+/** Somebody whom the provider vouches for. */
+export interface Person {
+  issuer: string;
+  /** The person as the provider knows them, for good. */
+  issuerSubject: string;
+  name: string;
+  role: Role;
+}
+
+const TIMEOUT_SECONDS = 10;
+
+export type OpenId = ReturnType<typeof openIdService>;
+
+/** Signing in at an OpenID Connect provider: the code flow with PKCE, by a library that is loaded when someone does. */
+export function openIdService(config: OpenIdConfig) {
+  const { issuer, clientId, clientSecret, redirectUri } = config;
+  let discovering: Promise<Configuration> | undefined;
+  const library = () => import('openid-client');
+  /** @throws Problem `unavailable` */
+  const discovered = async (): Promise<Configuration> => {
+    const { allowInsecureRequests, discovery } = await library();
+    const execute = issuer.startsWith('http:') ? [allowInsecureRequests] : [];
+    discovering ??= discovery(new URL(issuer), clientId, clientSecret, undefined, {
+      execute,
+      timeout: TIMEOUT_SECONDS,
+    });
+    return discovering.catch((error: unknown) => {
+      discovering = undefined;
+      throw new Problem('unavailable', `the provider ${issuer} cannot be reached: ${(error as Error).message}`);
+    });
+  };
+  return {
+    issuer,
+    /** Where a browser goes to sign in, and what it has to bring back. @throws Problem `unavailable` */
+    async start(): Promise<{ url: string; started: StartedSignIn }> {
+      const provider = await discovered();
+      const c = await library();
+      const started = { state: c.randomState(), nonce: c.randomNonce(), verifier: c.randomPKCECodeVerifier() };
+      const { state, nonce, verifier } = started;
+      const challenge = await c.calculatePKCECodeChallenge(verifier);
+      const asked = { redirect_uri: redirectUri, scope: 'openid profile email', state, nonce };
+      const proof = { code_challenge: challenge, code_challenge_method: 'S256' };
+      return { url: c.buildAuthorizationUrl(provider, { ...asked, ...proof }).href, started };
+    },
+    /**
+     * Who has come back.
+     * @param query what the provider sent with the browser
+     * @throws Problem `unauthenticated`, `forbidden` for one without a role here, `unavailable`
+     */
+    async finish(query: string, { state, nonce, verifier }: StartedSignIn): Promise<Person> {
+      const provider = await discovered();
+      const { authorizationCodeGrant } = await library();
+      const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true };
+      const tokens = await authorizationCodeGrant(provider, new URL(redirectUri + query), checks).catch(refused);
+      return personOf(config, { ...tokens.claims() });
+    },
+  };
+}
+
+/** @throws Problem */
+function refused(error: Error & { code?: string }): never {
+  const away = error instanceof TypeError || error.code === 'OAUTH_TIMEOUT';
+  if (away) throw new Problem('unavailable', `the provider cannot be reached: ${error.message}`);
+  throw new Problem('unauthenticated', `the provider did not sign you in: ${error.message}`);
+}
+
+function personOf({ issuer, roleClaim, nameClaim }: OpenIdConfig, claims: Record<string, unknown>): Person {
+  const held = [claimOf(claims, roleClaim)].flat();
+  // of several the first of these: admin, consumer, agent, reviewer, producer
+  const role = ROLES.toReversed().find((each) => held.includes(each));
+  if (!role) throw new Problem('forbidden', `your account has no role here: its claim ${roleClaim} names none`);
+  const name = Name.safeParse(claimOf(claims, nameClaim));
+  if (!name.success)
+    throw new Problem(
+      'forbidden',
+      `your account has no name here: its claim ${nameClaim} ${name.error.issues[0]?.message}`,
+    );
+  return { issuer, issuerSubject: String(claims.sub), name: name.data, role };
+}
+
+/** A claim by its whole name, or inside of others: `realm_access.roles`. */
+const claimOf = (claims: Record<string, unknown>, name: string): unknown =>
+  claims[name] ??
+  name.split('.').reduce<unknown>((value, part) => (value as Record<string, unknown> | null)?.[part], claims);

@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CourtSettings } from '../../contract/courts.ts';
+import { type Db, only, type RowOf } from '../../db/pool.ts';
+import type { CourtRow } from '../../db/statements.ts';
+import { ADMITS, DECIDES, eligibilityOf, orderOf, PICKS, type Ruled, verdictOf } from '../../domain/courts.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { invalid, Problem } from '../shared/problems.ts';
+import type { Invitations } from './invitations.ts';
+
+/** A court with its settings. */
+export type Court = RowOf<'get_court'>;
+
+/** What is done with courts (S2): their settings and statistics. */
+export interface CourtService {
+  /** @throws Problem `not_found` */
+  get(name: string): Promise<Court>;
+  /** Newest first, those before the number `before`. */
+  list(before: number | null, limit: number): Promise<Court[]>;
+  /**
+   * Replaces all settings, also for open cases (S2.8). Applying them may go on for some time after the answer.
+   * @throws Problem 422 for what the schema cannot check
+   */
+  put(name: string, settings: CourtSettings): Promise<Court>;
+  /** The open cases that a court with these settings would decide at once. @throws Problem 422 as above */
+  wouldDecide(name: string, settings: CourtSettings): Promise<string[]>;
+  /** @throws Problem `not_found` */
+  stats(name: string): Promise<RowOf<'court_stats'>>;
+}
+
+const ANSWER_MS = 1_000;
+
+export function courtService(runtime: Runtime, invitations: Invitations): CourtService {
+  const { db, secrets } = runtime;
+  const get = async (name: string) => {
+    const [court] = await db.run('get_court', { name });
+    if (!court) throw new Problem('not_found', `there is no court ${name}`);
+    return court;
+  };
+  /**
+   * Applies new settings to the open cases. After a second the rest is done after the answer: a vote is judged by the
+   * new settings in any case, and maintenance completes what this process cannot.
+   */
+  const apply = async (name: string): Promise<void> => {
+    const applied = refreshCourt(db, name).then(() => runtime.rearm());
+    const answered = new AbortController();
+    await Promise.race([applied, sleep(ANSWER_MS, undefined, { signal: answered.signal })]).finally(() =>
+      answered.abort(),
+    );
+    applied.catch((error: Error) =>
+      runtime.log.warn({ court: name, err: error.message }, 'settings are not applied to all cases yet'),
+    );
+  };
+
+  return {
+    get,
+    list: (before, limit) => db.lists.run('list_courts', { before, limit }),
+    async put(name, settings) {
+      checkSettings(name, settings);
+      const { leaseSeconds: lease_seconds, deadlineSeconds: deadline_seconds } = settings;
+      const callback = secrets.seal(settings.callback);
+      const own = { ...rowOf(settings), invitation_callback: secrets.seal(settings.invitationCallback) };
+      const row = { name, queue: { lease_seconds, deadline_seconds, callback }, court: own };
+      const court = await db.transaction(async (tx) => {
+        await tx.run('replace_settings', { court: name });
+        const put = only(await tx.run('put_court', row));
+        // a higher cap, another threshold, a longer window: any juror may be free by it
+        await tx.run('free_jurors', { court: name });
+        return put;
+      });
+      invitations.look();
+      if (court.refresh_pending) await apply(name);
+      return court;
+    },
+    async wouldDecide(name, settings) {
+      checkSettings(name, settings);
+      const court = rowOf(settings);
+      const ids: string[] = [];
+      for await (const batch of openCases(db, name))
+        ids.push(...batch.filter((c) => verdictOf(court, c.tally, c.stage).winner !== null).map((c) => c.id));
+      return ids;
+    },
+    async stats(name) {
+      await get(name);
+      return only(await db.lists.run('court_stats', { court: name }));
+    },
+  };
+}
+
+/** @throws Problem 422 for what the schema cannot check */
+function checkSettings(name: string, { strategy, panel, votesToWin, mode, assign, fallback }: CourtSettings): void {
+  const known = { admit: ADMITS, pick: PICKS, decide: DECIDES };
+  for (const [what, names] of Object.entries(known)) {
+    const chosen = strategy[what as keyof typeof known];
+    if (!names.includes(chosen)) throw invalid(`strategy.${what}`, `must be one of ${names.join(', ')}`);
+  }
+  if (panel !== null && panel < votesToWin) throw invalid('panel', 'must be at least votesToWin');
+  if (mode !== 'claim' && assign === null) throw invalid('assign', `is required with mode ${mode}`);
+  if (fallback && 'court' in fallback && fallback.court === name)
+    throw invalid('fallback.court', 'must be another court');
+}
+
+/** Settings as the row that they become. */
+function rowOf(s: CourtSettings): Omit<CourtRow, 'name' | 'list'> & Ruled {
+  const eligibility = eligibilityOf(s.strategy.admit, s);
+  return {
+    options: s.options,
+    votes_to_win: s.votesToWin,
+    panel: s.panel,
+    overbook: s.overbook,
+    window_cases: s.window?.cases ?? null,
+    window_seconds: s.window?.seconds ?? null,
+    votes_per_day: s.votesPerDay,
+    mode: s.mode,
+    assign_jurors: s.assign?.jurors ?? null,
+    answer_seconds: s.assign?.answerSeconds ?? null,
+    invites_per_day: s.assign?.perJurorPerDay ?? null,
+    record_late: s.lateVotes === 'record',
+    quality: s.quality,
+    fallback: s.fallback,
+    gold_share: s.goldShare,
+    ...s.strategy,
+    around: orderOf(s.strategy.pick).randomStart,
+    bar_agreement: eligibility.agreement,
+    bar_after: eligibility.after,
+    bar_newcomers: eligibility.newcomers,
+    invitation_callback: s.invitationCallback,
+  };
+}
+
+const OPEN_BATCH = 1_000;
+
+/** A court's open cases in batches. */
+async function* openCases(db: Db, court: string): AsyncGenerator<RowOf<'open_cases'>[]> {
+  for (let last = { created_at: '-infinity', seq: 0 }; ; ) {
+    const after = { afterCreatedAt: last.created_at, afterSeq: last.seq };
+    const batch = await db.run('open_cases', { court, ...after, limit: OPEN_BATCH });
+    const end = batch.at(-1);
+    if (!end) return;
+    yield batch;
+    last = end;
+  }
+}
+
+/** Cases in one transaction: to decide one takes longer than to give it another place among the open ones. */
+const AT_ONCE = { decided: 25, open: 1_000 };
+
+/**
+ * Judges a court's open cases anew after its settings changed, in batches that each commit, what is decided by them
+ * first (S2.8). Safe to repeat and to run twice at once; it ends when the settings change again. A crash in between
+ * leaves `refresh_pending` true.
+ */
+export async function refreshCourt(db: Db, name: string): Promise<void> {
+  const [court] = await db.run('get_court', { name });
+  if (!court?.refresh_pending) return;
+  const { settings_version: settingsVersion } = court;
+  const idsOf = (rows: RowOf<'rejudge_cases'>[]) => rows.flatMap(({ id }) => id ?? []);
+  for (const part of ['decided', 'open'] as const)
+    for await (const batch of openCases(db, name)) {
+      const judged = batch
+        .map(({ id, tally, votes, stage }) => ({ id, votes, verdict: verdictOf(court, tally, stage) }))
+        .filter(({ verdict }) => (verdict.winner !== null || verdict.hung) === (part === 'decided'));
+      for (let at = 0; at < judged.length; at += AT_ONCE[part]) {
+        const found = judged.slice(at, at + AT_ONCE[part]);
+        const moved = (rows: RowOf<'rejudge_cases'>[]) => ({ kind: 'case' as const, ids: idsOf(rows) });
+        const rows = await db.move('rejudge_cases', { court: name, found, settingsVersion }, { moved });
+        // others have replaced the settings
+        if (rows.some(({ id }) => id === null)) return;
+      }
+    }
+  await db.run('refresh_done', { kind: 'case', name, settingsVersion });
+}

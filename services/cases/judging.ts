@@ -1,0 +1,227 @@
+import type { CaseItem } from '../../contract/items.ts';
+import { type Db, only, type Queryable, type RowOf } from '../../db/pool.ts';
+import { type Claimed, claimReasons, type Rejection } from '../../domain/cases.ts';
+import { verdictOf } from '../../domain/courts.ts';
+import { refusalOf } from '../../domain/refusals.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import type { Gone } from '../../runtime/waiting.ts';
+import { share, sharePerGroup } from '../shared/batching.ts';
+import { foreignToken, invalid, Problem } from '../shared/problems.ts';
+import { whileBusy } from '../shared/retry.ts';
+import { newToken } from '../shared/tokens.ts';
+import type { CourtService } from './courts.ts';
+
+/** What a call about a lease names. */
+interface Hold {
+  id: string;
+  token: string;
+  /** The holder that the token must belong to; null: any. */
+  subject: string | null;
+}
+
+type Leaving = 'released' | 'skipped' | 'declined';
+
+type Claim =
+  | { item: CaseItem; token: string; expiresAt: Date; resumed: boolean }
+  | { item: null; reasons: ReturnType<typeof claimReasons> };
+
+/** What jurors do with cases (S2.1–S2.6). */
+export interface JudgingService {
+  /**
+   * Hands a juror a case of a court, one that they hold first. It is given back if the caller has gone meanwhile.
+   * @throws Problem `not_found`
+   */
+  claim(court: string, juror: string, signal: Gone): Promise<Claim>;
+  /** @throws Problem when the vote is rejected, `unavailable` while others vote on the case all the time */
+  vote(hold: Hold, option: string, comment: string | null): Promise<{ counted: boolean; item: CaseItem }>;
+  /** Ends a hold; a repeated call has the same answer. @throws Problem when it is rejected */
+  leave(hold: Hold, how: Leaving): Promise<CaseItem>;
+  /** Begins a full lease. @returns its end. @throws Problem when it is rejected */
+  renew(hold: Hold): Promise<Date>;
+}
+
+const CLAIM_RETRIES = { tries: 50, stepMs: 4, mostMs: 40 };
+const VOTE_TRIES = 100;
+/** Few, because a shared statement locks the cases of all. */
+const MOST_TOGETHER = 32;
+
+export const judgingService = ({ db, metrics, tracing }: Runtime, courts: CourtService): JudgingService => {
+  const claimTogether = sharePerGroup((court) => claimsOf(db, court));
+  const voteTogether = votes(db);
+  return {
+    async claim(name, juror, signal) {
+      const { name: court } = await courts.get(name);
+      const token = newToken();
+      // all candidates are locked by other claims; waiting for them could deadlock
+      const claimed = await whileBusy(
+        () => claimTogether(court, { juror, token }),
+        ({ outcome }) => outcome === 'busy',
+        CLAIM_RETRIES,
+      );
+      if (claimed.id === null) {
+        const reasons = claimReasons(claimed.outcome, only(await db.run('case_reasons', { court, juror })));
+        metrics.empty('case', court, firstReason(reasons));
+        return { item: null, reasons };
+      }
+      const { id, outcome, expires_at: expiresAt } = claimed;
+      tracing?.saw('case', id);
+      const item = claimed.item ?? only(await db.run('get_cases', { ids: [id] }));
+      // an answer that cannot be written to a closed connection is no hand-out
+      if (outcome === 'held' && signal.aborted) await leave(db, { id, token, subject: null }, 'released');
+      else if (outcome === 'held') metrics.handedOut('case', court);
+      return { item, token: claimed.token, expiresAt, resumed: outcome === 'resumed' };
+    },
+    async vote(hold, option, comment) {
+      for (let tries = 0; tries < VOTE_TRIES; tries++) {
+        const cast = await voteTogether({ ...hold, option, comment });
+        tracing?.saw('case', hold.id);
+        if (cast instanceof Problem) throw cast;
+        const { outcome, counted, item } = cast;
+        if (outcome === 'counted' || outcome === 'late' || outcome === 'repeated') return { counted, item };
+        if (outcome !== 'again') throw await rejected(db, hold, outcome);
+      }
+      throw new Problem('unavailable', 'too many votes on this case at once, try again');
+    },
+    async leave(hold, how) {
+      const { outcome, items } = await leave(db, hold, how);
+      if (outcome === 'done' || outcome === 'repeated') return only(items);
+      throw await rejected(db, hold, outcome);
+    },
+    async renew(hold) {
+      const changed = ([row]: RowOf<'renew_hold'>[]) => (row?.outcome === 'done' ? [] : [hold.id]);
+      const moved = (rows: RowOf<'renew_hold'>[]) => ({ kind: 'case' as const, ids: changed(rows) });
+      const renewed = only(await db.move('renew_hold', hold, { moved }));
+      if (renewed.outcome === 'done') return renewed.expires_at;
+      throw await rejected(db, hold, renewed.outcome);
+    },
+  };
+};
+
+/** What excludes the juror themselves goes before what is about single cases. */
+const REASONS = ['notEligible', 'fatigue', 'windowFull', 'voted', 'party', 'skipped', 'noVotesLeft'] as const;
+const firstReason = (reasons: ReturnType<typeof claimReasons>) => REASONS.find((name) => reasons[name] > 0) ?? 'none';
+
+/** Claims in a court. Those that come at the same time share a statement. */
+const claimsOf = (db: Db, court: string) =>
+  share<{ juror: string; token: string }, Claimed & { item: CaseItem | undefined }>(
+    async (claims) => {
+      const read = readOnce();
+      const moved = (rows: RowOf<'claim_cases'>[]) =>
+        read.moved(rows.flatMap(({ outcome, id }) => (outcome === 'held' || outcome === null ? [id] : [])));
+      const jurors = claims.map((claim) => claim.juror);
+      const rows = await db.move(
+        'claim_cases',
+        { court, jurors, tokens: claims.map((claim) => claim.token) },
+        { moved },
+      );
+      const answers = new Map(rows.flatMap((row) => (row.outcome === null ? [] : [[row.juror, row]])));
+      return claims.map(({ juror }) => {
+        const answer = answers.get(juror);
+        if (!answer) throw new Error(`no answer for ${juror}`);
+        return { ...answer, item: read.items().find(({ id }) => id === answer.id) };
+      });
+    },
+    { keys: ({ juror }) => [juror], max: MOST_TOGETHER },
+  );
+
+interface Vote extends Hold {
+  option: string;
+  comment: string | null;
+}
+
+type Cast = Problem | { outcome: RowOf<'cast_votes'>['outcome']; counted: boolean; item: CaseItem };
+
+/**
+ * Votes; those on several cases that come at the same time share a statement. They are judged before they are cast, and
+ * cast only if nothing has changed meanwhile: the strategies stay in one place.
+ */
+const votes = (db: Db) =>
+  share<Vote, Cast>(
+    async (all) => {
+      const found = new Map(
+        (await db.run('cases_to_judge', { ids: all.map(({ id }) => id) })).map((row) => [row.id, row]),
+      );
+      const judged = all.map((vote) => judge(vote, found.get(vote.id)));
+      const sent = judged.filter((vote) => !(vote instanceof Problem));
+      const read = readOnce();
+      const moved = (rows: RowOf<'cast_votes'>[]) =>
+        read.moved(rows.filter(({ outcome }) => outcome !== 'again').map(({ id }) => id));
+      const rows = sent.length > 0 ? await db.move('cast_votes', { votes: sent }, { moved }) : [];
+      return judged.map((vote) => {
+        if (vote instanceof Problem) return vote;
+        const { outcome, counted } = only(rows.filter(({ id }) => id === vote.id));
+        const item = read.items().find(({ id }) => id === vote.id);
+        return { outcome, counted, item: item as CaseItem };
+      });
+    },
+    { keys: ({ id }) => [id], max: MOST_TOGETHER },
+  );
+
+/** A vote with what it would mean. */
+function judge(vote: Vote, found: RowOf<'cases_to_judge'> | undefined) {
+  if (!found) return caseNotFound(vote.id);
+  const { options, votes, stage, settings_version: settingsVersion } = found;
+  if (!options.includes(vote.option)) return invalid('option', `must be one of ${options.join(', ')}`);
+  const verdict = verdictOf(found, withOneMore(found.tally, vote.option), stage);
+  return { ...vote, votes, settingsVersion, verdict };
+}
+
+async function leave(db: Db, hold: Hold, how: Leaving) {
+  const read = readOnce();
+  const left = await db.move('leave_case', { ...hold, how }, { moved: () => read.moved([hold.id]) });
+  return { ...only(left), items: read.items() };
+}
+
+/** There is no such case. */
+export const caseNotFound = (id: string) => new Problem('not_found', `there is no case ${id}`);
+
+const withOneMore = (tally: Record<string, number>, option: string) => ({
+  ...tally,
+  [option]: (Object.hasOwn(tally, option) ? (tally[option] ?? 0) : 0) + 1,
+});
+
+/** Reads cases that a transaction has moved once, for what follows its commit and for the answer. */
+function readOnce() {
+  let items: CaseItem[] = [];
+  const read = (ids: string[]) => async (db: Queryable) => {
+    items = await db.run('get_cases', { ids });
+    return items;
+  };
+  return {
+    moved: (ids: string[]) => (ids.length === 0 ? [] : read(ids)),
+    items: () => items,
+  };
+}
+
+const DETAILS: Partial<Record<Rejection, string>> = {
+  already_voted: 'this person has voted on the case',
+  conflict_of_interest: 'this person is a party of the case',
+  forbidden: 'this juror is not eligible in this court any more',
+};
+
+/** The problem to answer with when a call changed nothing. */
+export async function rejected(
+  db: Db,
+  { id, token }: { id: string; token?: string },
+  why: Rejection,
+): Promise<Problem> {
+  switch (why) {
+    case 'not_found':
+      return caseNotFound(id);
+    case 'foreign':
+      return foreignToken();
+    case 'not_invited':
+      return new Problem('invalid_request', 'token: is not of an invitation', {
+        errors: [{ path: 'token', message: 'is not of an invitation; release gives a claimed case back' }],
+      });
+    case 'not_open':
+    case 'lease_lost': {
+      const [found] = await db.run('find_verdict', { kind: 'case', id, token });
+      if (!found) return caseNotFound(id);
+      const { code, detail, ...fields } = refusalOf({ ...found, holder: found.named_holder });
+      return new Problem(code, detail, fields);
+    }
+    default:
+      return new Problem(why, DETAILS[why] ?? why);
+  }
+}

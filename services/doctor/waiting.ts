@@ -1,0 +1,133 @@
+import { type Db, only } from '../../db/pool.ts';
+import type { Check, Found } from './checks.ts';
+
+interface WaitingOptions {
+  db: Db;
+  /** How long something may be due. */
+  overdueSeconds: number;
+  /** How long a line of the log may wait to be published. */
+  unpublishedSeconds: number;
+  /** How long what processes do beside their work may wait. */
+  choreSeconds: number;
+  /** Attempts after which a receiver counts as one that does not answer. */
+  attempts: number;
+}
+
+/** Of each sort that are looked at. */
+const MOST = 1_000;
+/** Queues with a target that are looked at, and those of them that are shown. */
+const MOST_TARGETS = 5_000;
+const MOST_LATE = 50;
+
+/** What waits longer than it should, and what no one waits for any more. */
+export function waitingChecks(o: WaitingOptions): Check[] {
+  return [overdue(o), parked(o), late(o), unpublished(o), chores(o), receivers(o), deadLetters(o)];
+}
+
+function overdue({ db, overdueSeconds: seconds }: WaitingOptions): Check {
+  let alive = 0;
+  return {
+    name: 'overdue',
+    severity: 'warning',
+    rule: 'what is due is done by one of the two clocks',
+    advice: () =>
+      alive === 0
+        ? 'No process of Docket is alive: start one.'
+        : 'Start a process with DOCKET_PACEMAKER=on, and look at what PostgreSQL is busy with: neither clock keeps up.',
+    async look() {
+      alive = (await db.run('live_nodes')).length;
+      return db.run('overdue_items', { seconds, limit: MOST });
+    },
+  };
+}
+
+function parked({ db }: WaitingOptions): Check {
+  return {
+    name: 'parked',
+    severity: 'broken',
+    rule: 'the transition of each item that is due succeeds',
+    advice: 'Remove the cause that the error names; each is tried again within a minute.',
+    async look() {
+      const rows = await db.run('list_parked', { limit: MOST });
+      return rows.map(({ kind, item_id, error }) => ({ id: `${kind}/${item_id}`, says: error }));
+    },
+  };
+}
+
+/** By each queue's own target: its first escalation, else three quarters of its deadline. */
+function late({ db }: WaitingOptions): Check {
+  return {
+    name: 'late',
+    severity: 'warning',
+    rule: 'no queue lets its oldest wait beyond its first escalation, or three quarters of its deadline',
+    advice:
+      'Resume the queue, find someone who claims what waits, or ask POST /v1/queues/<queue>/explain why they get nothing.',
+    async look() {
+      const queues = await db.run('late_queues', { queues: MOST_TARGETS, limit: MOST_LATE });
+      const paused = await db.run('paused_queues', { limit: MOST });
+      const found: Found[] = [];
+      for (const { kind, name, oldest_seconds, target_seconds } of queues) {
+        const [stats] = await db.run('queue_stats', { kind, names: [name] });
+        const isPaused = paused.some((queue) => queue.kind === kind && queue.name === name);
+        const claims = stats?.claims_per_minute ?? 0;
+        const why = isPaused ? 'it is paused' : claims > 0 ? `only ${claims} a minute are claimed` : 'no one claims';
+        const seconds = (n: number) => `${Math.round(n)} s`;
+        found.push({
+          id: `${kind}/${name}`,
+          says: `the oldest has waited ${seconds(oldest_seconds)} instead of ${seconds(target_seconds)}, and ${why}`,
+        });
+      }
+      return found;
+    },
+  };
+}
+
+function unpublished({ db, unpublishedSeconds }: WaitingOptions): Check {
+  let followed = false;
+  return {
+    name: 'unpublished',
+    severity: 'warning',
+    rule: 'workflows receive what happens within a minute',
+    advice: () =>
+      followed
+        ? 'Wait if many items were added; else see whether Temporal answers, and docket_unpublished_rows whether it falls.'
+        : 'No worker follows the log: start one.',
+    async look() {
+      followed = only(await db.run('is_followed')).followed;
+      const { waiting, oldest_seconds } = only(await db.run('publishing_lag'));
+      if (oldest_seconds < unpublishedSeconds) return [];
+      return [{ id: 'log', n: waiting, says: `the oldest line has waited for ${Math.round(oldest_seconds)} s` }];
+    },
+  };
+}
+
+function chores({ db, choreSeconds: seconds }: WaitingOptions): Check {
+  return {
+    name: 'chores',
+    severity: 'warning',
+    rule: 'schedules, invitations, rules and settings are taken care of within minutes',
+    advice: 'See that processes run and that Temporal answers: what is left is done by the next that can.',
+    look: () => db.run('late_chores', { seconds, limit: MOST }),
+  };
+}
+
+function receivers({ db, attempts }: WaitingOptions): Check {
+  return {
+    name: 'receivers',
+    severity: 'warning',
+    rule: 'receivers of outcomes answer',
+    advice: 'Ask whoever runs the receiver; GET /v1/deliveries?host=<host>&state=pending lists what it has not taken.',
+    look: () => db.run('stuck_receivers', { attempts, limit: MOST }),
+  };
+}
+
+function deadLetters({ db }: WaitingOptions): Check {
+  return {
+    name: 'dead-letters',
+    severity: 'warning',
+    rule: 'no job is buried, no ticket dead, no delivery given up',
+    advice:
+      'Kick or delete buried jobs, send failed deliveries again (GET /v1/deliveries?state=failed); dead tickets stay as they are.',
+    look: () => db.run('dead_letters', { limit: MOST }),
+  };
+}

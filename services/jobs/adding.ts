@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import type { Item } from '../../contract/items.ts';
+import type { NewJob } from '../../contract/jobs.ts';
+import { bodyBytes } from '../../domain/jobs.ts';
+import { workflowId } from '../../domain/kinds.ts';
+import type { ItemService } from '../items/items.ts';
+import type { QueueService } from '../items/queues.ts';
+import { addOnce, invalid } from '../shared/problems.ts';
+import { contentHash } from '../shared/tokens.ts';
+
+/** What jobs need of other services. */
+export interface Needs {
+  items: ItemService;
+  queues: QueueService;
+  /** How long Temporal lets a workflow's id be, in bytes. */
+  maxIdBytes: number;
+}
+
+/** How often a number is drawn again because a job added in the same instant has the name that goes with it. */
+const DRAWS = 100;
+
+/** What a job may bring along where its topic says less (docs/lmstfy.md). */
+export interface JobLimits {
+  /** How often it is handed out before it is buried; left out: as often as its topic says. */
+  attempts?: number;
+  /** After so many seconds it is deleted, unless it is buried; left out: never. */
+  ttlSeconds?: number;
+  /** Handed out beside the body. */
+  attributes?: Record<string, string>;
+}
+
+export interface JobAdding {
+  /** @throws Problem `id_conflict` when the id stands for other content, `invalid_request` when it is too long */
+  add(job: NewJob, actor: string): Promise<{ item: Item; created: boolean }>;
+  /** Adds without an id: the job is named `topic:number`. */
+  put(job: Omit<NewJob, 'id'>, actor: string, limits?: JobLimits): Promise<Item>;
+}
+
+export function adding({ items, queues, maxIdBytes }: Needs): JobAdding {
+  const insert = async (
+    id: string | null,
+    hash: string,
+    job: Omit<NewJob, 'id'>,
+    actor: string,
+    limits?: JobLimits,
+  ) => {
+    await queues.ensure('job', job.topic);
+    return items.add({ kind: 'job', item: { actor, ...newItem(id, hash, job), ...limitsOf(limits) } });
+  };
+  return {
+    async add({ id, ...job }, actor) {
+      checkId(id, maxIdBytes);
+      const hash = contentHash(job);
+      return addOnce(
+        { what: 'job', id, hash },
+        () => insert(id, hash, job, actor),
+        () => items.get('job', id),
+      );
+    },
+    async put(job, actor, limits) {
+      for (let draw = 0; draw < DRAWS; draw++) {
+        const item = await insert(null, randomBytes(32).toString('hex'), job, actor, limits);
+        if (item) return item;
+      }
+      throw new Error(`no free number for a job of ${job.topic}`);
+    },
+  };
+}
+
+/**
+ * Temporal would reject the job's workflow for ever, long after the add was answered.
+ * @throws Problem 422
+ */
+function checkId(id: string, maxBytes: number): void {
+  const bytes = Buffer.byteLength(workflowId({ kind: 'job', id }));
+  if (bytes <= maxBytes) return;
+  const limit = `this Temporal server takes ${maxBytes} (DOCKET_TEMPORAL_MAX_ID_BYTES)`;
+  throw invalid('id', `is too long: the workflow id job/… has ${bytes} bytes of UTF-8, ${limit}`);
+}
+
+const newItem = (id: string | null, hash: string, job: Omit<NewJob, 'id'>) => ({
+  ...{ id, hash, queue: job.topic, priority: job.priority, body: job.body },
+  ...{ delaySeconds: job.delay, leaseSeconds: job.TTR, bodyBytes: bodyBytes(job.body).length },
+  ...{ requires: [], exclude: [], callback: null, deadlineSeconds: null, createdAt: null },
+});
+
+const limitsOf = ({ attempts, ttlSeconds, attributes }: JobLimits = {}) => ({
+  ...(attempts !== undefined && { maxAttempts: attempts }),
+  ...(ttlSeconds !== undefined && { deadlineSeconds: ttlSeconds }),
+  ...(attributes && { attributes }),
+});

@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  type ScheduleOptions,
+  ScheduleOverlapPolicy,
+  ServiceError,
+} from '@temporalio/client';
+import type { NewJob, ScheduleSettings } from '../../contract/jobs.ts';
+import { type Db, only, type Queryable } from '../../db/pool.ts';
+import type { ScheduleRow } from '../../db/statements.ts';
+import { URGENT_TASK_QUEUE } from '../../runtime/followers/publisher.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { found, invalid, isInvalidArgument, Problem, unreachable } from '../shared/problems.ts';
+import { contentHash } from '../shared/tokens.ts';
+import type { JobAdding } from './adding.ts';
+
+interface Stores {
+  db: Db;
+  client: Client;
+}
+
+const TIMEOUT_MS = 10_000;
+/** Changes at once in one process: each keeps a connection of the pool while Temporal answers. */
+const MOST_AT_ONCE = 4;
+/** Temporal's own prefix and the instant that it appends make 44 more; where little is allowed, it is 255. */
+const MAX_ID_BYTES = 200;
+/** How all ids of Docket's schedules begin. */
+export const SCHEDULE_PREFIX = 'schedule/';
+
+let underWay = 0;
+const waiting: (() => void)[] = [];
+
+/** A schedule's name in Temporal; one that would be too long for its ids is replaced by a hash. */
+const nameOf = (topic: string, name: string): string => {
+  const plain = `${topic}/${name}`;
+  if (Buffer.byteLength(plain) <= MAX_ID_BYTES) return plain;
+  return `sha256-${createHash('sha256').update(plain).digest('hex')}`;
+};
+
+/** Its id in Temporal. */
+export const scheduleId = (topic: string, name: string): string => `${SCHEDULE_PREFIX}${nameOf(topic, name)}`;
+
+export type ScheduleService = ReturnType<typeof scheduleService>;
+
+/** Periodic jobs (S3.7). */
+export function scheduleService(runtime: Runtime, jobs: JobAdding) {
+  const { db, log } = runtime;
+  const failed = (error: unknown): never => {
+    throw error instanceof ServiceError ? unreachable(log, error) : error;
+  };
+  return {
+    /**
+     * Creates or changes one, in the database and in Temporal: both, or neither.
+     * @throws Problem `invalid_request` when Temporal does not accept the rhythm, `unavailable` when it cannot be reached
+     */
+    put(topic: string, name: string, { TTR: ttr, ...settings }: ScheduleSettings): Promise<ScheduleRow> {
+      const put = change(db, topic, name, async (tx) => {
+        // first, because it says what Temporal is to be brought to; undone when that fails
+        const row = only(await tx.run('put_schedule', { topic, name, ttr, ...settings }));
+        await bringTo(runtime.client, row);
+        return row;
+      });
+      return put.catch((error: unknown) => {
+        // the SDK's way of saying that the server did not understand the rhythm
+        const path = settings.cron === undefined ? 'everySeconds' : 'cron';
+        throw error instanceof TypeError ? invalid(path, `is not understood: ${error.message}`) : failed(error);
+      });
+    },
+    /** @throws Problem `not_found` */
+    get: async (topic: string, name: string) =>
+      found(await db.run('get_schedule', { topic, name }), `topic ${topic} has no schedule ${name}`),
+    /** Newest first. @param before the position in the list to continue after */
+    list: (topic: string, before: number | null, limit: number) =>
+      db.lists.run('list_schedules', { topic, before, limit }),
+    /**
+     * Ends one.
+     * @returns false: there was none
+     * @throws Problem `unavailable` when Temporal cannot be reached
+     */
+    remove(topic: string, name: string): Promise<boolean> {
+      const removed = change(db, topic, name, async (tx) => {
+        const rows = await tx.run('delete_schedule', { topic, name });
+        await remove(runtime.client, scheduleId(topic, name));
+        return rows.length > 0;
+      });
+      return removed.catch(failed);
+    },
+    /** Adds the job of one firing; its id is made of schedule and instant, so it cannot be added twice. */
+    async addFiring(topic: string, name: string, at: string): Promise<void> {
+      const [row] = await db.run('get_schedule', { topic, name });
+      if (!row) return;
+      const { body, ttr: TTR, priority } = row;
+      const job = { topic, id: firingId(topic, name, at), delay: 0, TTR, body, priority } as NewJob;
+      await jobs.add(job, 'schedule').catch((error: unknown) => {
+        // added by an earlier attempt, and the schedule was changed since
+        if (!(error instanceof Problem && error.code === 'id_conflict')) throw error;
+      });
+    },
+  };
+}
+
+/** `topic:name@instant` where that is an id; else, where it is too long or has a topic's other signs, a hash of it. */
+function firingId(topic: string, name: string, at: string): string {
+  const plain = `${topic}:${name}@${at}`;
+  return /^[A-Za-z0-9._:~@-]{1,200}$/.test(plain) ? plain : `schedule-${contentHash([topic, name]).slice(0, 32)}@${at}`;
+}
+
+/** Brings Temporal to what the row says, and makes up for firings of the last hour that may be missing. */
+export const syncSchedule = ({ db, client }: Stores, topic: string, name: string): Promise<void> =>
+  locked(db, topic, name, async (tx) => {
+    const [row] = await tx.run('schedule_to_sync', { topic, name });
+    if (!row) return remove(client, scheduleId(topic, name));
+    // a firing's job is named after its instant, so those that were made are not made again
+    await bringTo(client, row, { start: row.missed_from, end: row.missed_to });
+  });
+
+/**
+ * Changes a schedule under its lock. The mark is there before Temporal is called and goes with the commit: whatever
+ * happens in between, Temporal is brought to the row in the end.
+ */
+async function change<T>(db: Db, topic: string, name: string, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  const marks = await db.run('mark_resync', { what: 'schedule', parent: topic, name });
+  return locked(db, topic, name, async (tx) => {
+    const result = await work(tx);
+    await tx.run('unmark_resync', { ids: marks.map((mark) => mark.id) });
+    return result;
+  });
+}
+
+async function locked<T>(db: Db, topic: string, name: string, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  if (underWay >= MOST_AT_ONCE) await new Promise<void>((free) => waiting.push(free));
+  else underWay++;
+  try {
+    return await db.transaction(async (tx) => {
+      await tx.run('lock_schedule', { topic, name });
+      return work(tx);
+    });
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else underWay--;
+  }
+}
+
+type Rhythm = Pick<ScheduleRow, 'topic' | 'name' | 'every_seconds' | 'cron' | 'timezone'>;
+
+/** Firings may overlap: each only adds a job. What was missed in the last hour is caught up. */
+async function bringTo(
+  client: Client,
+  { topic, name, every_seconds, cron, timezone }: Rhythm,
+  missed?: { start: Date; end: Date },
+): Promise<void> {
+  const id = nameOf(topic, name);
+  const { schedule: schedules } = client;
+  const options = {
+    scheduleId: `${SCHEDULE_PREFIX}${id}`,
+    spec:
+      cron === null ? { intervals: [{ every: (every_seconds ?? 0) * 1000 }] } : { cronExpressions: [cron], timezone },
+    action: {
+      type: 'startWorkflow',
+      workflowType: 'periodic',
+      workflowId: `periodic/${id}`,
+      taskQueue: URGENT_TASK_QUEUE,
+      args: [topic, name],
+    },
+    policies: { overlap: ScheduleOverlapPolicy.ALLOW_ALL, catchupWindow: '1h' },
+    ...(missed && { state: { backfill: [{ ...missed, overlap: ScheduleOverlapPolicy.ALLOW_ALL }] } }),
+  } satisfies ScheduleOptions;
+  await client.withDeadline(Date.now() + TIMEOUT_MS, async () => {
+    try {
+      await schedules.create(options);
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      const { spec, action, policies } = options;
+      // what an operator paused stays paused
+      await schedules.getHandle(options.scheduleId).update((known) => ({ ...known, spec, action, policies }));
+    }
+  });
+  // until long names were hashed, they were ids as they are
+  if (id !== `${topic}/${name}`) await remove(client, `${SCHEDULE_PREFIX}${topic}/${name}`);
+}
+
+async function remove(client: Client, id: string): Promise<void> {
+  try {
+    await client.withDeadline(Date.now() + TIMEOUT_MS, () => client.schedule.getHandle(id).delete());
+  } catch (error) {
+    if (!(error instanceof ScheduleNotFoundError || isInvalidArgument(error))) throw error;
+  }
+}

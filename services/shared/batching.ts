@@ -1,0 +1,102 @@
+import { isConflict } from '../../db/pool.ts';
+import { isUnavailable } from './problems.ts';
+
+interface Caller<In, Out> {
+  input: In;
+  resolve(out: Out): void;
+  reject(error: unknown): void;
+}
+
+export interface SharingOptions<In> {
+  /** What must be in one statement once only: items, tokens, persons. */
+  keys(input: In): string[];
+  max?: number;
+}
+
+/**
+ * Lets concurrent calls share a statement: those that come together, and those that come while a statement is
+ * running. With one caller nothing changes; with 128 it saves 127 round trips and commits. A statement that fails is
+ * repeated in halves until only the bad input fails; a lost server fails all calls.
+ * @param run answers as many outputs as it gets inputs, in their order
+ */
+export function share<In, Out>(
+  run: (inputs: In[]) => Promise<Out[]>,
+  { keys, max = 128 }: SharingOptions<In>,
+): (input: In) => Promise<Out> {
+  let waiting: Caller<In, Out>[] = [];
+  let busy = false;
+
+  const take = (): Caller<In, Out>[] => {
+    const taken = new Set<string>();
+    const batch: Caller<In, Out>[] = [];
+    const left: Caller<In, Out>[] = [];
+    for (const caller of waiting) {
+      const own = keys(caller.input);
+      if (batch.length < max && !own.some((k) => taken.has(k))) batch.push(caller);
+      else left.push(caller);
+      for (const key of own) taken.add(key);
+    }
+    waiting = left;
+    return batch;
+  };
+
+  const attempt = async (batch: Caller<In, Out>[], again = true): Promise<void> => {
+    try {
+      const outputs = await run(batch.map((c) => c.input));
+      batch.forEach((caller, i) => {
+        caller.resolve(outputs[i] as Out);
+      });
+    } catch (error) {
+      const hopeless = isUnavailable(error) || (batch.length === 1 && !(again && isConflict(error)));
+      if (hopeless) {
+        for (const caller of batch) caller.reject(error);
+        return;
+      }
+      const half = Math.ceil(batch.length / 2);
+      await attempt(batch.slice(0, half), batch.length > 1);
+      if (half < batch.length) await attempt(batch.slice(half));
+    }
+  };
+
+  const work = async () => {
+    while (waiting.length > 0) await attempt(take());
+    busy = false;
+  };
+
+  return (input) =>
+    new Promise<Out>((resolve, reject) => {
+      waiting.push({ input, resolve, reject });
+      if (busy) return;
+      busy = true;
+      // not at once: calls that come with it, of a batch or of other connections, share its first statement
+      setImmediate(() => void work());
+    });
+}
+
+/**
+ * Shared statements of which each serves one group, such as a queue. A group is remembered only while it has callers,
+ * who choose its name and may choose as many names as they like.
+ */
+export function sharePerGroup<In, Out, Group extends string = string>(
+  make: (group: Group) => (input: In) => Promise<Out>,
+) {
+  const groups = new Map<Group, { shared: (input: In) => Promise<Out>; callers: number }>();
+  return async (name: Group, input: In): Promise<Out> => {
+    const group = groups.get(name) ?? { shared: make(name), callers: 0 };
+    groups.set(name, group);
+    group.callers++;
+    try {
+      return await group.shared(input);
+    } finally {
+      group.callers--;
+      if (group.callers === 0) groups.delete(name);
+    }
+  };
+}
+
+/** Works through `all`, so many at a time and one batch after the other. @returns what that gave, in order */
+export async function inBatches<T, R>(all: T[], most: number, work: (batch: T[]) => Promise<R[]>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < all.length; at += most) results.push(...(await work(all.slice(at, at + most))));
+  return results;
+}

@@ -1,0 +1,127 @@
+import { DatabaseError } from 'pg';
+import { SMALL_BODY } from '../../contract/common.ts';
+import { PROBLEMS, type ProblemCode } from '../../contract/problems.ts';
+import type { Log } from '../../runtime/log.ts';
+
+/** An answer that is an error: RFC 9457, with a stable code. Thrown by handlers, written by the app. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly status: number;
+  readonly fields: Record<string, unknown>;
+
+  /** @param fields more members of the problem; `status` overrides the code's own */
+  constructor(code: ProblemCode, detail: string, fields: Record<string, unknown> = {}) {
+    super(detail);
+    this.code = code;
+    this.status = typeof fields.status === 'number' ? fields.status : PROBLEMS[code].status;
+    this.fields = fields;
+  }
+
+  toJSON(requestId: string) {
+    return {
+      ...this.fields,
+      type: `/docs/errors#${this.code}`,
+      title: PROBLEMS[this.code].title,
+      status: this.status,
+      code: this.code,
+      detail: this.message,
+      requestId,
+    };
+  }
+}
+
+export const invalid = (path: string, message: string) =>
+  new Problem('invalid_request', `${path} ${message}`, { errors: [{ path, message }] });
+
+/** The row that a statement found. @throws Problem `not_found` with this detail where it found none */
+export function found<T>([row]: T[], missing: string): T {
+  if (row === undefined) throw new Problem('not_found', missing);
+  return row;
+}
+
+/** A reviewer's key names the lease of another person. */
+export const foreignToken = () => new Problem('forbidden', 'this token was given to someone else');
+
+/** What an add met may be cleared before it is read; that this happens so often in a row is as good as impossible. */
+const ADDS = 10;
+
+/**
+ * Adds a record, or finds the one that has its id already: the same one for the same content (S0.9).
+ * @param hash SHA-256 of the content as it is sent now, hex
+ * @param insert undefined: the id exists
+ * @throws Problem `id_conflict` when the id stands for other content, as it was first sent
+ */
+export async function addOnce<T, E extends { content_hash: Uint8Array }>(
+  { what, id, hash }: { what: string; id: string; hash: string },
+  insert: () => Promise<T | undefined>,
+  find: () => Promise<E | undefined>,
+): Promise<{ item: T | E; created: boolean }> {
+  for (let pass = 0; pass < ADDS; pass++) {
+    const item = await insert();
+    if (item !== undefined) return { item, created: true };
+    const existing = await find();
+    if (existing) return { item: sameContent(existing, what, id, hash), created: false };
+  }
+  throw new Problem('unavailable', `${what} ${id} comes and goes, try again`);
+}
+
+/**
+ * The same record for the same content (S0.9).
+ * @param hash SHA-256 of the content as it is sent now, hex
+ * @throws Problem `id_conflict` when the id stands for other content, as it was first sent
+ */
+export function sameContent<T extends { content_hash: Uint8Array }>(
+  existing: T,
+  what: string,
+  id: string,
+  hash: string,
+): T {
+  if (Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
+    throw new Problem('id_conflict', `${what} ${id} exists with other content`);
+  return existing;
+}
+
+/**
+ * An entry of a batch is bounded like a call of its own, measured as JSON without white space.
+ * @throws Problem `payload_too_large`
+ */
+export function checkEntry(name: string, sent: unknown): void {
+  if (Buffer.byteLength(JSON.stringify(sent) ?? '') > SMALL_BODY)
+    throw new Problem('payload_too_large', `${name}: an entry of a batch may have ${SMALL_BODY} bytes at most`);
+}
+
+/** Temporal or its worker did not answer. */
+export function unreachable(log: Log, error: unknown): Problem {
+  log.warn({ err: (error as Error).message }, 'Temporal cannot be asked');
+  return new Problem('unavailable', 'Temporal or its worker cannot be reached, try again');
+}
+
+const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH']);
+/** A statement that ran into its time-out. */
+const CANCELLED = '57014';
+/** Connection exceptions, shutdown, too many connections, lock and statement time-outs, disk full. */
+const STORE_STATES = /^(08|57P|53|55P03|57014)/;
+
+/** Whether an error means that Postgres can't be reached or can't work now, not that the statement was wrong. */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof DatabaseError) return STORE_STATES.test(error.code ?? '');
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code !== undefined && NETWORK.has(code)) return true;
+  return /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Cannot use a pool after/i.test(
+    message ?? '',
+  );
+}
+
+/** What any error is to the caller. */
+export function problemFrom(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof DatabaseError && error.code === CANCELLED)
+    return new Problem('unavailable', 'the database took too long to answer, ask for less or try again');
+  if (isUnavailable(error))
+    return new Problem('unavailable', 'the database cannot be reached or has no connection free, try again');
+  return new Problem('internal', 'this is a bug; the request id helps to find it');
+}
+
+/** Temporal rejects what it was sent (gRPC INVALID_ARGUMENT): asking again changes nothing. */
+export const isInvalidArgument = (error: unknown) =>
+  ((error as Error).cause as { code?: number } | undefined)?.code === 3;
