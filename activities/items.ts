@@ -1,5 +1,6 @@
 import type { Command, Kind, Snapshot } from '../contract/snapshot.ts';
 import { snapshotOf } from '../runtime/followers/messages.ts';
+import * as items from '../services/items/items.ts';
 import type { Services } from '../services/services.ts';
 
 /** What item workflows ask of the database. */
@@ -21,15 +22,15 @@ export interface Read {
 }
 
 /** @param pacemaker whether one does the prompt work somewhere */
-export function itemActivities({ items, commands, invitations }: Services, pacemaker: boolean): ItemActivities {
+export function itemActivities({ ctx, commands, invitations }: Services, pacemaker: boolean): ItemActivities {
   const read = async (kind: Kind, id: string): Promise<Read | null> => {
-    const row = await items.read(kind, id);
+    const row = await items.read(ctx, kind, id);
     return row ? { snapshot: snapshotOf(row, row.now, row.epoch), graced: pacemaker } : null;
   };
   return {
     readItem: read,
     async wakeItem(kind, id) {
-      await items.wake(kind, id);
+      await items.wake(ctx, kind, id);
       return read(kind, id);
     },
     async inviteJurors(id) {

@@ -1,6 +1,6 @@
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Services } from '../services/services.ts';
-import type { ServiceConfig } from '../services/shared/context.ts';
+import type { Context, ServiceConfig } from '../services/shared/context.ts';
 import type { Attempts } from './attempts.ts';
 import type { Authenticator } from './auth.ts';
 import type { Console } from './console.ts';
@@ -19,6 +19,8 @@ interface ApiConfig extends ServiceConfig {
 
 /** What endpoints work with. */
 export interface Api {
+  /** For service functions. */
+  ctx: Context;
   services: Services;
   runtime: Runtime;
   config: ApiConfig;

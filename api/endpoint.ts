@@ -131,7 +131,7 @@ export async function perform(
   }
   const signal = new Departure(c);
   const act = () =>
-    e.handle({ api, ctx: api.services.ctx, caller, params, query, body, raw, header, cut, incoming, headers, signal });
+    e.handle({ api, ctx: api.ctx, caller, params, query, body, raw, header, cut, incoming, headers, signal });
   const answered = changesSettings(e) ? await recorded(api, e, { caller, params, body, headers }, act) : await act();
   if (answered instanceof Response || !isBound) return answered;
   return { ...answered, body: scoped(caller, e.path, answered.body) };

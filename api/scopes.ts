@@ -1,6 +1,7 @@
 import type { Driven, Kind } from '../contract/snapshot.ts';
 import { isItem, kindAt } from '../domain/kinds.ts';
 import { groupOfGid } from '../domain/tasks.ts';
+import * as items from '../services/items/items.ts';
 import { Problem } from '../services/shared/problems.ts';
 import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';
@@ -52,7 +53,7 @@ export function checkNames(caller: Caller, names: Iterable<string>): void {
 /** Unknown items are left to the endpoint. @throws Problem `forbidden` */
 export async function checkItems(api: Api, caller: Caller, kind: Kind, ids: string[]): Promise<void> {
   if (caller.queues === null || ids.length === 0) return;
-  checkNames(caller, await api.services.items.queuesOf(kind, ids));
+  checkNames(caller, await items.queuesOf(api.ctx, kind, ids));
 }
 
 /**

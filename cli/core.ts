@@ -161,7 +161,7 @@ async function workerOf(
 
 function apiOf(runtime: Runtime, services: Services, config: Config, stores: Stores, temporalNamespace: string): Api {
   return {
-    ...{ runtime, services },
+    ...{ ctx: services.ctx, runtime, services },
     config: { ...config, temporalUiUrl: stores.temporalUiUrl, temporalNamespace },
     auth: new Authenticator(services.keys, services.sessions, config),
     attempts: new Attempts(),

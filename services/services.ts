@@ -14,9 +14,7 @@ import { InvariantMonitor } from './doctor/invariants.ts';
 import { feedService } from './figures/feed.ts';
 import { figureService } from './figures/figures.ts';
 import { sampleService } from './figures/samples.ts';
-import { itemService } from './items/items.ts';
-import { queueService } from './items/queues.ts';
-import { Rules } from './items/rules.ts';
+import { startRules } from './items/rules.ts';
 import { jobService } from './jobs/jobs.ts';
 import { scheduleService } from './jobs/schedules.ts';
 import { topicService } from './jobs/topics.ts';
@@ -38,43 +36,41 @@ export type Services = ReturnType<typeof createServices>;
 
 export function createServices(runtime: Runtime, config: ServiceConfig) {
   const ctx: Context = { ...runtime, config };
-  const rules = new Rules(runtime);
-  const invitations = new Invitations(runtime);
-  const reconciler = new Reconciler(runtime);
-  const invariants = new InvariantMonitor(runtime);
-  const retention = new Retention(runtime, config);
-  restartStuckReviews(runtime);
-  const items = itemService(runtime, rules);
-  const queues = queueService(runtime, rules);
-  const settings = applySettings(runtime, queues);
-  const courts = courtService(runtime, invitations);
-  const jobs = jobService(runtime, { items, queues, maxIdBytes: config.temporalMaxIdBytes });
+  startRules(ctx);
+  const invitations = new Invitations(ctx);
+  const reconciler = new Reconciler(ctx);
+  const invariants = new InvariantMonitor(ctx);
+  const retention = new Retention(ctx, config);
+  restartStuckReviews(ctx);
+  const settings = applySettings(ctx);
+  const courts = courtService(ctx, invitations);
+  const jobs = jobService(ctx);
   return {
     ctx,
-    ...{ items, queues, rules, invitations, invariants, retention },
-    commands: commandService(runtime.db),
-    tickets: ticketService(runtime, { items, queues, rules }),
+    ...{ invitations, invariants, retention },
+    commands: commandService(ctx.db),
+    tickets: ticketService(ctx),
     jobs,
-    schedules: scheduleService(runtime, jobs),
-    topics: topicService(runtime, queues),
-    reviews: reviewService(runtime, config.auditSkewSeconds),
-    cases: caseService(runtime, { courts, items, queues }),
+    schedules: scheduleService(ctx, jobs),
+    topics: topicService(ctx),
+    reviews: reviewService(ctx, config.auditSkewSeconds),
+    cases: caseService(ctx, courts),
     courts,
-    jurors: jurorService(runtime, courts, invitations),
-    gold: goldService(runtime),
-    tasks: taskService(runtime, config),
-    templates: templateService(runtime),
-    groups: groupService(runtime),
-    dispatches: dispatchService(runtime),
-    feed: feedService(runtime),
-    keys: keyService(runtime.db),
+    jurors: jurorService(ctx, courts, invitations),
+    gold: goldService(ctx),
+    tasks: taskService(ctx, config),
+    templates: templateService(ctx),
+    groups: groupService(ctx),
+    dispatches: dispatchService(ctx),
+    feed: feedService(ctx),
+    keys: keyService(ctx.db),
     openId: config.openId && openIdService(config.openId),
-    adminLog: adminLogService(runtime.db),
-    sessions: sessionService(runtime.db),
-    figures: figureService(runtime.db),
-    samples: sampleService(runtime),
-    deliveries: deliveryService(runtime),
-    outcomes: outcomeService(runtime.db),
+    adminLog: adminLogService(ctx.db),
+    sessions: sessionService(ctx.db),
+    figures: figureService(ctx.db),
+    samples: sampleService(ctx),
+    deliveries: deliveryService(ctx),
+    outcomes: outcomeService(ctx.db),
     start() {
       reconciler.start();
       retention.start();

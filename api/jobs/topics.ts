@@ -3,6 +3,7 @@ import { Deleted, orNull, Page, pageOf, ShownCallback } from '../../contract/com
 import { JOB_STATES, TopicParam, TopicSettings } from '../../contract/jobs.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { coreState } from '../../domain/items.ts';
+import * as queues from '../../services/items/queues.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkUrl, shownCallback } from '../deliveries.ts';
@@ -93,8 +94,8 @@ export const listTopics = endpoint({
   roles: ['producer', 'consumer'],
   query: Page,
   answers: { 200: pageOf(Topic) },
-  async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await api.services.queues.list('job', cursor, limit + 1);
+  async handle({ api, ctx, caller, query: { limit, cursor } }) {
+    const rows = await queues.list(ctx, 'job', cursor, limit + 1);
     const shown = (q: Topic) => view(api, q, caller);
     return ok(page(rows, limit, shown, (q) => q.seq));
   },

@@ -2,6 +2,7 @@ import { Deleted, pageOf, QueueParam } from '../../contract/common.ts';
 import { ListedQueue, PutQueue, Queue, QueueDryRun, QueueFilter } from '../../contract/queues.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
+import * as queues from '../../services/items/queues.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkUrl, shownCallback } from '../deliveries.ts';
@@ -37,10 +38,10 @@ export const putQueueEndpoint = endpoint({
   params: QueueParam,
   body: PutQueue,
   answers: { 200: Queue.or(QueueDryRun) },
-  async handle({ api, caller, params: { queue: name }, body: { dryRun, ...settings } }) {
+  async handle({ api, ctx, caller, params: { queue: name }, body: { dryRun, ...settings } }) {
     checkUrl(api, 'callback.url', settings.callback?.url);
-    const { queues } = api.services;
-    return ok(dryRun ? await queues.dryRun(name, settings) : view(api, await queues.put(name, settings), caller));
+    if (dryRun) return ok(await queues.dryRun(ctx, name, settings));
+    return ok(view(api, await queues.put(ctx, name, settings), caller));
   },
 });
 
@@ -54,8 +55,8 @@ export const getQueueEndpoint = endpoint({
   params: QueueParam,
   answers: { 200: Queue },
   problems: ['not_found'],
-  async handle({ api, caller, params: { queue: name } }) {
-    return ok(view(api, await api.services.queues.find('ticket', name), caller));
+  async handle({ api, ctx, caller, params: { queue: name } }) {
+    return ok(view(api, await queues.find(ctx, 'ticket', name), caller));
   },
 });
 
@@ -68,11 +69,10 @@ export const listQueuesEndpoint = endpoint({
   roles: ['producer', 'reviewer', 'agent'],
   query: QueueFilter,
   answers: { 200: pageOf(ListedQueue) },
-  async handle({ api, caller, query: { limit, cursor, stats } }) {
-    const { queues } = api.services;
-    const rows = await queues.list('ticket', cursor, limit + 1);
+  async handle({ api, ctx, caller, query: { limit, cursor, stats } }) {
+    const rows = await queues.list(ctx, 'ticket', cursor, limit + 1);
     const names = rows.slice(0, limit).map((row) => row.name);
-    const found = stats ? await queues.statsOf('ticket', names) : undefined;
+    const found = stats ? await queues.statsOf(ctx, 'ticket', names) : undefined;
     const shown = (queue: QueueRow) => {
       const of = found?.get(queue.name);
       return { ...view(api, queue, caller), ...(of && { stats: queueStatsView(of) }) };
@@ -91,8 +91,8 @@ export const deleteQueueEndpoint = endpoint({
   params: QueueParam,
   answers: { 200: Deleted },
   problems: ['not_found', 'id_conflict'],
-  async handle({ api, params: { queue: name } }) {
-    await api.services.queues.remove('ticket', name);
+  async handle({ ctx, params: { queue: name } }) {
+    await queues.remove(ctx, 'ticket', name);
     return ok({ deleted: true });
   },
 });
@@ -107,8 +107,8 @@ const pausing = (paused: boolean) =>
     roles: [],
     params: QueueParam,
     answers: { 200: Queue },
-    handle: async ({ api, caller, params: { queue: name } }) =>
-      ok(view(api, await api.services.queues.pause(name, paused), caller)),
+    handle: async ({ api, ctx, caller, params: { queue: name } }) =>
+      ok(view(api, await queues.pause(ctx, name, paused), caller)),
   });
 
 export const pauseQueueEndpoint = pausing(true);

@@ -1,6 +1,7 @@
 import { QueueParam } from '../../contract/common.ts';
 import { QueueStats } from '../../contract/queues.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
+import * as queues from '../../services/items/queues.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
 export const queueStatsEndpoint = endpoint({
@@ -13,8 +14,8 @@ export const queueStatsEndpoint = endpoint({
   params: QueueParam,
   answers: { 200: QueueStats },
   problems: ['not_found'],
-  async handle({ api, params: { queue } }) {
-    await api.services.queues.find('ticket', queue);
-    return ok(queueStatsView(await api.services.queues.stats('ticket', queue)));
+  async handle({ ctx, params: { queue } }) {
+    await queues.find(ctx, 'ticket', queue);
+    return ok(queueStatsView(await queues.stats(ctx, 'ticket', queue)));
   },
 });

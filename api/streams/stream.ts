@@ -3,6 +3,7 @@ import { Name } from '../../contract/common.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
 import type { Notice } from '../../runtime/notices.ts';
 import type { Gone } from '../../runtime/waiting.ts';
+import * as queues from '../../services/items/queues.ts';
 import { invalid, Problem } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';
@@ -80,7 +81,7 @@ function queueStream(
       stream.send('available', { queue }, String(notices.position()));
     });
     let last = '';
-    const unwatch = await api.services.queues.watchStats(queue, (row) => {
+    const unwatch = await queues.watchStats(api.ctx, queue, (row) => {
       const stats = queueStatsView(row);
       const text = JSON.stringify({ ...stats, oldestWaitingSeconds: null });
       if (text === last) return;

@@ -1,6 +1,7 @@
 import { QueueParam } from '../../contract/common.ts';
 import { BatchResults, NewTicket, NewTickets, Ticket, TicketBatch } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
+import * as queues from '../../services/items/queues.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import { entryOfBatch, wantedId } from '../adding.ts';
 import type { Api } from '../api.ts';
@@ -46,7 +47,7 @@ export const addTicketBatch = endpoint({
       entryOfBatch(NewTicket, 'ticket', sent, (ticket) => add(api, caller, queue, ticket));
     const results = [];
     // one by one until the queue exists: from then on all share a statement, in their order
-    while (results.length < body.tickets.length && !api.services.queues.isKnown('ticket', queue))
+    while (results.length < body.tickets.length && !queues.isKnown(api.ctx, 'ticket', queue))
       results.push(await addOne(body.tickets[results.length]));
     const rest = body.tickets.slice(results.length).map(addOne);
     return ok({ results: [...results, ...(await Promise.all(rest))] });

@@ -3,6 +3,7 @@ import type { Item } from '../../contract/items.ts';
 import { Ticket, TicketFilter } from '../../contract/tickets.ts';
 import { coreState } from '../../domain/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
+import * as items from '../../services/items/items.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';
@@ -45,7 +46,7 @@ export const listTickets = endpoint({
   roles: ['producer', 'reviewer', 'agent'],
   query: TicketFilter,
   answers: { 200: pageOf(Ticket) },
-  async handle({ api: { services }, caller, query }) {
+  async handle({ ctx, caller, query }) {
     const person = caller.role === 'reviewer' ? personOf(caller, query.reviewer) : query.reviewer;
     const position = query.cursor;
     const filter = {
@@ -56,7 +57,7 @@ export const listTickets = endpoint({
       createdBefore: query.createdBefore,
       before: position && { createdAt: position[0], seq: position[1] },
     };
-    const rows = await services.items.list('ticket', filter, query.limit + 1);
+    const rows = await items.list(ctx, 'ticket', filter, query.limit + 1);
     return ok(
       page(
         rows,

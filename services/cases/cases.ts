@@ -3,10 +3,9 @@ import type { CaseItem, Item } from '../../contract/items.ts';
 import type { Mover, RowOf } from '../../db/pool.ts';
 import type { Looks, Sight } from '../../domain/cases.ts';
 import { verdictOf } from '../../domain/courts.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import type { ItemService } from '../items/items.ts';
-import type { QueueService } from '../items/queues.ts';
+import * as items from '../items/items.ts';
 import { share } from '../shared/batching.ts';
+import type { Context } from '../shared/context.ts';
 import { addOnce } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
 import { addCases, type NewCase } from './adding.ts';
@@ -42,16 +41,8 @@ export interface CaseService extends JudgingService {
   escalate(item: CaseItem): Promise<void>;
 }
 
-/** What it needs of other services. */
-interface Needs {
-  courts: CourtService;
-  items: ItemService;
-  queues: QueueService;
-}
-
-export function caseService(runtime: Runtime, needs: Needs): CaseService {
-  const { db, secrets } = runtime;
-  const { courts } = needs;
+export function caseService(ctx: Context, courts: CourtService): CaseService {
+  const { db, secrets } = ctx;
   const addTogether = share<NewCase, Item | undefined>(
     async (cases) => {
       const added = new Map((await addCases(db, cases)).map((item) => [item.id, item]));
@@ -72,12 +63,12 @@ export function caseService(runtime: Runtime, needs: Needs): CaseService {
       const added = await addOnce(
         { what: 'case', id, hash },
         () => addTogether({ id, court, ...content, callback: secrets.seal(callback), gold: null, hash, actor }),
-        () => needs.items.get('case', id),
+        () => items.get(ctx, 'case', id),
       );
-      if (added.created) runtime.tracing?.saw('case', id);
+      if (added.created) ctx.tracing?.saw('case', id);
       return added;
     },
-    ...judgingService(runtime, courts),
+    ...judgingService(ctx, courts),
     get,
     list: ({ before, ...filter }, limit) =>
       db.lists.run('list_cases', { ...filter, beforeCreatedAt: before?.createdAt, beforeSeq: before?.seq, limit }),
@@ -99,7 +90,7 @@ export function caseService(runtime: Runtime, needs: Needs): CaseService {
       if (closed.length === 0 && !same) throw await rejected(db, { id }, 'not_open');
       return item;
     },
-    escalate: (item) => escalateHung(db, needs, item),
+    escalate: (item) => escalateHung(ctx, item),
   };
 }
 

@@ -1,16 +1,11 @@
 import type { CaseItem } from '../../contract/items.ts';
-import type { Db } from '../../db/pool.ts';
 import { caseView } from '../../domain/cases.ts';
-import type { ItemService } from '../items/items.ts';
-import type { QueueService } from '../items/queues.ts';
+import * as items from '../items/items.ts';
+import * as queues from '../items/queues.ts';
+import type { Context } from '../shared/context.ts';
 import { contentHash } from '../shared/tokens.ts';
 import { addCases } from './adding.ts';
 import type { Court } from './courts.ts';
-
-interface Needs {
-  items: ItemService;
-  queues: QueueService;
-}
 
 const actor = 'system';
 
@@ -18,19 +13,20 @@ const actor = 'system';
  * Takes a case that hangs to the court of appeal or the queue of tickets that its court names; once, because what
  * is made there is named after the case (S2.7).
  */
-export async function escalateHung(db: Db, needs: Needs, item: CaseItem): Promise<void> {
+export async function escalateHung(ctx: Context, item: CaseItem): Promise<void> {
+  const { db } = ctx;
   const [court] = await db.run('get_court', { name: item.queue });
   const fallback = court?.fallback;
   if (!fallback || 'extendSeconds' in fallback) return;
   const id = followUpId(item);
   const note = (type: string, data: object) => db.move('note_item', { kind: 'case', id: item.id, type, actor, data });
   if ('queue' in fallback) {
-    if (await ask(needs, item, fallback.queue, id)) await note('escalated', { ...fallback, id });
+    if (await ask(ctx, item, fallback.queue, id)) await note('escalated', { ...fallback, id });
     return;
   }
   const [appeals] = await db.run('get_court', { name: fallback.court });
   if (!appeals) await note('refused', { attempt: 'escalate', reason: 'not_found', ...fallback });
-  else if ((await appeal(db, item, appeals, id)).length > 0) await note('escalated', { ...fallback, id });
+  else if ((await appeal(ctx, item, appeals, id)).length > 0) await note('escalated', { ...fallback, id });
 }
 
 /** `case~court` where that is an id; else, where it is too long, a hash of it: cut off, it could be the case's own. */
@@ -39,17 +35,17 @@ function followUpId({ id, queue }: CaseItem): string {
   return plain.length <= 200 ? plain : `hung-${contentHash([id, queue]).slice(0, 64)}`;
 }
 
-function appeal(db: Db, { parties, body, callback }: CaseItem, court: Court, id: string) {
+function appeal({ db }: Context, { parties, body, callback }: CaseItem, court: Court, id: string) {
   const hash = contentHash({ court: court.name, parties, body });
   return addCases(db, [{ id, court, parties, body, callback, deadlineSeconds: null, gold: null, hash, actor }]);
 }
 
 /** A ticket with the case for people who are not parties. */
-async function ask({ items, queues }: Needs, item: CaseItem, queue: string, id: string) {
-  await queues.ensure('ticket', queue);
+async function ask(ctx: Context, item: CaseItem, queue: string, id: string) {
+  await queues.ensure(ctx, 'ticket', queue);
   const body = { case: caseView(item) };
   const plain = { priority: 0, requires: [], exclude: item.parties.map((p) => p.id), callback: null };
   const times = { delaySeconds: 0, deadlineSeconds: null, createdAt: null };
   const ticket = { id, queue, body, hash: contentHash(body), ...plain, ...times, actor };
-  return items.add({ kind: 'ticket', item: ticket });
+  return items.add(ctx, 'ticket', ticket);
 }

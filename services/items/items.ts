@@ -2,9 +2,9 @@ import type { Item, ShownTicket } from '../../contract/items.ts';
 import type { Kind } from '../../contract/snapshot.ts';
 import { addItems, type ItemFilter, listItems, type NewItem, type Settlement, settleItems } from '../../db/items.ts';
 import type { Mover, Receipt, RowOf } from '../../db/pool.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 import { share, sharePerGroup } from '../shared/batching.ts';
-import type { Rules } from './rules.ts';
+import { type Context, perContext } from '../shared/context.ts';
+import * as rules from './rules.ts';
 
 interface Hold {
   id: string;
@@ -12,52 +12,19 @@ interface Hold {
   subject: string | null;
 }
 
-/** What items of all kinds have in common. Statements of concurrent calls are shared (services/shared/batching.ts). */
-export interface ItemService {
-  /** Adds one item; undefined when the id exists. */
-  add(input: { kind: Kind; item: NewItem }): Promise<Item | undefined>;
-  /** Undefined: the token is of no live lease, or the form has changed. */
-  settle(input: { kind: Kind; settlement: Settlement }): Promise<ShownTicket | undefined>;
-  /** Undefined: the token is of no live lease. */
-  renew(input: { kind: Kind; hold: Hold }): Promise<Item | undefined>;
-  get(kind: Kind, id: string): Promise<Item | undefined>;
-  /** The queues of these items, one for each that there is. */
-  queuesOf(kind: Kind, ids: string[]): Promise<string[]>;
-  /** A page, newest first. */
-  list(kind: Kind, filter: ItemFilter, limit: number): Promise<Item[]>;
-  /** An item's history behind the event `after`, oldest first. */
-  events(kind: Kind, id: string, after: number, limit: number): Promise<RowOf<'list_events'>[]>;
-  /**
-   * With the database's time of reading it, and its epoch; undefined when the item is gone (retention). Its wake time is
-   * not before that at which its failing transition is tried again.
-   */
-  read(kind: Kind, id: string): Promise<(Item & { now: Date; epoch: number }) | undefined>;
-  /** Does what is due for an item by the database's clock, asked by its own workflow. */
-  wake(kind: Kind, id: string): Promise<void>;
-}
+/** Transitions that one wake of a workflow makes at most, one a pass. */
+const MAX_WAKES = 10;
+/** Transitions of one item that can be due at once: its lease, its delay, an escalation. */
+const MAX_PASSES = 5;
 
-export function itemService({ db, tracing }: Runtime, rules: Rules): ItemService {
-  const seen = <T extends { id: string } | undefined>(kind: Kind, found: Promise<T>): Promise<T> =>
-    tracing
-      ? found.then((item) => {
-          if (item) tracing.saw(kind, item.id);
-          return item;
-        })
-      : found;
-  const adds = sharePerGroup<NewItem, Item | undefined, Kind>((kind) =>
-    share(
-      async (items) => {
-        const add = async (tx: Mover) => settleDue(tx, kind, await addItems(tx, kind, items));
-        // one that comes with its age may have reached escalations, and has their priority from the first
-        const aged = items.some((item) => item.createdAt !== null);
-        const rows = await rules.settled(await (aged ? db.transaction(add) : add(db)));
-        const [byId, byHash] = [firstBy(rows, (row) => row.id), firstBy(rows, hashOf)];
-        return items.map((item) => (item.id === null ? byHash.get(item.hash) : byId.get(item.id)));
-      },
-      { keys: (item) => [item.id ?? item.hash] },
-    ),
-  );
-  const settlements = sharePerGroup<Settlement, ShownTicket | undefined, Kind>((kind) =>
+const adds = perContext((ctx) =>
+  sharePerGroup<NewItem, Item | undefined, Kind>((kind) =>
+    share((items) => addTogether(ctx, kind, items), { keys: (item) => [item.id ?? item.hash] }),
+  ),
+);
+
+const settlements = perContext(({ db }) =>
+  sharePerGroup<Settlement, ShownTicket | undefined, Kind>((kind) =>
     share(
       async (all) => {
         const rows = new Map((await settleItems(db, kind, all)).map((row) => [row.id, row]));
@@ -65,8 +32,11 @@ export function itemService({ db, tracing }: Runtime, rules: Rules): ItemService
       },
       { keys: ({ id, token }) => [`id/${id}`, token] },
     ),
-  );
-  const renewals = sharePerGroup<Hold, Item | undefined, Kind>((kind) =>
+  ),
+);
+
+const renewals = perContext(({ db }) =>
+  sharePerGroup<Hold, Item | undefined, Kind>((kind) =>
     share(
       async (all) => {
         const rows = await db.move('renew_items', {
@@ -79,46 +49,90 @@ export function itemService({ db, tracing }: Runtime, rules: Rules): ItemService
       },
       { keys: ({ id, token }) => [`id/${id}`, token] },
     ),
-  );
-  return {
-    add: ({ kind, item }) => seen(kind, adds(kind, item)),
-    settle: ({ kind, settlement }) => seen(kind, settlements(kind, settlement)),
-    renew: ({ kind, hold }) => seen(kind, renewals(kind, hold)),
-    get: async (kind, id) => (await db.run('get_items', { kind, ids: [id] }))[0],
-    queuesOf: async (kind, ids) => (await db.run('get_items', { kind, ids })).map((row) => row.queue),
-    list: (kind, filter, limit) => listItems(db.lists, kind, filter, limit),
-    events: (kind, id, after, limit) => db.lists.run('list_events', { kind, id, after, limit }),
-    async read(kind, id) {
-      const [row] = await db.run('read_item', { kind, id });
-      if (!row) return undefined;
-      const { parked_until, ...item } = row;
-      const { wake_at } = item;
-      return wake_at && parked_until && parked_until > wake_at ? { ...item, wake_at: parked_until } : item;
-    },
-    async wake(kind, id) {
-      for (let pass = 0; pass < MAX_WAKES; pass++) {
-        const moved = await db.move('tick_item', { kind, id }, { receivedBy: id });
-        if (moved.length === 0) return;
-      }
-    },
-  };
+  ),
+);
+
+/** Adds one item, in a statement with those that come at the same time. Undefined: the id exists. */
+export const add = (ctx: Context, kind: Kind, item: NewItem): Promise<Item | undefined> =>
+  traced(ctx, kind, adds(ctx)(kind, item));
+
+/** Settles one item likewise. Undefined: no live lease has the token, or the form has changed. */
+export const settle = (ctx: Context, kind: Kind, settlement: Settlement): Promise<ShownTicket | undefined> =>
+  traced(ctx, kind, settlements(ctx)(kind, settlement));
+
+/** Renews one lease likewise. Undefined: no live lease has the token. */
+export const renew = (ctx: Context, kind: Kind, hold: Hold): Promise<Item | undefined> =>
+  traced(ctx, kind, renewals(ctx)(kind, hold));
+
+async function traced<T extends { id: string } | undefined>({ tracing }: Context, kind: Kind, moved: Promise<T>) {
+  const item = await moved;
+  if (item) tracing?.saw(kind, item.id);
+  return item;
 }
 
-/** By it an item is found that the database has named: it is then drawn at random. */
+export const get = async ({ db }: Context, kind: Kind, id: string): Promise<Item | undefined> =>
+  (await db.run('get_items', { kind, ids: [id] }))[0];
+
+/** The queue of each of these items that exists. */
+export const queuesOf = async ({ db }: Context, kind: Kind, ids: string[]): Promise<string[]> =>
+  (await db.run('get_items', { kind, ids })).map((row) => row.queue);
+
+/** A page, newest first. */
+export const list = ({ db }: Context, kind: Kind, filter: ItemFilter, limit: number): Promise<Item[]> =>
+  listItems(db.lists, kind, filter, limit);
+
+/** An item's history behind the event `after`, oldest first. */
+export const events = (
+  { db }: Context,
+  kind: Kind,
+  id: string,
+  after: number,
+  limit: number,
+): Promise<RowOf<'list_events'>[]> => db.lists.run('list_events', { kind, id, after, limit });
+
+/**
+ * Reads an item with the database's time of reading it, and its epoch. Its wake time is not before the time at which a
+ * transition that failed is tried again. Undefined: the item is gone (retention).
+ */
+export async function read(
+  { db }: Context,
+  kind: Kind,
+  id: string,
+): Promise<(Item & { now: Date; epoch: number }) | undefined> {
+  const [row] = await db.run('read_item', { kind, id });
+  if (!row) return undefined;
+  const { parked_until, ...item } = row;
+  const { wake_at } = item;
+  return wake_at && parked_until && parked_until > wake_at ? { ...item, wake_at: parked_until } : item;
+}
+
+/** Makes the due transitions of an item by the database's clock, for its own workflow. */
+export async function wake({ db }: Context, kind: Kind, id: string): Promise<void> {
+  for (let pass = 0; pass < MAX_WAKES; pass++) {
+    const moved = await db.move('tick_item', { kind, id }, { receivedBy: id });
+    if (moved.length === 0) return;
+  }
+}
+
+async function addTogether(ctx: Context, kind: Kind, items: NewItem[]): Promise<(Item | undefined)[]> {
+  const insert = async (tx: Mover) => settleDue(tx, kind, await addItems(tx, kind, items));
+  // one that comes with its age may have reached escalations, and has their priority from the first
+  const aged = items.some((item) => item.createdAt !== null);
+  const rows = await rules.settled(ctx, await (aged ? ctx.db.transaction(insert) : insert(ctx.db)));
+  const [byId, byHash] = [firstBy(rows, (row) => row.id), firstBy(rows, hashOf)];
+  return items.map((item) => (item.id === null ? byHash.get(item.hash) : byId.get(item.id)));
+}
+
+/** Key for matching items whose id the database assigned (a random hash). */
 const hashOf = (row: Item) => Buffer.from(row.content_hash).toString('hex');
 
 /** Each key with the first of its rows. */
 const firstBy = (rows: Item[], key: (row: Item) => string) => new Map(rows.toReversed().map((row) => [key(row), row]));
 
-/** Transitions that a workflow's wake does at most; there is one a pass. */
-const MAX_WAKES = 10;
-/** Transitions of one item that can be due at once: its lease, its delay, an escalation. */
-const MAX_PASSES = 5;
-
 const isDue = ({ wake_at, updated_at }: Item) => wake_at !== null && wake_at <= updated_at;
 
 /**
- * Does what is due for these rows now, so that the answer and the next claim go by it (S0.2).
+ * Makes the transitions that are due for these rows now, so that the answer and the next claim go by them (S0.2).
  * @returns the rows, followed by each later state of theirs
  */
 export async function settleDue(db: Mover, kind: Kind, rows: Item[]): Promise<Item[]> {

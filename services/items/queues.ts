@@ -1,15 +1,15 @@
 import type { QueueSettings } from '../../contract/queues.ts';
 import type { Kind } from '../../contract/snapshot.ts';
-import { only } from '../../db/pool.ts';
+import { only, type RowOf } from '../../db/pool.ts';
 import type { QueueRow } from '../../db/statements.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import { type Context, perContext } from '../shared/context.ts';
 import { found, Problem } from '../shared/problems.ts';
 import { checkSettings } from './forms.ts';
 import { tickThrough } from './items.ts';
-import type { Rules } from './rules.ts';
+import * as rules from './rules.ts';
 import { watching } from './watching.ts';
 
-/** The kinds whose queues have no more than this, and what callers know them by. */
+/** The kinds whose queues have no settings elsewhere (courts and executors do), and the words of their callers. */
 const NOUNS = {
   ticket: { queue: 'queue', content: 'tickets' },
   job: { queue: 'topic', content: 'jobs or schedules' },
@@ -23,96 +23,97 @@ const MOST_KNOWN = 10_000;
 /** Items whose rank, deadline and wake time one statement computes again. */
 const REFRESH_BATCH = 2_000;
 
-export type QueueService = ReturnType<typeof queueService>;
+/** The queues that this process has made sure of, and those whose statement is under way, as `kind/name`. */
+const ensured = perContext(() => ({ known: new Set<string>(), underWay: new Map<string, Promise<void>>() }));
 
-/** Queues of tickets and jobs; courts and executors have settings of their own. */
-export function queueService(runtime: Runtime, rules: Rules) {
-  const { db, schemas, secrets } = runtime;
-  const get = async (kind: Kind, name: string) => (await db.run('get_queue', { kind, name }))[0];
-  /** Applies settings that have changed to what is open, and has done what is due by them. */
-  const refresh = async (kind: Kind, name: string) => {
-    const queue = await get(kind, name);
-    if (!queue?.refresh_pending) return;
-    await refreshItems(runtime, rules, queue);
-    runtime.rearm();
-    runtime.follow();
-  };
-  return {
-    ...knownQueues(runtime),
-    ...{ get, refresh },
-    /** @throws Problem `not_found` */
-    find: async (kind: Named, name: string) => found(await db.run('get_queue', { kind, name }), missing(kind, name)),
-    /** Newest first, those whose number in the list is below `before`. */
-    list: (kind: Kind, before: number | undefined, limit: number) =>
-      db.lists.run('list_queues', { kind, before, limit }),
-    /**
-     * Replaces a ticket queue's settings, and applies them at once to what is open in it.
-     * @throws Problem 422 when the form or a rule is not a JSON Schema that can be used
-     */
-    async put(name: string, settings: QueueSettings) {
-      await checkSettings(schemas, settings);
-      const levelSeconds = settings.ageing?.secondsPerLevel;
-      const row = { ...settings, callback: secrets.seal(settings.callback) };
-      const queue = only(await db.run('put_queue', { kind: 'ticket', name, levelSeconds, ...row }));
-      if (queue.refresh_pending) await refresh('ticket', name);
-      return queue;
-    },
-    /** The tickets whose priority these settings would change. @throws Problem 422 as `put` does */
-    async dryRun(name: string, settings: QueueSettings) {
-      await checkSettings(schemas, settings);
-      return rules.wouldMove(name, settings);
-    },
-    /** Stops or resumes handing out tickets. */
-    async pause(name: string, paused: boolean) {
-      await db.run('ensure_queue', { kind: 'ticket', name });
-      const queue = only(await db.run('pause_queue', { kind: 'ticket', name, paused }));
-      if (!paused) runtime.wakeAll(`ticket/${name}`);
-      return queue;
-    },
-    ...figures(runtime),
-  };
+export const get = async ({ db }: Context, kind: Kind, name: string): Promise<QueueRow | undefined> =>
+  (await db.run('get_queue', { kind, name }))[0];
+
+/** @throws Problem `not_found` */
+export const find = async ({ db }: Context, kind: Named, name: string): Promise<QueueRow> =>
+  found(await db.run('get_queue', { kind, name }), missing(kind, name));
+
+/** Newest first, those whose number in the list is below `before`. */
+export const list = ({ db }: Context, kind: Kind, before: number | undefined, limit: number) =>
+  db.lists.run('list_queues', { kind, before, limit });
+
+/** Whether this process has made sure of the queue already. */
+export const isKnown = (ctx: Context, kind: Kind, name: string) => ensured(ctx).known.has(`${kind}/${name}`);
+
+/** Makes sure that a queue exists; known ones cost nothing. */
+export function ensure(ctx: Context, kind: Kind, name: string): Promise<void> {
+  const key = `${kind}/${name}`;
+  const { known, underWay } = ensured(ctx);
+  if (known.has(key)) return Promise.resolve();
+  const making =
+    underWay.get(key) ??
+    ctx.db.run('ensure_queue', { kind, name }).then(() => {
+      // callers choose the names; forgetting costs one statement a queue
+      if (known.size >= MOST_KNOWN) known.clear();
+      known.add(key);
+    });
+  underWay.set(key, making);
+  return making.finally(() => underWay.delete(key));
 }
 
-function figures({ db }: Runtime) {
-  /** By name: counts by state, exact as of the answer. */
-  const statsOf = async (kind: Kind, names: string[]) =>
-    new Map((await db.lists.run('queue_stats', { kind, names })).map((row) => [row.name, row]));
-  const stats = async (kind: Kind, name: string) => only([...(await statsOf(kind, [name])).values()]);
-  /** Of a queue of tickets. */
-  const watchStats = watching((name) => stats('ticket', name));
-  return { statsOf, stats, watchStats };
+/**
+ * Replaces a ticket queue's settings, and applies them at once to what is open in it.
+ * @throws Problem 422 when the form or a rule is not a JSON Schema that can be used
+ */
+export async function put(ctx: Context, name: string, settings: QueueSettings): Promise<QueueRow> {
+  await checkSettings(ctx, settings);
+  const levelSeconds = settings.ageing?.secondsPerLevel;
+  const row = { ...settings, callback: ctx.secrets.seal(settings.callback) };
+  const queue = only(await ctx.db.run('put_queue', { kind: 'ticket', name, levelSeconds, ...row }));
+  if (queue.refresh_pending) await refresh(ctx, 'ticket', name);
+  return queue;
 }
 
-function knownQueues({ db }: Runtime) {
-  const known = new Set<string>();
-  const beingMade = new Map<string, Promise<void>>();
-  return {
-    /** Whether this process has made sure of it already. */
-    isKnown: (kind: Kind, name: string) => known.has(`${kind}/${name}`),
-    /** @throws Problem `not_found`, or `id_conflict` for a queue that has items or schedules */
-    async remove(kind: Named, name: string) {
-      const removed = db.run('delete_queue', { kind, name }).finally(() => known.delete(`${kind}/${name}`));
-      const { outcome } = only(await removed);
-      if (outcome === 'not_found') throw new Problem('not_found', missing(kind, name));
-      const { queue, content } = NOUNS[kind];
-      if (outcome === 'used')
-        throw new Problem('id_conflict', `${queue} ${name} has ${content}, so it cannot be deleted`);
-    },
-    /** Makes sure that a queue exists; known ones cost nothing. */
-    ensure(kind: Kind, name: string): Promise<void> {
-      const key = `${kind}/${name}`;
-      if (known.has(key)) return Promise.resolve();
-      const making =
-        beingMade.get(key) ??
-        db.run('ensure_queue', { kind, name }).then(() => {
-          // callers choose the names; forgetting costs one statement a queue
-          if (known.size >= MOST_KNOWN) known.clear();
-          known.add(key);
-        });
-      beingMade.set(key, making);
-      return making.finally(() => beingMade.delete(key));
-    },
-  };
+/** The tickets whose priority these settings would change. @throws Problem 422 as `put` does */
+export async function dryRun(ctx: Context, name: string, settings: QueueSettings): Promise<rules.PriorityChanges> {
+  await checkSettings(ctx, settings);
+  return rules.wouldMove(ctx, name, settings);
+}
+
+/** Stops or resumes handing out tickets. */
+export async function pause({ db, wakeAll }: Context, name: string, paused: boolean): Promise<QueueRow> {
+  await db.run('ensure_queue', { kind: 'ticket', name });
+  const queue = only(await db.run('pause_queue', { kind: 'ticket', name, paused }));
+  if (!paused) wakeAll(`ticket/${name}`);
+  return queue;
+}
+
+/** @throws Problem `not_found`, or `id_conflict` for a queue that has items or schedules */
+export async function remove(ctx: Context, kind: Named, name: string): Promise<void> {
+  const forget = () => ensured(ctx).known.delete(`${kind}/${name}`);
+  const { outcome } = only(await ctx.db.run('delete_queue', { kind, name }).finally(forget));
+  if (outcome === 'not_found') throw new Problem('not_found', missing(kind, name));
+  const { queue, content } = NOUNS[kind];
+  if (outcome === 'used') throw new Problem('id_conflict', `${queue} ${name} has ${content}, so it cannot be deleted`);
+}
+
+type Stats = RowOf<'queue_stats'>;
+
+/** By name: counts by state, exact as of the answer. */
+export const statsOf = async ({ db }: Context, kind: Kind, names: string[]): Promise<Map<string, Stats>> =>
+  new Map((await db.lists.run('queue_stats', { kind, names })).map((row) => [row.name, row]));
+
+export const stats = async ({ db }: Context, kind: Kind, name: string): Promise<Stats> =>
+  only(await db.lists.run('queue_stats', { kind, names: [name] }));
+
+const watches = perContext((ctx) => watching((name) => stats(ctx, 'ticket', name)));
+
+/** Watches the stats of a queue of tickets, see `watching`. @returns what ends the watch */
+export const watchStats = (ctx: Context, name: string, receive: (stats: Stats) => void): Promise<() => void> =>
+  watches(ctx)(name, receive);
+
+/** Applies settings that have changed to the open items, and lets the clocks and followers look at what is due by them. */
+export async function refresh(ctx: Context, kind: Kind, name: string): Promise<void> {
+  const queue = await get(ctx, kind, name);
+  if (!queue?.refresh_pending) return;
+  await refreshItems(ctx, queue);
+  ctx.rearm();
+  ctx.follow();
 }
 
 /**
@@ -120,7 +121,8 @@ function knownQueues({ db }: Runtime) {
  * escalations already reached, rules. Safe to repeat and to run twice at once; a crash in between leaves
  * `refresh_pending` true.
  */
-async function refreshItems({ db }: Runtime, rules: Rules, queue: QueueRow): Promise<void> {
+async function refreshItems(ctx: Context, queue: QueueRow): Promise<void> {
+  const { db } = ctx;
   const { kind, name, settings_version: settingsVersion } = queue;
   let last = { created_at: '-infinity', seq: 0 };
   for (;;) {
@@ -128,7 +130,7 @@ async function refreshItems({ db }: Runtime, rules: Rules, queue: QueueRow): Pro
     const [batch] = await db.move('refresh_items', { kind, name, ...after, limit: REFRESH_BATCH });
     if (!batch) break;
     await tickThrough(db, kind, batch.due);
-    await rules.evaluateIds(batch.ruled);
+    await rules.evaluateIds(ctx, batch.ruled);
     last = batch;
   }
   await db.run('refresh_done', { kind, name, settingsVersion });

@@ -1,12 +1,11 @@
 import { priorityRange } from '../../contract/common.ts';
 import type { Item } from '../../contract/items.ts';
 import type { QueueSettings, Rule } from '../../contract/queues.ts';
-import type { Db, RowOf } from '../../db/pool.ts';
+import type { RowOf } from '../../db/pool.ts';
 import { workflowId } from '../../domain/kinds.ts';
 import { isItem, isMarked } from '../../runtime/commits.ts';
-import type { Log } from '../../runtime/log.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import { SchemaError, type Schemas } from '../../runtime/schemas/schemas.ts';
+import { SchemaError } from '../../runtime/schemas/schemas.ts';
+import { type Context, perContext } from '../shared/context.ts';
 
 /** Bodies of so many tickets are in memory at once. */
 const BATCH = 250;
@@ -39,155 +38,140 @@ const seen = ({ id, body, base_priority, priority, base_requires, requires, atte
   callback: callback && ('url' in callback ? 'url' : callback.kind),
 });
 
+/** Marked tickets whose evaluation is under way, by their version. */
+const underWay = perContext(() => new Map<number, Promise<Item[]>>());
+
 /**
- * Priority and skills by a queue's rules (S0.2). The database marks each ticket that has to be evaluated
+ * Keeps priority and skills by a queue's rules (S0.2). The database marks each ticket that has to be evaluated
  * (`rules_due_at`) in the transaction that makes it so: added, body changed, given back, reclaimed, transferred. It
  * is not handed out until the mark is off, so no claim sees a stale priority. The process that made the change
  * evaluates at once; what a crash left marked, the maintenance of any process evaluates within seconds.
  */
-export class Rules {
-  readonly #db: Db;
-  readonly #schemas: Schemas;
-  readonly #log: Log;
-  /** Marked tickets whose evaluation is under way, by their version. */
-  readonly #running = new Map<number, Promise<Item[]>>();
+export function startRules(ctx: Context): void {
+  ctx.db.onCommit((changes) => begin(ctx, newest(changes.filter(isItem)).filter(isMarked)));
+  ctx.maintenance.add(async () => void (await evaluate(ctx, await ctx.db.run('rules_due', { limit: BATCH }))));
+}
 
-  constructor({ db, schemas, log, maintenance }: Runtime) {
-    this.#db = db;
-    this.#schemas = schemas;
-    this.#log = log;
-    db.onCommit((changes) => this.#begin(newest(changes.filter(isItem)).filter(isMarked)));
-    maintenance.add(() => this.#sweep());
-  }
+/**
+ * Waits until the rules of rows that a commit moved are evaluated.
+ * @returns each item once, as it is then
+ */
+export async function settled(ctx: Context, rows: Item[]): Promise<Item[]> {
+  const evaluations = new Set(rows.map((row) => underWay(ctx).get(row.version)).filter((of) => of !== undefined));
+  return newest([...rows, ...(await Promise.all(evaluations)).flat()]);
+}
 
-  /**
-   * Waits until the rules of rows that a commit moved are evaluated.
-   * @returns each item once, as it is then
-   */
-  async settled(rows: Item[]): Promise<Item[]> {
-    const running = new Set(rows.map((row) => this.#running.get(row.version)).filter((of) => of !== undefined));
-    return newest([...rows, ...(await Promise.all(running)).flat()]);
-  }
+function begin(ctx: Context, rows: Item[]): void {
+  if (rows.length === 0) return;
+  const running = underWay(ctx);
+  const evaluation = evaluate(ctx, rows).finally(() => {
+    for (const row of rows) running.delete(row.version);
+  });
+  for (const row of rows) running.set(row.version, evaluation);
+  // it stays marked, and the next maintenance evaluates it; a caller that waits for it gets the error
+  evaluation.catch((error: Error) =>
+    ctx.log.warn({ err: error.message }, 'rules could not be evaluated, trying again'),
+  );
+}
 
-  #begin(rows: Item[]): void {
-    if (rows.length === 0) return;
-    const evaluation = this.evaluate(rows).finally(() => {
-      for (const row of rows) this.#running.delete(row.version);
-    });
-    for (const row of rows) this.#running.set(row.version, evaluation);
-    // it stays marked, and the next maintenance evaluates it; a caller that waits for it gets the error
-    evaluation.catch((error: Error) =>
-      this.#log.warn({ err: error.message }, 'rules could not be evaluated, trying again'),
-    );
-  }
-
-  /**
-   * Evaluates open tickets, marked or not, until each is done under the settings of that moment.
-   * @returns them as they are then; those that ended meanwhile are missing
-   */
-  async evaluate(rows: Item[]): Promise<Item[]> {
-    const done: Item[] = [];
-    let left = rows;
-    for (let tries = 0; tries < MAX_TRIES && left.length > 0; tries++) {
-      if (tries > 0)
-        left = (await this.#db.run('get_items', { kind: 'ticket', ids: left.map((r) => r.id) })).filter(
-          (r) => r.ended_at === null,
-        );
-      const applied = [];
-      for (const name of new Set(left.map((row) => row.queue)))
-        applied.push(
-          ...(await this.#apply(
-            name,
-            left.filter((row) => row.queue === name),
-          )),
-        );
-      const ids = new Set(applied.map((row) => row.id));
-      done.push(...applied);
-      left = left.filter((row) => !ids.has(row.id));
-    }
-    return done;
-  }
-
-  /** The same by id, in batches. */
-  async evaluateIds(ids: string[]): Promise<Item[]> {
-    const done: Item[] = [];
-    for (let n = 0; n < ids.length; n += BATCH) {
-      const rows = await this.#db.run('get_items', { kind: 'ticket', ids: ids.slice(n, n + BATCH) });
-      done.push(...(await this.evaluate(rows.filter((row) => row.ended_at === null))));
-    }
-    return done;
-  }
-
-  /** Evaluates what was left marked. */
-  async #sweep(): Promise<void> {
-    await this.evaluate(await this.#db.run('rules_due', { limit: BATCH }));
-  }
-
-  /** The open tickets that would change their priority under these settings. */
-  async wouldMove(
-    queue: string,
-    { rules, escalations }: Pick<QueueSettings, 'rules' | 'escalations'>,
-  ): Promise<PriorityChanges> {
-    const moves: PriorityChanges['wouldMove'] = [];
-    let total = 0;
-    for await (const batch of this.#openTickets(queue)) {
-      const outcomes = await this.#outcomes(rules, batch);
-      for (const [n, row] of batch.entries()) {
-        const reached = escalations.filter((e) => e.afterSeconds <= row.waited).map((e) => e.priority);
-        const after = Math.max(outcomes[n]?.priority ?? row.priority, ...reached);
-        if (row.manual_priority || after === row.priority) continue;
-        total++;
-        if (moves.length < MAX_LISTED) moves.push({ id: row.id, before: row.priority, after });
-      }
-    }
-    return { total, wouldMove: moves };
-  }
-
-  /** All open tickets of a queue, in batches. */
-  async *#openTickets(queue: string): AsyncGenerator<RowOf<'open_tickets'>[]> {
-    for (let [afterCreatedAt, afterSeq] = ['-infinity', 0]; ; ) {
-      const rows = await this.#db.run('open_tickets', { queue, afterCreatedAt, afterSeq, limit: BATCH });
-      const last = rows.at(-1);
-      if (!last) return;
-      yield rows;
-      [afterCreatedAt, afterSeq] = [last.created_at.toISOString(), last.seq];
-    }
-  }
-
-  /** @returns the tickets to which it was applied: those that had not changed since, under the settings of now */
-  async #apply(name: string, rows: Item[]): Promise<Item[]> {
-    const [queue] = await this.#db.run('get_queue', { kind: 'ticket', name });
-    if (!queue) return [];
-    const tickets = await this.#outcomes(queue.rules, rows);
-    return this.#db.move('apply_rules', { queue: name, settingsVersion: queue.settings_version, tickets });
-  }
-
-  async #outcomes(rules: Rule[], rows: Item[]): Promise<RuledTicket[]> {
-    const fits = await this.#fits(rules, rows);
-    return rows.map((row, n) =>
-      outcome(
-        row,
-        rules.map((rule, r) => ({ rule, r })).filter(({ r }) => fits[n]?.[r]),
-      ),
-    );
-  }
-
-  /** Which rule fits which ticket. One that cannot be applied to a ticket in time doesn't fit it. */
-  async #fits(rules: Rule[], rows: Item[]): Promise<boolean[][]> {
-    if (rules.length === 0) return rows.map(() => []);
-    try {
-      const misfits = await this.#schemas.check(
-        rules.map((rule) => rule.when),
-        rows.map(seen),
+/**
+ * Evaluates open tickets, marked or not, until each is done under the settings of that moment.
+ * @returns them as they are then; those that ended meanwhile are missing
+ */
+async function evaluate(ctx: Context, rows: Item[]): Promise<Item[]> {
+  const done: Item[] = [];
+  let left = rows;
+  for (let tries = 0; tries < MAX_TRIES && left.length > 0; tries++) {
+    if (tries > 0)
+      left = await openItems(
+        ctx,
+        left.map((row) => row.id),
       );
-      return misfits.map((of) => of.map((found) => found.length === 0));
-    } catch (error) {
-      if (!(error instanceof SchemaError)) throw error;
-      if (rows.length > 1) return (await Promise.all(rows.map((row) => this.#fits(rules, [row])))).flat();
-      if (rules.length > 1) return [(await Promise.all(rules.map((rule) => this.#fits([rule], rows)))).flat(2)];
-      this.#log.warn({ ticket: rows[0]?.id, err: error.message }, 'a rule could not be applied to a ticket');
-      return [[false]];
+    const applied: Item[] = [];
+    for (const name of new Set(left.map((row) => row.queue))) {
+      const rowsOf = left.filter((row) => row.queue === name);
+      applied.push(...(await apply(ctx, name, rowsOf)));
     }
+    const ids = new Set(applied.map((row) => row.id));
+    done.push(...applied);
+    left = left.filter((row) => !ids.has(row.id));
+  }
+  return done;
+}
+
+/** Evaluates open tickets by id, in batches. */
+export async function evaluateIds(ctx: Context, ids: string[]): Promise<void> {
+  for (let n = 0; n < ids.length; n += BATCH) await evaluate(ctx, await openItems(ctx, ids.slice(n, n + BATCH)));
+}
+
+const openItems = async ({ db }: Context, ids: string[]): Promise<Item[]> =>
+  (await db.run('get_items', { kind: 'ticket', ids })).filter((row) => row.ended_at === null);
+
+/** The open tickets that would change their priority under these settings. */
+export async function wouldMove(
+  ctx: Context,
+  queue: string,
+  { rules, escalations }: Pick<QueueSettings, 'rules' | 'escalations'>,
+): Promise<PriorityChanges> {
+  const moves: PriorityChanges['wouldMove'] = [];
+  let total = 0;
+  for await (const batch of openTickets(ctx, queue)) {
+    const outcomes = await outcomesOf(ctx, rules, batch);
+    for (const [n, row] of batch.entries()) {
+      const reached = escalations.filter((e) => e.afterSeconds <= row.waited).map((e) => e.priority);
+      const after = Math.max(outcomes[n]?.priority ?? row.priority, ...reached);
+      if (row.manual_priority || after === row.priority) continue;
+      total++;
+      if (moves.length < MAX_LISTED) moves.push({ id: row.id, before: row.priority, after });
+    }
+  }
+  return { total, wouldMove: moves };
+}
+
+/** All open tickets of a queue, in batches. */
+async function* openTickets({ db }: Context, queue: string): AsyncGenerator<RowOf<'open_tickets'>[]> {
+  for (let [afterCreatedAt, afterSeq] = ['-infinity', 0]; ; ) {
+    const rows = await db.run('open_tickets', { queue, afterCreatedAt, afterSeq, limit: BATCH });
+    const last = rows.at(-1);
+    if (!last) return;
+    yield rows;
+    [afterCreatedAt, afterSeq] = [last.created_at.toISOString(), last.seq];
+  }
+}
+
+/** @returns the tickets to which it was applied: those that had not changed since, under the settings of now */
+async function apply(ctx: Context, name: string, rows: Item[]): Promise<Item[]> {
+  const [queue] = await ctx.db.run('get_queue', { kind: 'ticket', name });
+  if (!queue) return [];
+  const tickets = await outcomesOf(ctx, queue.rules, rows);
+  return ctx.db.move('apply_rules', { queue: name, settingsVersion: queue.settings_version, tickets });
+}
+
+async function outcomesOf(ctx: Context, rules: Rule[], rows: Item[]): Promise<RuledTicket[]> {
+  const fits = await fitsOf(ctx, rules, rows);
+  return rows.map((row, n) =>
+    outcome(
+      row,
+      rules.map((rule, r) => ({ rule, r })).filter(({ r }) => fits[n]?.[r]),
+    ),
+  );
+}
+
+/** Which rule fits which ticket. A rule that cannot be applied to a ticket in time doesn't fit it. */
+async function fitsOf(ctx: Context, rules: Rule[], rows: Item[]): Promise<boolean[][]> {
+  if (rules.length === 0) return rows.map(() => []);
+  try {
+    const misfits = await ctx.schemas.check(
+      rules.map((rule) => rule.when),
+      rows.map(seen),
+    );
+    return misfits.map((of) => of.map((found) => found.length === 0));
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    if (rows.length > 1) return (await Promise.all(rows.map((row) => fitsOf(ctx, rules, [row])))).flat();
+    if (rules.length > 1) return [(await Promise.all(rules.map((rule) => fitsOf(ctx, [rule], rows)))).flat(2)];
+    ctx.log.warn({ ticket: rows[0]?.id, err: error.message }, 'a rule could not be applied to a ticket');
+    return [[false]];
   }
 }
 

@@ -3,18 +3,11 @@ import type { Item } from '../../contract/items.ts';
 import type { NewJob } from '../../contract/jobs.ts';
 import { bodyBytes } from '../../domain/jobs.ts';
 import { workflowId } from '../../domain/kinds.ts';
-import type { ItemService } from '../items/items.ts';
-import type { QueueService } from '../items/queues.ts';
+import * as items from '../items/items.ts';
+import * as queues from '../items/queues.ts';
+import type { Context } from '../shared/context.ts';
 import { addOnce, invalid } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
-
-/** What jobs need of other services. */
-export interface Needs {
-  items: ItemService;
-  queues: QueueService;
-  /** How long Temporal lets a workflow's id be, in bytes. */
-  maxIdBytes: number;
-}
 
 /** How often a number is drawn again because a job added in the same instant has the name that goes with it. */
 const DRAWS = 100;
@@ -36,7 +29,7 @@ export interface JobAdding {
   put(job: Omit<NewJob, 'id'>, actor: string, limits?: JobLimits): Promise<Item>;
 }
 
-export function adding({ items, queues, maxIdBytes }: Needs): JobAdding {
+export function adding(ctx: Context): JobAdding {
   const insert = async (
     id: string | null,
     hash: string,
@@ -44,17 +37,17 @@ export function adding({ items, queues, maxIdBytes }: Needs): JobAdding {
     actor: string,
     limits?: JobLimits,
   ) => {
-    await queues.ensure('job', job.topic);
-    return items.add({ kind: 'job', item: { actor, ...newItem(id, hash, job), ...limitsOf(limits) } });
+    await queues.ensure(ctx, 'job', job.topic);
+    return items.add(ctx, 'job', { actor, ...newItem(id, hash, job), ...limitsOf(limits) });
   };
   return {
     async add({ id, ...job }, actor) {
-      checkId(id, maxIdBytes);
+      checkId(id, ctx.config.temporalMaxIdBytes);
       const hash = contentHash(job);
       return addOnce(
         { what: 'job', id, hash },
         () => insert(id, hash, job, actor),
-        () => items.get('job', id),
+        () => items.get(ctx, 'job', id),
       );
     },
     async put(job, actor, limits) {

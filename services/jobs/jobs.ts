@@ -2,12 +2,12 @@ import type { Item } from '../../contract/items.ts';
 import type { ItemFilter } from '../../db/items.ts';
 import type { Db, RowOf } from '../../db/pool.ts';
 import { refusalOf } from '../../domain/refusals.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import type { ItemService } from '../items/items.ts';
+import * as items from '../items/items.ts';
 import { share } from '../shared/batching.ts';
+import type { Context } from '../shared/context.ts';
 import { Problem } from '../shared/problems.ts';
 import { isSettledBy } from '../shared/tokens.ts';
-import { adding, type JobAdding, type Needs } from './adding.ts';
+import { adding, type JobAdding } from './adding.ts';
 import { aside, type JobsAside, type Waiting } from './aside.ts';
 import { type Find, finding, idOf, type JobRef, unknown } from './finding.ts';
 import { type JobsPopping, MOST_TOGETHER, popping, type Reservation } from './popping.ts';
@@ -44,18 +44,18 @@ export interface JobService extends JobAdding, JobsPopping, JobsAside {
   stats(number: number): Promise<RowOf<'job_stats'>>;
 }
 
-export function jobService(runtime: Runtime, needs: Needs): JobService {
+export function jobService(runtime: Context): JobService {
   const { db } = runtime;
   const find = finding(db);
   return {
-    ...adding(needs),
-    ...popping(runtime, needs.queues),
+    ...adding(runtime),
+    ...popping(runtime),
     ...ending(runtime, find),
-    ...holding(db, needs.items),
+    ...holding(runtime),
     ...aside(db, find),
     get: find,
     first: async (topic, state) => (await db.run(`peek_${state}`, { topic }))[0],
-    list: (filter, limit) => needs.items.list('job', filter, limit),
+    list: (filter, limit) => items.list(runtime, 'job', filter, limit),
     async stats(number) {
       const [stats] = await db.run('job_stats', { number });
       return stats ?? unknown(number);
@@ -63,7 +63,7 @@ export function jobService(runtime: Runtime, needs: Needs): JobService {
   };
 }
 
-function ending({ db, tracing }: Runtime, find: Find): Pick<JobService, 'finish' | 'remove'> {
+function ending({ db, tracing }: Context, find: Find): Pick<JobService, 'finish' | 'remove'> {
   const finish = together<{ id: string; token: string | null; actor: string }, RowOf<'finish_jobs'>>((all) =>
     db.move('finish_jobs', {
       ids: all.map((j) => j.id),
@@ -108,7 +108,8 @@ const together = <In extends { id: string }, Out extends { id: string }>(run: (a
     { keys: ({ id }) => [id], max: MOST_TOGETHER },
   );
 
-function holding(db: Db, items: ItemService): Pick<JobService, 'touch' | 'release' | 'bury'> {
+function holding(ctx: Context): Pick<JobService, 'touch' | 'release' | 'bury'> {
+  const { db } = ctx;
   const release = together<Reservation & { delaySeconds: number; priority: number | undefined }, Item>((all) =>
     db.move('release_jobs', {
       ids: all.map((j) => j.id),
@@ -126,7 +127,7 @@ function holding(db: Db, items: ItemService): Pick<JobService, 'touch' | 'releas
   );
   return {
     async touch(held) {
-      return (await items.renew({ kind: 'job', hold: { ...held, subject: null } })) ?? explain(db, held);
+      return (await items.renew(ctx, 'job', { ...held, subject: null })) ?? explain(db, held);
     },
     async release(held, delaySeconds, priority) {
       return (await release({ ...held, delaySeconds, priority })) ?? explain(db, held, 'released');

@@ -2,10 +2,10 @@ import type { Item, Popped } from '../../contract/items.ts';
 import type { Db, Mover } from '../../db/pool.ts';
 import { MAX_TCP_BYTES } from '../../domain/jobs.ts';
 import { waitedSeconds } from '../../runtime/metrics.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 import type { Gone } from '../../runtime/waiting.ts';
-import type { QueueService } from '../items/queues.ts';
+import * as queues from '../items/queues.ts';
 import { inBatches, share, sharePerGroup } from '../shared/batching.ts';
+import type { Context } from '../shared/context.ts';
 import { newToken } from '../shared/tokens.ts';
 import { PopFloors } from './pop-floors.ts';
 
@@ -47,7 +47,8 @@ export interface JobsPopping {
   giveBack(reservations: Reservation[]): Promise<void>;
 }
 
-export function popping({ db, waiters, metrics, tracing }: Runtime, queues: QueueService): JobsPopping {
+export function popping(ctx: Context): JobsPopping {
+  const { db, waiters, metrics, tracing } = ctx;
   const count = <T extends Popped>(jobs: T[]) => {
     for (const job of jobs) {
       metrics.handedOut('job', job.queue, waitedSeconds(job));
@@ -62,7 +63,7 @@ export function popping({ db, waiters, metrics, tracing }: Runtime, queues: Queu
     { topics, waitSeconds: seconds, signal, tcp = false }: PopRequest,
     find: () => Promise<T[]>,
   ) => {
-    for (const topic of topics) await queues.ensure('job', topic);
+    for (const topic of topics) await queues.ensure(ctx, 'job', topic);
     const look = async () => {
       const popped = await find();
       return popped.length > 0 ? popped : undefined;

@@ -1,7 +1,7 @@
 import type { TopicSettings } from '../../contract/jobs.ts';
 import { only } from '../../db/pool.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import type { QueueService } from '../items/queues.ts';
+import * as queues from '../items/queues.ts';
+import type { Context } from '../shared/context.ts';
 
 /** Of a topic's jobs: how many in each state, and as `lease_expired` how many reservations have run out. */
 export type TopicCounts = Record<string, number>;
@@ -9,7 +9,7 @@ export type TopicCounts = Record<string, number>;
 export type TopicService = ReturnType<typeof topicService>;
 
 /** Topics are the queues of jobs. Over beanstalkd's protocol they are tubes. */
-export function topicService(runtime: Runtime, queues: QueueService) {
+export function topicService(runtime: Context) {
   const { db, secrets } = runtime;
   const counts = async (topic?: string) => {
     const byTopic = new Map<string, TopicCounts>();
@@ -31,18 +31,18 @@ export function topicService(runtime: Runtime, queues: QueueService) {
       return queue;
     },
     /** @throws Problem `not_found` */
-    find: (topic: string) => queues.find('job', topic),
+    find: (topic: string) => queues.find(runtime, 'job', topic),
     /** @throws Problem `not_found`, or `id_conflict` for one that has jobs or schedules */
-    remove: (topic: string) => queues.remove('job', topic),
+    remove: (topic: string) => queues.remove(runtime, 'job', topic),
     /** For so many seconds; 0 ends a pause. */
     async pause(topic: string, seconds: number) {
-      await queues.ensure('job', topic);
+      await queues.ensure(runtime, 'job', topic);
       await db.run('pause_topic', { topic, seconds });
     },
     /** @throws Problem `not_found` */
     async stats(topic: string) {
-      await queues.find('job', topic);
-      return queues.stats('job', topic);
+      await queues.find(runtime, 'job', topic);
+      return queues.stats(runtime, 'job', topic);
     },
     /** By topic, of all that have or had jobs. */
     counts: () => counts(),

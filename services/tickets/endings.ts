@@ -5,11 +5,13 @@ import type { QueueRow } from '../../db/statements.ts';
 import { coreState } from '../../domain/items.ts';
 import { refusalOf } from '../../domain/refusals.ts';
 import { waitedSeconds } from '../../runtime/metrics.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 import { checkDecision, checkStatus } from '../items/forms.ts';
+import * as items from '../items/items.ts';
+import * as queues from '../items/queues.ts';
+import type { Context } from '../shared/context.ts';
 import { checkEntry, Problem } from '../shared/problems.ts';
 import { contentHash, isSettledBy, newToken } from '../shared/tokens.ts';
-import { lookInto, type Needs, rejection, type Verdict } from './leases.ts';
+import { lookInto, rejection, type Verdict } from './leases.ts';
 
 /** A ticket that a claim or a decision hands to its caller. */
 export interface Handed {
@@ -75,9 +77,9 @@ const OPEN = ['delayed', 'ready', 'held'];
 /** How often open tickets are gone through: one whose state changes meanwhile may be met the second time only. */
 const PASSES = 3;
 
-export function ticketEndings(runtime: Runtime, needs: Needs): TicketEndings {
+export function ticketEndings(runtime: Context): TicketEndings {
   const { db } = runtime;
-  const end = (wanted: Closing) => endTickets(runtime, needs, wanted);
+  const end = (wanted: Closing) => endTickets(runtime, wanted);
   const invalidate = async ({ queue, ...why }: Invalidation, ids: string[]) => {
     const endings = await end({ state: 'invalidated', items: ids.map((id) => ({ id })), queue, ...why });
     return endings.filter((e) => 'item' in e && e.item.queue === queue).length;
@@ -85,7 +87,7 @@ export function ticketEndings(runtime: Runtime, needs: Needs): TicketEndings {
   const countOpen = async (queue: string, ids: string[]) =>
     only(await db.lists.run('count_open', { kind: 'ticket', queue, ids })).n;
   return {
-    decide: (decision) => decide(runtime, needs, decision),
+    decide: (decision) => decide(runtime, decision),
     end,
     async endOne({ id, result, ...wanted }) {
       const [ending] = await end({ ...wanted, items: [{ id, result }] });
@@ -144,17 +146,13 @@ async function* openTickets(
 }
 
 /** A ticket that was not handed out before is on its way to its reviewer. */
-export function countHandOut({ metrics, tracing }: Runtime, item: ShownTicket): void {
+export function countHandOut({ metrics, tracing }: Context, item: ShownTicket): void {
   metrics.handedOut('ticket', item.queue, waitedSeconds(item));
   tracing?.saw('ticket', item.id);
 }
 
-async function decide(
-  runtime: Runtime,
-  { items, queues }: Needs,
-  { id, token, decision, subject, next: nextWanted, skills }: Decision,
-) {
-  const { db, schemas } = runtime;
+async function decide(runtime: Context, { id, token, decision, subject, next: nextWanted, skills }: Decision) {
+  const { db } = runtime;
   const hash = contentHash(decision);
   const result = JSON.stringify(decision);
   /** The decider's next new ticket; asked for again, the same (S0.8). */
@@ -170,15 +168,15 @@ async function decide(
   /** @returns the version of the settings whose form the decision fits; null without a form */
   const fitForm = async (item: Item): Promise<number | null> => {
     checkStatus(item, decision);
-    const queue = await queues.get('ticket', item.queue);
+    const queue = await queues.get(runtime, 'ticket', item.queue);
     if (!queue?.form) return null;
-    await checkDecision(schemas, queue.form, decision);
+    await checkDecision(runtime, queue.form, decision);
     return queue.settings_version;
   };
   let formVersion: number | null = null;
   for (let tries = 1; ; tries++) {
     const settlement = { id, token, result, hash, subject, formVersion, nextWanted };
-    const item = await items.settle({ kind: 'ticket', settlement });
+    const item = await items.settle(runtime, 'ticket', settlement);
     if (item) return { item, next: nextWanted ? await nextOf(item) : null };
     const found = await lookInto(db, id, token, subject);
     // the same answer as the first time, the next ticket included; also when the first call is still under way
@@ -195,9 +193,9 @@ const isRepeat = (item: Verdict, token: string, hash: string) =>
   item.result_hash !== null &&
   Buffer.compare(item.result_hash, Buffer.from(hash, 'hex')) === 0;
 
-async function endTickets(runtime: Runtime, needs: Needs, wanted: Closing): Promise<Ending[]> {
+async function endTickets(runtime: Context, wanted: Closing): Promise<Ending[]> {
   const { db } = runtime;
-  const problems = wanted.state === 'settled' ? await misfits(runtime, needs, wanted.items) : new Map<Entry, Problem>();
+  const problems = wanted.state === 'settled' ? await misfits(runtime, wanted.items) : new Map<Entry, Problem>();
   const fit = firstById(wanted.items.filter((entry) => !problems.has(entry)));
   const ended = await closeItems(db, 'ticket', { ...wanted, items: fit });
   const done = new Map(ended.map((i) => [i.id, i]));
@@ -224,7 +222,8 @@ function isSameEnding(found: Item, { state, actor, reason }: Closing, result: un
 }
 
 /** Decisions that don't fit the form of their ticket's queue, or the review they go into. */
-async function misfits({ db, schemas }: Runtime, { queues }: Needs, entries: Entry[]): Promise<Map<Entry, Problem>> {
+async function misfits(runtime: Context, entries: Entry[]): Promise<Map<Entry, Problem>> {
+  const { db } = runtime;
   const found = new Map<Entry, Problem>();
   const known = new Map<string, QueueRow | undefined>();
   const ids = [...new Set(entries.map((entry) => entry.id))];
@@ -233,13 +232,13 @@ async function misfits({ db, schemas }: Runtime, { queues }: Needs, entries: Ent
   for (const entry of entries) {
     const item = tickets.get(entry.id);
     if (!item) continue;
-    if (!known.has(item.queue)) known.set(item.queue, await queues.get('ticket', item.queue));
+    if (!known.has(item.queue)) known.set(item.queue, await queues.get(runtime, 'ticket', item.queue));
     const form = known.get(item.queue)?.form;
     const decision = entry.result;
     try {
       checkEntry('decision', decision);
       checkStatus(item, decision);
-      if (form) await checkDecision(schemas, form, decision);
+      if (form) await checkDecision(runtime, form, decision);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       found.set(entry, error);

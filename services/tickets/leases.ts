@@ -1,18 +1,11 @@
 import type { Item } from '../../contract/items.ts';
 import type { Db, RowOf } from '../../db/pool.ts';
 import { refusalOf } from '../../domain/refusals.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import { type ItemService, settleDue } from '../items/items.ts';
-import type { QueueService } from '../items/queues.ts';
-import type { Rules } from '../items/rules.ts';
+import * as items from '../items/items.ts';
+import * as queues from '../items/queues.ts';
+import * as rules from '../items/rules.ts';
+import type { Context } from '../shared/context.ts';
 import { foreignToken, Problem } from '../shared/problems.ts';
-
-/** What tickets need of other services. */
-export interface Needs {
-  items: ItemService;
-  queues: QueueService;
-  rules: Rules;
-}
 
 /** A ticket, and the lease that an attempt named. */
 export type Verdict = RowOf<'find_verdict'>;
@@ -40,7 +33,8 @@ export interface TicketLeases {
   change(id: string, change: { deadlineAt?: string | null }, actor: string): Promise<Item>;
 }
 
-export function ticketLeases({ db }: Runtime, { items, queues, rules }: Needs): TicketLeases {
+export function ticketLeases(ctx: Context): TicketLeases {
+  const { db } = ctx;
   /** The outcome of an attempt with a lease that did `rows`, or nothing: it may be a repeated one. */
   const outcome = async (
     name: string,
@@ -48,7 +42,7 @@ export function ticketLeases({ db }: Runtime, { items, queues, rules }: Needs): 
     rows: Item[],
     isRepeat: (found: Verdict) => boolean,
   ) => {
-    const [item] = await rules.settled(rows);
+    const [item] = await rules.settled(ctx, rows);
     if (item) return item;
     const found = await lookInto(db, id, token, subject);
     if (token !== null && isRepeat(found) && found.ended_at === null) return found;
@@ -57,7 +51,7 @@ export function ticketLeases({ db }: Runtime, { items, queues, rules }: Needs): 
   const actorOf = ({ token, actor }: Attempt, held: Item) => (token === null ? actor : (held.holder ?? actor));
   return {
     async renew(id, token, subject) {
-      const item = await items.renew({ kind: 'ticket', hold: { id, token, subject } });
+      const item = await items.renew(ctx, 'ticket', { id, token, subject });
       if (item) return item;
       throw await rejection(db, await lookInto(db, id, token, subject), token, 'renew');
     },
@@ -73,9 +67,11 @@ export function ticketLeases({ db }: Runtime, { items, queues, rules }: Needs): 
       const held = await lookInto(db, id, token, subject);
       let rows: Item[] = [];
       if (held.ended_at === null && (token === null || held.lease_id === token)) {
-        await queues.ensure('ticket', queue);
+        await queues.ensure(ctx, 'ticket', queue);
         const transfer = { kind: 'ticket', id, token, subject, queue, reason, actor: actorOf(attempt, held) };
-        rows = await db.transaction(async (tx) => settleDue(tx, 'ticket', await tx.move('transfer_item', transfer)));
+        rows = await db.transaction(async (tx) =>
+          items.settleDue(tx, 'ticket', await tx.move('transfer_item', transfer)),
+        );
       }
       const moved = (found: Verdict) => found.named_why === 'transferred' && found.queue === queue;
       return outcome('transfer', attempt, rows, moved);
@@ -85,7 +81,7 @@ export function ticketLeases({ db }: Runtime, { items, queues, rules }: Needs): 
       const change = deadlineAt
         ? { ...fields, deadlineAt: new Date(deadlineAt).toISOString() }
         : { ...fields, deadlineAt };
-      const [item] = await rules.settled(await db.move('change_item', { kind: 'ticket', id, change, actor }));
+      const [item] = await rules.settled(ctx, await db.move('change_item', { kind: 'ticket', id, change, actor }));
       if (item) return item;
       throw await rejection(db, await lookInto(db, id, null, null), null, 'change');
     },

@@ -2,13 +2,15 @@ import type { Item, ShownTicket } from '../../contract/items.ts';
 import type { NewTicket } from '../../contract/tickets.ts';
 import { only, type RowOf } from '../../db/pool.ts';
 import { stateWord } from '../../domain/items.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 import type { Gone } from '../../runtime/waiting.ts';
+import * as items from '../items/items.ts';
+import * as queues from '../items/queues.ts';
 import { share, sharePerGroup } from '../shared/batching.ts';
+import type { Context } from '../shared/context.ts';
 import { addOnce, invalid, Problem, sameContent } from '../shared/problems.ts';
 import { contentHash, newId, newToken } from '../shared/tokens.ts';
 import { countHandOut, type Handed, type TicketEndings, ticketEndings } from './endings.ts';
-import { type Needs, type TicketLeases, ticketLeases } from './leases.ts';
+import { type TicketLeases, ticketLeases } from './leases.ts';
 
 interface ClaimRequest {
   queue: string;
@@ -55,34 +57,33 @@ const MAX_AHEAD_MS = 60_000;
 const MAX_RETRY_SECONDS = 60;
 const DEFAULT_RETRY_SECONDS = 5;
 
-export function ticketService(runtime: Runtime, needs: Needs): TicketService {
-  const { items, queues } = needs;
+export function ticketService(runtime: Context): TicketService {
   const take = taking(runtime);
   const find = async (id: string) => {
-    const item = await items.get('ticket', id);
+    const item = await items.get(runtime, 'ticket', id);
     if (!item) throw new Problem('not_found', `there is no ticket ${id}`);
     return item;
   };
   return {
-    ...ticketLeases(runtime, needs),
-    ...ticketEndings(runtime, needs),
+    ...ticketLeases(runtime),
+    ...ticketEndings(runtime),
     find,
     async add(queue, ticket, actor, id = ticket.id ?? newId()) {
       if (ticket.createdAt !== undefined && Date.parse(ticket.createdAt) > Date.now() + MAX_AHEAD_MS)
         throw invalid('createdAt', 'must be in the past');
       const content = contentOf(queue, ticket);
       const hash = contentHash(content);
-      if (!queues.isKnown('ticket', queue)) {
+      if (!queues.isKnown(runtime, 'ticket', queue)) {
         // a queue comes with its first ticket, not with one that is rejected
-        const existing = await items.get('ticket', id);
+        const existing = await items.get(runtime, 'ticket', id);
         if (existing) return { item: sameContent(existing, 'ticket', id, hash), created: false };
-        await queues.ensure('ticket', queue);
+        await queues.ensure(runtime, 'ticket', queue);
       }
       const item = { id, hash, actor, ...content, callback: runtime.secrets.seal(content.callback) };
       return addOnce(
         { what: 'ticket', id, hash },
-        () => items.add({ kind: 'ticket', item }),
-        () => items.get('ticket', id),
+        () => items.add(runtime, 'ticket', item),
+        () => items.get(runtime, 'ticket', id),
       );
     },
     async claim(request) {
@@ -91,7 +92,7 @@ export function ticketService(runtime: Runtime, needs: Needs): TicketService {
         const taken = await take(request);
         if (taken.length > 0) return taken;
         // it exists from its first claim on; a queue that hands out tickets does already
-        await queues.ensure('ticket', queue);
+        await queues.ensure(runtime, 'ticket', queue);
         return undefined;
       });
       if (!handed) return emptyHanded(runtime, request);
@@ -101,12 +102,12 @@ export function ticketService(runtime: Runtime, needs: Needs): TicketService {
     },
     async explain(queue, person, skills, ticket) {
       if (ticket === undefined) {
-        await queues.ensure('ticket', queue);
+        await queues.ensure(runtime, 'ticket', queue);
         const { reasons } = await reasonsFor(runtime, queue, person, skills);
         return { reasons };
       }
       const item = await find(ticket);
-      const settings = await queues.get('ticket', item.queue);
+      const settings = await queues.get(runtime, 'ticket', item.queue);
       const { reasons } = await reasonsFor(runtime, item.queue, person, skills);
       const found: [boolean, string][] = [
         [item.queue !== queue, 'otherQueue'],
@@ -138,7 +139,7 @@ const contentOf = (queue: string, ticket: NewTicket) => ({
 });
 
 /** Claims; those of one ticket without skills share a statement with the others that come at the same time. */
-function taking({ db }: Runtime) {
+function taking({ db }: Context) {
   const claim = (queue: string, persons: string[], tokens: string[], skills: string[] = []) => {
     const given = new Set<string | null>(tokens);
     // what was held before is resumed, and has not moved
@@ -180,7 +181,7 @@ function taking({ db }: Runtime) {
 }
 
 /** Hands back new tickets: an answer that can't be written to a closed connection is no hand-out. */
-async function giveBack({ db }: Runtime, handed: Handed[]): Promise<void> {
+async function giveBack({ db }: Context, handed: Handed[]): Promise<void> {
   for (const { item, token, isNew } of handed) {
     if (!isNew || item.holder === null) continue;
     const reason = 'the caller was gone';
@@ -193,20 +194,20 @@ async function giveBack({ db }: Runtime, handed: Handed[]): Promise<void> {
 const REASONS = ['paused', 'maxHeld', 'skills', 'excluded', 'skipped', 'held', 'delayed'] as const;
 const firstReason = (reasons: Reasons) => REASONS.find((name) => reasons[name] > 0) ?? 'none';
 
-async function emptyHanded(runtime: Runtime, { queue, reviewer, skills, signal }: ClaimRequest): Promise<Claimed> {
+async function emptyHanded(runtime: Context, { queue, reviewer, skills, signal }: ClaimRequest): Promise<Claimed> {
   const found = await reasonsFor(runtime, queue, reviewer, skills);
   if (!signal.aborted) runtime.metrics.empty('ticket', queue, firstReason(found.reasons));
   return { handed: [], ...found };
 }
 
-async function reasonsFor({ db }: Runtime, queue: string, person: string, skills: string[]) {
+async function reasonsFor({ db }: Context, queue: string, person: string, skills: string[]) {
   const row = only(await db.run('claim_reasons', { kind: 'ticket', queue, person, skills }));
   const { max_held: maxHeld, retry_after, ...counts } = row;
   const retry = retry_after === null ? DEFAULT_RETRY_SECONDS : Math.ceil(Math.max(retry_after, 0.05) * 20) / 20;
   return { reasons: { ...counts, maxHeld }, retryAfterSeconds: Math.min(retry, MAX_RETRY_SECONDS) };
 }
 
-async function itemsAhead({ db }: Runtime, item: Item, person: string, skills: string[]): Promise<number> {
+async function itemsAhead({ db }: Context, item: Item, person: string, skills: string[]): Promise<number> {
   const { kind, queue, id } = item;
   // rank leaves the range of a double, so it is read again by the database instead of being passed
   return only(await db.run('items_ahead', { kind, queue, id, person, skills })).n;
