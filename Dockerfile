@@ -10,7 +10,6 @@ COPY package.json package-lock.json tsconfig.json tsconfig.build.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY scripts/build.mjs scripts/
 COPY cli cli
-COPY router router
 COPY runtime runtime
 COPY worker worker
 COPY workflows workflows

@@ -56,7 +56,7 @@ export interface Core {
 /** Lines are written together: a write for each costs a call a tenth of its CPU. What is left at an exit is written then. */
 const LOG = { minLength: 8_192, periodicFlush: 50 };
 
-export const createLog = (config: Config, role: Role | 'router') =>
+export const createLog = (config: Config, role: Role) =>
   pino({ level: config.logLevel, base: { role } }, destination({ dest: 2, sync: false, ...LOG }));
 
 /** gRPC's own limit is two minutes, for which callbacks would wait after Temporal is back. */

@@ -114,18 +114,6 @@ you want. The schema must be up to date (docket migrate).`,
     examples: [[`${SERVERS} docket worker`, 'a worker']],
   };
   add(program, 'worker', worker, run('worker'));
-  const router: Guide = {
-    summary: 'run a router before several Dockets',
-    description: `Passes each call on to the Docket that has the queue, topic, court or item it is about.
-The file says where they are (docs/scaling.md); SIGHUP reads it again. It keeps no
-state: run as many as you want.`,
-    reads: ['PORT', 'HOST', 'DOCKET_AUTH', 'LOG_LEVEL'],
-    examples: [['docket router places.json', 'one address for all Dockets of that file']],
-  };
-  add(program, 'router', router, async () => (await import('./router.ts')).routerCommand).argument(
-    '<file>',
-    'where everything is, as JSON',
-  );
 }
 
 function addStores(program: Command): void {

@@ -7,20 +7,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** What runs on a server: what dist/ is made of. */
 const FOLDERS = [
-  ...[
-    'activities',
-    'api',
-    'cli',
-    'contract',
-    'db',
-    'domain',
-    'router',
-    'runtime',
-    'services',
-    'web',
-    'worker',
-    'workflows',
-  ],
+  ...['activities', 'api', 'cli', 'contract', 'db', 'domain', 'runtime', 'services', 'web', 'worker', 'workflows'],
 ];
 const STAMP = `${ROOT}dist/sources`;
 

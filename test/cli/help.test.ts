@@ -56,7 +56,6 @@ describe('help', () => {
         'load',
         'migrate',
         'reconcile',
-        'router',
         'start',
         'worker',
       ].sort(),

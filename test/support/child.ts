@@ -21,7 +21,7 @@ afterAll(() => {
 const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));
 
 /**
- * Runs `docket start|api|worker|router` as a process of its own, and waits until it says that it is ready.
+ * Runs `docket start|api|worker` as a process of its own, and waits until it says that it is ready.
  * @param command with its arguments, if it has any
  * @param program of another release than what is here
  */
