@@ -48,6 +48,14 @@ const checks: Check[] = [
     run: () => tool('tsc', '-p', 'web', '--noEmit', '--pretty', 'false'),
   },
   {
+    name: 'types of the bench',
+    fix: '`npx tsc -p bench` shows the same',
+    run: () =>
+      existsSync('bench/node_modules')
+        ? tool('tsc', '-p', 'bench', '--noEmit', '--pretty', 'false')
+        : { skipped: 'the rivals are not installed: npm ci --prefix bench' },
+  },
+  {
     name: 'lint and format',
     fix: '`npm run format` applies safe fixes',
     run: () => tool('biome', 'check', '--colors=off', '--error-on-warnings', '--max-diagnostics=50'),

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { Wire } from '../../test/beanstalkd/wire.ts';
@@ -10,6 +11,7 @@ const TTR = 60;
 /** beanstalkd with its log in a folder of its own, synced after each write or never. */
 export async function openBeanstalkd(lab: Lab, fsync: boolean): Promise<Queues> {
   needDebian({ beanstalkd: 'beanstalkd' });
+  const version = execFileSync('beanstalkd', ['-v'], { encoding: 'utf8' }).trim();
   const name = `beanstalkd-${fsync ? 'fsync' : 'nosync'}`;
   const dir = mkdtempSync(join(lab.dir, `${name}-`));
   const server = await startServer(lab, name, 'beanstalkd', (port) => [
@@ -17,7 +19,7 @@ export async function openBeanstalkd(lab: Lab, fsync: boolean): Promise<Queues> 
     ...(fsync ? ['-f', '0'] : ['-F']),
   ]);
   return {
-    name: `beanstalkd, ${fsync ? 'fsync each write' : 'no fsync'}`,
+    name: `${version}, ${fsync ? 'fsync each write' : 'no fsync'}`,
     durable: fsync,
     wholeSeconds: true,
     lighter:

@@ -4,7 +4,7 @@ import { type Job, Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { needDebian } from '../../test/support/debian.ts';
 import type { Lab } from '../lab.ts';
-import { type JobCaller, type NewJob, type Queues, startServer, type Taken } from './rival.ts';
+import { type JobCaller, type NewJob, type Queues, startServer, type Taken, versionOf } from './rival.ts';
 
 type Body = NewJob['body'];
 
@@ -36,7 +36,7 @@ export async function openBullMq(lab: Lab, appendfsync: 'always' | 'everysec'): 
     queues.clear();
   };
   return {
-    name: `BullMQ, fsync ${appendfsync}`,
+    name: `BullMQ ${versionOf('bullmq')}, fsync ${appendfsync}`,
     durable: appendfsync === 'always',
     lighter:
       'it is in memory, an append to its log is all that goes to disk, and commands that come together share one fsync; no history of events, no outbox',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, makeWorkerUtils, run } from 'graphile-worker';
 import type { Lab } from '../lab.ts';
-import { type JobCaller, type NewJob, ownDatabase, type Queues } from './rival.ts';
+import { type JobCaller, type NewJob, ownDatabase, type Queues, versionOf } from './rival.ts';
 
 const POOL = 20;
 const silent = new Logger(() => () => {});
@@ -32,7 +32,7 @@ export async function openGraphile(lab: Lab): Promise<Queues & { databaseUrl: st
     close() {},
   };
   return {
-    name: 'graphile-worker',
+    name: `graphile-worker ${versionOf('graphile-worker')}`,
     durable: true,
     lighter:
       'a library in the process of the load, without HTTP, a history of events or an outbox; it deletes a job that is done',

@@ -1,13 +1,16 @@
-import PgBoss from 'pg-boss';
+import { PgBoss } from 'pg-boss';
 import { onDatabase } from '../../test/support/database.ts';
 import type { Lab } from '../lab.ts';
 import { newJobs } from '../measure.ts';
-import { type JobCaller, type NewJob, ownDatabase, type Queues, type Taken } from './rival.ts';
+import { type JobCaller, type NewJob, ownDatabase, type Queues, type Taken, versionOf } from './rival.ts';
 
 const BATCH = 5_000;
 const POOL = 20;
 /** Its least. */
 const POLLING_SECONDS = 0.5;
+
+/** Its name and version, as reports show them. */
+export const PG_BOSS = `pg-boss ${versionOf('pg-boss')}`;
 
 /** pg-boss as a library in this process. Each fetch sorts all that is queued, so `fill` can spread jobs over queues. */
 export async function openPgBoss(lab: Lab): Promise<Queues & Required<Pick<Queues, 'fill' | 'databaseUrl'>>> {
@@ -17,10 +20,7 @@ export async function openPgBoss(lab: Lab): Promise<Queues & Required<Pick<Queue
   await boss.start();
   /** The queues of each topic, and which one is asked. */
   const topics = new Map<string, { queues: Promise<string>[]; at: number }>();
-  const create = async (queue: string) => {
-    await boss.createQueue(queue);
-    return queue;
-  };
+  const create = (queue: string) => boss.createQueue(queue).then(() => queue);
   const topicOf = (name: string) => {
     const topic = topics.get(name) ?? { queues: [create(name)], at: 0 };
     topics.set(name, topic);
@@ -31,7 +31,7 @@ export async function openPgBoss(lab: Lab): Promise<Queues & Required<Pick<Queue
       const name = (await topicOf(topic).queues[0]) ?? topic;
       const [first] = jobs;
       if (jobs.length === 1 && first) await boss.send(name, first.body, optionsOf(first));
-      else await boss.insert(jobs.map((job) => ({ name, data: job.body, ...optionsOf(job) })));
+      else await insert(boss, name, jobs);
     },
     async take(name, most) {
       const topic = topicOf(name);
@@ -50,7 +50,7 @@ export async function openPgBoss(lab: Lab): Promise<Queues & Required<Pick<Queue
     close() {},
   };
   return {
-    name: 'pg-boss',
+    name: PG_BOSS,
     durable: true,
     lighter:
       'a library in the process of the load, without HTTP, a history of events, an outbox or a token per hand-out',
@@ -61,7 +61,8 @@ export async function openPgBoss(lab: Lab): Promise<Queues & Required<Pick<Queue
       for (let left = jobs; left > 0; left -= perQueue) {
         const queue = await create(`${topic}-${queues.length}`);
         queues.push(Promise.resolve(queue));
-        await insert(boss, queue, Math.min(perQueue, left));
+        for (let rest = Math.min(perQueue, left); rest > 0; rest -= BATCH)
+          await insert(boss, queue, newJobs(Math.min(BATCH, rest)));
       }
       topics.set(topic, { queues, at: 0 });
       await onDatabase(databaseUrl, (client) => client.query('analyze'));
@@ -76,7 +77,7 @@ export async function openPgBoss(lab: Lab): Promise<Queues & Required<Pick<Queue
       for (let n = 0; n < consumers; n++) await one();
       return () => boss.offWork(topic);
     },
-    stop: () => boss.stop({ graceful: false, wait: true }),
+    stop: () => boss.stop({ graceful: false }),
   };
 }
 
@@ -92,7 +93,7 @@ function idsByQueue(jobs: Taken[]): Map<string, string[]> {
   return all;
 }
 
-async function insert(boss: PgBoss, queue: string, jobs: number): Promise<void> {
-  for (let left = jobs; left > 0; left -= BATCH)
-    await boss.insert(newJobs(Math.min(BATCH, left)).map(({ body }) => ({ name: queue, data: body })));
+async function insert(boss: PgBoss, queue: string, jobs: NewJob[]): Promise<void> {
+  const rows = jobs.map((job) => ({ data: job.body, ...optionsOf(job) }));
+  await boss.insert(queue, rows);
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnServer } from '../../cli/servers/children.ts';
@@ -47,6 +48,15 @@ export interface Queues {
   /** Throws away what is left, where that would weigh on what comes after. */
   clear?(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** The version of a rival that stands in bench/package-lock.json, as its package says it. */
+export const versionOf = (rival: string): string =>
+  (JSON.parse(readFileSync(new URL(`../node_modules/${rival}/package.json`, import.meta.url), 'utf8')) as Package)
+    .version;
+
+interface Package {
+  version: string;
 }
 
 /** A database of a rival's own on the same server. */

@@ -3,7 +3,7 @@ import { type Caller, need, openCallers } from '../client.ts';
 import type { Lab } from '../lab.ts';
 import { type Rate, workRate } from '../measure.ts';
 import type { Report } from '../report.ts';
-import { openPgBoss } from '../rivals/pgboss.ts';
+import { openPgBoss, PG_BOSS } from '../rivals/pgboss.ts';
 import { addTickets, seedTickets } from '../seed.ts';
 import { median, ms, quantile, repeat, short, type Timed } from '../stats.ts';
 
@@ -44,7 +44,7 @@ export async function claims(lab: Lab, report: Report): Promise<void> {
           rates.deep.push(await workRate(rival, 'deep', n, 1, seconds));
         });
         const [a, b, c] = [rates.ours, rates.short, rates.deep].map((r) => short(r.at(-1)?.rate ?? Number.NaN));
-        lab.say(`  ${n} callers: ${a} pairs/s, pg-boss ${b} from short queues, ${c} from the deep one`);
+        lab.say(`  ${n} callers: ${a} pairs/s, ${PG_BOSS} ${b} from short queues, ${c} from the deep one`);
       }
       add(report, n, waiting, rates);
       atBest.set(n, rateOf(rates.short));
@@ -78,7 +78,7 @@ async function besideFresh(
     report.add({
       what: `${whatOf(n)}, ${meanwhile}`,
       figure: figureOf(rates),
-      rival: `pg-boss, nothing beside it, at most ${SHALLOW.toLocaleString('en-US')} queued: ${short(beside)}/s`,
+      rival: `${PG_BOSS}, nothing beside it, at most ${SHALLOW.toLocaleString('en-US')} queued: ${short(beside)}/s`,
       ratio: rateOf(rates) / beside,
       target: { least: BESIDE_FRESH[n] ?? 1 },
     });
@@ -96,7 +96,7 @@ function figureOf(all: Timed[]): string {
 function add(report: Report, n: number, waiting: number, { ours, ...theirs }: Rates): void {
   const [what, figure] = [whatOf(n), figureOf(ours)];
   const beside = (all: Rate[], jobs: number) => ({
-    rival: `pg-boss with ${jobs === SHALLOW ? 'at most ' : ''}${jobs.toLocaleString('en-US')} queued: ${short(rateOf(all))}/s`,
+    rival: `${PG_BOSS} with ${jobs === SHALLOW ? 'at most ' : ''}${jobs.toLocaleString('en-US')} queued: ${short(rateOf(all))}/s`,
     // of each round by itself: machines are not equally fast for long
     ratio: median(ours.map((t, round) => t.rate / (all[round]?.rate ?? Number.NaN))),
     target: { least: AT_ITS_BEST[n] ?? 1 },

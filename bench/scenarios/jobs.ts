@@ -113,7 +113,10 @@ function write(report: Report, n: number, rivals: Queues[], rates: Map<string, R
       const aimed = rival.durable && isWork(m) && (isMany(m) || n === 64);
       report.add({
         ...{ what, figure: `${short(rate('Docket'))} jobs/s`, rival: `${rival.name}: ${short(rate(rival.name))}/s` },
-        ...{ ratio, ...(aimed && { target: { least: (m === 'work1' && SINGLE[rival.name]) || 1 } }) },
+        ...{
+          ratio,
+          ...(aimed && { target: { least: (m === 'work1' && SINGLE[rival.name.split(' ', 1)[0] ?? '']) || 1 } }),
+        },
       });
     }
     for (const { name } of rivals.filter((r) => r.name.startsWith('beanstalkd'))) {

@@ -1,7 +1,7 @@
 import { contentHash, newToken } from '../../services/shared/tokens.ts';
 import { forgetUnpublished, type Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
-import { openPgBoss } from '../rivals/pgboss.ts';
+import { openPgBoss, PG_BOSS } from '../rivals/pgboss.ts';
 import { seedTickets } from '../seed.ts';
 import { median, ms, repeat, short } from '../stats.ts';
 import { echoOf } from './api-cpu.ts';
@@ -64,7 +64,7 @@ function write(report: Report, took: Took): void {
     report.add({
       what,
       figure: `${ms(all(part))} a pair`,
-      rival: `pg-boss from short queues: ${ms(all('boss'))}`,
+      rival: `${PG_BOSS} from short queues: ${ms(all('boss'))}`,
       ratio: all('boss') / all(part),
     });
   line('claim → decide, 1 caller, Temporal and the worker beside', 'whole');
@@ -75,7 +75,7 @@ function write(report: Report, took: Took): void {
   report.add({
     what: 'the two statements and the two echoes together, the floor of this design',
     figure: `${ms(floor)} a pair, ${short((100 * floor) / all('whole'))} % of the whole`,
-    rival: `pg-boss: ${ms(all('boss'))}`,
+    rival: `${PG_BOSS}: ${ms(all('boss'))}`,
     ratio: all('boss') / floor,
   });
 }
