@@ -7,29 +7,29 @@ import type { Bus } from './notify.ts';
 import type { Waiters } from './waiting.ts';
 
 interface Receivers {
-  /** Looks into the log, at once where someone waits for it. */
+  /** Makes followers read the log. @param urgent someone waits for it: at once */
   follow(urgent: boolean): void;
   waiters: Waiters;
   load: Load;
   bus: Bus;
   notices: Notices;
   feed: Feed;
-  /** Something is due in so many milliseconds. */
+  /** Something is due in this many milliseconds. */
   arm(ms: number): void;
 }
 
-/** What is due later than this, the pacemaker sees by itself in time. */
+/** The pacemaker finds later times by its own poll. */
 const SOON_MS = 5_000;
 
-/** Whether a change is one of an item; else it is a review's. */
+/** Whether a change is an item's; else it is a review's. */
 export const isItem = (change: Change): change is Item => change.kind !== 'review';
 
-/** Whether a ticket waits for its queue's rules, and so is not handed out. */
+/** Whether a ticket's rules are not evaluated yet, so that it is not handed out. */
 export const isMarked = (row: Item) => row.rules_due_at !== null && row.ended_at === null;
 
 /**
- * What happens after each commit that moved something: followers of the log and of the feed look, waiters are woken,
- * the clock is armed, holders are notified. Other processes get a hint.
+ * The listener of commits: followers of the log and of the feed read, waiters are woken, the pacemaker is armed, holders
+ * are notified. Other processes get a hint.
  */
 export function publishing({ follow, waiters, load, bus, notices, feed, arm }: Receivers): (changes: Change[]) => void {
   return (changes) => {
@@ -60,5 +60,5 @@ export function publishing({ follow, waiters, load, bus, notices, feed, arm }: R
   };
 }
 
-/** How many waiters may find something here now. */
+/** How many waiters this change can serve. */
 const freed = (row: Item): number => (row.state === 'ready' && !isMarked(row) ? kindOf(row.kind).frees(row) : 0);

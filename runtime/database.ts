@@ -5,7 +5,7 @@ export { dump } from '../db/moving/dump.ts';
 export { checkDump } from '../db/moving/file.ts';
 export { load } from '../db/moving/load.ts';
 
-/** Gives `work` a database without the rest of a runtime, for commands that need no more. */
+/** Runs `work` with a database but no runtime, for commands that need only that. */
 export async function withDatabase<T>(url: string, work: (db: Db) => Promise<T>): Promise<T> {
   const db = openDb({ url, node: 'cli', max: 1 });
   try {

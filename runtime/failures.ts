@@ -1,10 +1,10 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { ServerTooOldError } from '../db/migrate.ts';
 
-// What could not be reached or used, in a line for the terminal: the setting first, then what is wrong with it and what to do.
+// Errors for the terminal, one line each: the setting, what is wrong with it, and what to do.
 // Users, hosts and ports may be in it; passwords and keys never are.
 
-/** Codes of the system, in words. */
+/** System error codes in words. */
 const REASONS: Record<string, string> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was closed',
@@ -30,7 +30,7 @@ const codeOf = (error: unknown) => String((error as NodeJS.ErrnoException).code 
 export const reasonOf = (error: unknown): string =>
   REASONS[codeOf(error)] || (error as Error).message || codeOf(error) || String(error);
 
-/** Of a database's URL: host and port, or the folder of its socket, without user and password. */
+/** The host and port of a database URL, or the folder of its socket, without user and password. */
 function placeOf(url: string): string {
   // a user without a host is no URL, but means the local server
   const text = url.replace('@/', '@localhost/');
@@ -40,9 +40,9 @@ function placeOf(url: string): string {
   return host.startsWith('/') ? host : `${host}:${port || searchParams.get('port') || 5432}`;
 }
 
-/** What the driver says without a code, when the connection ended before the server had answered. */
+/** The driver's message, without a code, when the connection ended before the server answered. */
 const UNANSWERED = /^(timeout expired|timeout exceeded when trying to connect|Connection terminated)/;
-/** What to do about a state in which the server refuses (SQLSTATE). */
+/** What to do about a rejection by the server, by SQLSTATE. */
 const STATES: Record<string, (setting: string) => string> = {
   '28P01': (setting) => `correct the user or the password in ${setting}`,
   28000: (setting) => `correct the user in ${setting}, or permit it in pg_hba.conf`,
@@ -54,18 +54,18 @@ const STATES: Record<string, (setting: string) => string> = {
   42883: () => 'run docket migrate first',
 };
 
-/** A database, and what its URL was given by. */
+/** A database URL and where it was set. */
 export interface Database {
   url: string;
   /** `DATABASE_URL`, an option, a folder. */
   setting: string;
-  /** What to do where it cannot be reached. */
+  /** What to do when it cannot be reached. */
   todo?: string;
 }
 
 /**
- * Why a database cannot be used.
- * @returns the error itself where it is about something else
+ * An error that says why a database cannot be used.
+ * @returns the error itself where it has another cause
  */
 export function databaseFailure(error: unknown, { url, setting, todo: start }: Database): Error {
   const server = `PostgreSQL at ${placeOf(url)}`;
@@ -85,7 +85,7 @@ export function databaseFailure(error: unknown, { url, setting, todo: start }: D
   return error as Error;
 }
 
-/** Where something listens, and the settings that say so. */
+/** An address to listen on, and the settings that choose it. */
 export interface ListenAddress {
   host: string;
   port: number;
@@ -95,7 +95,7 @@ export interface ListenAddress {
 /** As a URL has it. */
 export const hostAndPort = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** Why nothing can listen there. */
+/** An error that says why a process cannot listen there. */
 export function listenFailure(error: unknown, { host, port, settings }: ListenAddress): Error {
   const say = (text: string) => new Error(text, { cause: error });
   const code = codeOf(error);
@@ -110,7 +110,7 @@ export function listenFailure(error: unknown, { host, port, settings }: ListenAd
 }
 
 /**
- * Makes sure that there is a folder, and that this process may write to it.
+ * Creates a folder if it is missing, and checks that this process may write to it.
  * @throws Error that names the setting
  */
 export function needFolder(folder: string, setting: string): void {

@@ -3,16 +3,16 @@ import { PAGE_BYTES } from '../domain/pages.ts';
 import type { Log } from './log.ts';
 
 const BATCH = 5_000;
-/** Hints come at once; this is for events of which this process hears nothing. */
+/** Interval of the poll, for events whose hints were lost. */
 const POLL_MS = 250;
-/** Between two passes for followers: under load, what comes meanwhile goes together in the next. */
+/** Minimum pause between two passes for followers: under load, the next pass takes all events together. */
 const SPACING_MS = 25;
 
 export type FeedRow = RowOf<'feed_page'>;
 
 export interface FeedPage {
   rows: FeedRow[];
-  /** The position to read on from: that of the last row, or, without rows, the last that has been looked at. */
+  /** The position to resume after: that of the last row, or, without rows, the last position examined. */
   at: number;
 }
 
@@ -22,9 +22,9 @@ interface Follower {
 }
 
 /**
- * The feed as a process reads it (S4.8). Positions are given out when the feed is read, so without readers there is
- * no work; while it is followed, a pass is made with each hint and every 250 ms. Passes of all readers of this
- * process are shared, those of several processes go one after the other (db/functions/feed.sql).
+ * Reads the feed (S4.8). Positions are assigned when the feed is read, so it costs nothing without readers; while it is
+ * followed, a pass runs on each hint and every 250 ms. Readers of a process share passes; passes of several processes run
+ * one at a time (db/functions/feed.sql).
  */
 export class Feed {
   readonly #db: Db;
@@ -43,8 +43,7 @@ export class Feed {
   }
 
   /**
-   * Events after a position, at most `limit` and about 4 MB. Empty only if nothing that was committed before
-   * the call is there.
+   * Events after a position, at most `limit` and about 4 MB. Empty only if no event there was committed before the call.
    */
   async read(after: number, limit: number): Promise<FeedPage> {
     const there = await this.#page(after, limit);
@@ -52,11 +51,11 @@ export class Feed {
     const newest = await this.#pass();
     if (newest <= after) return there;
     const { rows, at } = await this.#page(after, limit);
-    // positions that were given and are not there have been cleared with their items
+    // Retention has cleared the events of missing positions with their items.
     return { rows, at: rows.length > 0 ? at : newest };
   }
 
-  /** The newest position that this process knows of. */
+  /** The newest position that this process has seen. */
   get newest(): number {
     return this.#newest;
   }
@@ -81,7 +80,7 @@ export class Feed {
     });
   }
 
-  /** Something may have been committed. */
+  /** Makes a pass soon, because something may have been committed. */
   look(): void {
     if (this.#followers.size > 0) this.#wake(SPACING_MS);
   }
@@ -120,8 +119,8 @@ export class Feed {
   }
 
   /**
-   * A pass that begins after this call: one that is under way may have begun before what the caller wants to see
-   * was committed.
+   * Awaits a pass that begins after this call: a running one may have begun before the commit that the caller wants to
+   * see.
    */
   #pass(): Promise<number> {
     if (this.#next) return this.#next;
@@ -146,7 +145,7 @@ export class Feed {
 
   /**
    * One pass of the sequencer over committed events; see db/functions/feed.sql.
-   * @returns the last position given out
+   * @returns the last position assigned
    */
   async #number(): Promise<number> {
     return only(await this.#db.run('number_events', { limit: BATCH })).newest;

@@ -1,24 +1,23 @@
 const MEMORY_MS = 250;
 const WITHOUT_PAUSE = 0.5;
-/** What callers without a pause count as: whatever is beside them slows them down. */
+/** The slowdown reported for callers without a pause: all other work slows them down. */
 const MOST = 99;
-/** So long after a call there are callers, here or in another process. */
+/** Callers count as present for 500 ms after a call, in this process or another. */
 const PRESENT_MS = 500;
-/** How fast a statement's best time follows shorter ones, and rises where there are none: tables grow. */
+/** How fast a statement's best time adapts to shorter times, and rises without them, because tables grow. */
 const DOWN = 0.1;
 const UP_PER_SECOND = 1.01;
-/** One statement that waited for a lock or a checkpoint is no trend. */
+/** Weight of one statement: one that waited for a lock or a checkpoint is no trend. */
 const OUTLIER = 5;
 const RECENT = 0.15;
 
 /**
- * How many calls this process works on, long polls that only wait aside, and how they fare: how much longer their
- * statements take than at their best. One caller without a pause, or sixty-four, count as slowed down however fast they
- * are served: they could be faster.
+ * The calls in progress in this process, without waiting long polls, and their slowdown: their statements' time as a
+ * multiple of its best. Callers without a pause always count as slowed down: they could be served faster.
  */
 export class Load {
   calls = 0;
-  /** The share of the last moments in which there was any call. */
+  /** The recent share of time with at least one call in progress. */
   #share = 0;
   #at = performance.now();
   #calledAt = Number.NEGATIVE_INFINITY;
@@ -37,7 +36,7 @@ export class Load {
     this.calls--;
   }
 
-  /** A call that only waits is no load. */
+  /** Runs `wait` without counting the call as load. */
   async resting<T>(wait: () => Promise<T>): Promise<T> {
     this.leave();
     try {
@@ -47,7 +46,7 @@ export class Load {
     }
   }
 
-  /** A statement that moved something took so many milliseconds. */
+  /** Records the milliseconds that a writing statement took. */
   took(statement: string, ms: number): void {
     const now = performance.now();
     const best = this.#best.get(statement) ?? { ms, at: now };
@@ -58,21 +57,21 @@ export class Load {
     this.#recent += (Math.min(OUTLIER, ms / best.ms) - this.#recent) * RECENT;
   }
 
-  /** How many times as long callers' statements take as at their best, here or elsewhere; undefined: no one calls. */
+  /** The slowdown of callers, here or in another process; undefined: there are no callers. */
   get slowdown(): number | undefined {
     const own = this.own;
     const others = performance.now() < this.#others.until ? this.#others.slowdown : undefined;
     return own === undefined || others === undefined ? (own ?? others) : Math.max(own, others);
   }
 
-  /** The same of this process's callers alone: what others said is not repeated to them, or it would never end. */
+  /** The slowdown of this process's callers. Excludes other processes' reports, to avoid feedback. */
   get own(): number | undefined {
     if (performance.now() > this.#calledAt + PRESENT_MS) return undefined;
     this.#count();
     return this.#share > WITHOUT_PAUSE ? MOST : this.#recent;
   }
 
-  /** What another process has said of its callers, who may share these cores. */
+  /** Records the slowdown that another process reports, whose callers may share these cores. */
   hear(slowdown: number): void {
     this.#others = { slowdown, until: performance.now() + PRESENT_MS };
   }

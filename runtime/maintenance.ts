@@ -5,7 +5,7 @@ import type { Bus } from './notify.ts';
 import { Repeating } from './repeating.ts';
 
 const BEAT_MS = 5_000;
-/** Fresh statistics, and away with what has served its time. */
+/** Runs ANALYZE and deletes expired rows. */
 const TIDYING = [
   ...(['refresh_statistics', 'unpark', 'forget_notices', 'forget_nodes', 'forget_sessions'] as const),
   ...(['forget_juror_days', 'forget_commands', 'forget_admin_log', 'compact_tally'] as const),
@@ -22,8 +22,8 @@ export interface MaintenanceOptions {
 }
 
 /**
- * What a process does every 5 s beside its work: says that it lives, looks after its parts of the log, finishes what a
- * crash left half done, and tidies. A chore that takes long or fails holds up neither the sign of life nor other chores.
+ * The chores of a process every 5 s: its heartbeat, the ownership of its shards, repairs after crashes, and cleaning up. A
+ * chore that is slow or fails delays neither the heartbeat nor other chores.
  */
 export class Maintenance {
   readonly #o: MaintenanceOptions;
@@ -37,7 +37,7 @@ export class Maintenance {
     this.add(() => this.#tidy());
   }
 
-  /** Runs `chore` in each round, or at its end where it takes longer; one that fails is tried again in the next round. */
+  /** Runs `chore` in each round, never twice at once; one that fails is tried again in the next round. */
   add(chore: () => Promise<void> | void): void {
     this.#chores.push(new Repeating(async () => chore(), this.#failed));
   }
@@ -46,7 +46,7 @@ export class Maintenance {
     await this.#round();
   }
 
-  /** Leaves for good, if it has ever begun. */
+  /** Deletes the heartbeat, if this process has written one. */
   async stop(): Promise<void> {
     if (!this.#running) return;
     this.#stopped = true;
@@ -72,7 +72,7 @@ export class Maintenance {
     for (const chore of this.#chores) chore.run();
   }
 
-  /** One after the other: they are many, and callers need the connections. */
+  /** Runs the chores one after the other: callers need the connections. */
   async #tidy(): Promise<void> {
     for (const name of TIDYING) await this.#o.db.run(name).catch(this.#failed);
   }

@@ -3,17 +3,17 @@ import type { Kind } from '../contract/snapshot.ts';
 import type { Follower } from './followers/follower.ts';
 import type { Waiters } from './waiting.ts';
 
-/** Names with lines of their own: they are the callers', and each line costs memory and a place in every scrape. */
+/** Maximum names with series of their own: callers choose them, and each series costs memory and time of every scrape. */
 export const MOST_NAMES = 1_000;
-/** Of the histogram, which has a line for each of its buckets. */
+/** The same of the histogram, which has a series for each bucket. */
 const MOST_TIMED_NAMES = 200;
-/** No queue can be called that. */
+/** The label of all other names; no queue can have it. */
 export const OTHERS = '(others)';
 
-/** Seconds: from a job that is popped at once to a ticket that waits for the next morning. */
+/** Buckets in seconds: from a job that is popped at once to a ticket that waits overnight. */
 const HAND_OVER_BUCKETS = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3_600, 21_600, 86_400];
 
-/** An item as it was handed out. */
+/** An item at its hand-out. */
 interface HandOut {
   attempts: number;
   available_at: Date;
@@ -21,8 +21,8 @@ interface HandOut {
 }
 
 /**
- * How long a ticket or a job was available before it was handed out for the first time, in seconds; null: not the first time,
- * and its row does not say since when it has been available again.
+ * Seconds for which a ticket or job was available before its first hand-out; null for later ones, because its row does not
+ * say since when it has been available again.
  */
 export const waitedSeconds = ({ attempts, available_at, updated_at }: HandOut): number | null =>
   attempts === 1 ? Math.max(0, updated_at.getTime() - available_at.getTime()) / 1_000 : null;
@@ -37,8 +37,8 @@ interface Entry {
 }
 
 /**
- * What this process sees of its own work, for Prometheus: sums over processes are those of the whole system. Counted in memory
- * where work is handed out, so a claim pays an addition for it.
+ * This process's counters for Prometheus: sums over processes are those of the system. They are counted in memory, so they
+ * cost a claim one addition.
  */
 export class ProcessMetrics {
   readonly registry = new Registry();
@@ -59,14 +59,14 @@ export class ProcessMetrics {
     addGauges(registers, waiters, follower);
   }
 
-  /** One item was newly handed out. @param seconds that it had been available for; null: not known */
+  /** Counts a new hand-out. @param seconds how long the item had been available; null: not known */
   handedOut(kind: Kind, queue: string, seconds: number | null = null): void {
     const entry = this.#entry(kind, queue);
     entry.handedOut++;
     if (seconds !== null) entry.handOver?.observe(seconds);
   }
 
-  /** A caller was answered that there is nothing for them. @param reason the first that applies, as answers name it */
+  /** Counts an empty answer. @param reason the first that applies, as answers name it */
   empty(kind: Kind, queue: string, reason: string): void {
     const { empty } = this.#entry(kind, queue);
     empty.set(reason, (empty.get(reason) ?? 0) + 1);
@@ -88,7 +88,7 @@ export class ProcessMetrics {
     return entry;
   }
 
-  /** Cases and tasks are with several at a time, so that no wait ends with a hand-out. */
+  /** Cases and tasks have several holders at once, so a hand-out does not end their wait. */
   #observer(kind: Kind, queue: string): Entry['handOver'] {
     if (kind !== 'ticket' && kind !== 'job') return undefined;
     const isFull = this.#timedNames >= MOST_TIMED_NAMES;
@@ -121,7 +121,7 @@ export class ProcessMetrics {
   }
 }
 
-/** Users who pull tasks are as many as there are people. */
+/** Tasks' own queues are not listed: there may be one for each person. */
 const isPerson = (kind: Kind, queue: string) => kind === 'task' && queue.startsWith('uid_');
 
 function addGauges(registers: Registry[], waiters: Waiters, follower: Follower | undefined): void {

@@ -3,11 +3,11 @@ import type { Log } from './log.ts';
 
 export type Notice = RowOf<'notices'>;
 
-/** Whose notices: of a person, or of a ticket queue. */
+/** The recipient of notices: a person, or a ticket queue. */
 export type NoticeFilter = { person: string } | { queue: string };
 
 const POLL_MS = 500;
-/** How far behind its number a notice may be committed. */
+/** How many later numbers may be committed before a notice is. */
 const OVERLAP_SECONDS = 15;
 const REMEMBERED_MS = 120_000;
 /** As many as `notices_after` gives at once. */
@@ -15,30 +15,30 @@ const PAGE = 1_000;
 
 /** A reader of notices. */
 interface Following {
-  /** Which notices, as the database selects what was missed. */
+  /** The database's selection of missed notices. */
   of: NoticeFilter;
   /** Whether this reader gets a notice. */
   wanted(notice: Notice): boolean;
   /** Number of the last notice that the reader has; undefined: it begins now. */
   lastSeen: number | undefined;
-  /** Gets the number to resume after, before any notice is sent. */
+  /** Called with the number to resume after, before any notice is sent. */
   begin(position: number): void;
   send(notice: Notice): void;
 }
 
 /**
- * Reads what holders must be notified of at once (`notice`): on a hint from the process that caused it, and every
- * half second. Runs only while there are readers.
+ * Reads the table `notice` for holders who must be notified at once: on a hint from the process that wrote it, and every
+ * half second. It runs only while there are readers.
  */
 export class Notices {
   readonly #db: Db;
   readonly #log: Log;
   readonly #listeners = new Set<(notice: Notice) => void>();
-  /** By number, when each was read last. */
+  /** By number: when the notice was last read. */
   readonly #seen = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
-  /** When the last reading that succeeded began: a process that was stopped, or could not read, goes back as far. */
+  /** Start of the last successful reading: after a pause or failure, reading resumes from there. */
   #readAt = performance.now();
 
   constructor(db: Db, log: Log) {
@@ -47,8 +47,8 @@ export class Notices {
   }
 
   /**
-   * Sends notices, first those that the reader missed. What comes meanwhile is sent after them, none twice.
-   * @returns how to end it, and the number of the notice sent last, after which the reader resumes without missing one
+   * Sends notices, first those that the reader missed, then new ones, none twice.
+   * @returns a function that ends it, and the number after which the reader resumes without missing one
    */
   async follow({ of, wanted, lastSeen, begin, send }: Following): Promise<{ stop(): void; position(): number }> {
     let position = lastSeen ?? (await this.#db.run('last_notice'))[0]?.seq ?? 0;
@@ -79,7 +79,7 @@ export class Notices {
     return { stop, position: () => position };
   }
 
-  /** There is something new. */
+  /** Reads now, because there are new notices. */
   look(): void {
     if (this.#listeners.size > 0) void this.#look();
   }
@@ -104,7 +104,7 @@ export class Notices {
     };
   }
 
-  /** What a reader missed since the notice it saw last. Of two written at once it may have seen the other. */
+  /** The notices a reader missed since the last one it saw. Of two written at once it may have seen the other. */
   async *#missed(seq: number, of: NoticeFilter): AsyncGenerator<Notice> {
     for (let last = seq; ; ) {
       const page = await this.#db.run('notices_after', { seq: last, ...of });
@@ -115,11 +115,11 @@ export class Notices {
     }
   }
 
-  /** For longer than a reading may be late, so that none is sent twice. */
+  /** Remembers numbers for longer than a reading may be late, so that none is sent twice. */
   #remember(notices: Notice[]): void {
     const now = performance.now();
     for (const { seq } of notices) {
-      // at its end, so that the oldest are first
+      // Re-inserted at the end, so that the oldest are first.
       this.#seen.delete(seq);
       this.#seen.set(seq, now);
     }

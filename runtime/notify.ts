@@ -1,18 +1,18 @@
 import pg from 'pg';
 import type { Log } from './log.ts';
 
-/** What processes tell each other after a commit: hints, each with a slow poll beside it. */
+/** A hint to other processes after a commit; a slow poll makes up for each lost one. */
 export interface Hint {
   node: string;
   /** Items that became free, per queue key. */
   ready?: Record<string, number>;
-  /** Something is due in so many milliseconds. */
+  /** Something is due in this many milliseconds. */
   dueInMs?: number;
   /** A lease was ended, or a held item changed. */
   notices?: true;
-  /** The log has new lines; `now`: someone waits for what they lead to. */
+  /** The log has new lines; `now`: someone waits for their publication. */
   follow?: 'now' | 'soon';
-  /** How this process's callers fare (`Load`). */
+  /** The slowdown of this process's callers (`Load`). */
   slowdown?: number;
 }
 
@@ -23,24 +23,23 @@ export interface BusOptions {
   node: string;
   log: Log;
   onHint: (hint: Hint) => void;
-  /** After LISTEN was lost and is there again: hints may have been missed. */
+  /** Called after LISTEN has reconnected: hints may have been missed. */
   onGap: () => void;
   publish: (payload: string) => Promise<unknown>;
 }
 
 const CHANNEL = 'docket';
 const GATHER_MS = 5;
-/** Of what no one waits for. */
+/** Delay of hints that no one waits for. */
 const GATHER_SOON_MS = 100;
 /** Bytes; PostgreSQL takes 7,999. */
 const MAX_PAYLOAD = 7_000;
-/** Of one hint. Queues beyond that are served by the slow polls. */
+/** Maximum queues of one hint; the slow polls serve the others. */
 const MAX_PAYLOADS = 8;
 
 /**
- * LISTEN/NOTIFY between processes. One notification per few milliseconds at most, outside of transactions
- * (inside, every commit would take one lock of the whole server), and none at all while this is the
- * only process.
+ * LISTEN/NOTIFY between processes: at most one notification every few milliseconds, none while this is the only process,
+ * and always outside transactions, where each commit would take a lock of the whole server.
  */
 export class Bus {
   readonly #o: BusOptions;
@@ -50,7 +49,7 @@ export class Bus {
   #reconnecting: NodeJS.Timeout | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
   #stopped = false;
-  /** Whether other processes live; kept by maintenance. */
+  /** Whether other processes are alive; set by maintenance. */
   hasPeers = true;
 
   constructor(options: BusOptions) {
@@ -135,7 +134,7 @@ export class Bus {
   }
 }
 
-/** Anyone who may connect to the database may write to the channel. */
+/** Validates a hint: anyone who may connect to the database may write to the channel. */
 function hintOf(payload = ''): Hint | undefined {
   try {
     const hint = JSON.parse(payload) as Hint | null;
@@ -145,7 +144,7 @@ function hintOf(payload = ''): Hint | undefined {
   }
 }
 
-/** A hint in notifications that PostgreSQL takes: the queues are spread over several, the rest goes with the first. */
+/** Splits a hint into notifications within PostgreSQL's size limit: queues are spread over several. */
 function payloads({ node, ready = {}, ...rest }: Hint): string[] {
   const parts: Hint[] = [{ node, ...rest }];
   let bytes = Buffer.byteLength(JSON.stringify(parts[0]));

@@ -7,9 +7,9 @@ const MIN_BACKOFF_MS = 5;
 const MAX_BACKOFF_MS = 1_000;
 
 /**
- * The prompt clock: sleeps until the earliest wake time of any item, then does everything that is
- * due. Re-armed by any write with an earlier time; looks by itself every 5 s at the latest, which
- * is also all that an idle system costs. The durable timers are the certain clock (workflows/items.ts).
+ * The prompt clock: sleeps until the earliest wake time of any item, then does everything that is due. A write with an
+ * earlier time re-arms it; it looks at least every 5 s, which is all that an idle system costs. The durable timers are the
+ * certain clock (workflows/items.ts).
  */
 export class Pacemaker {
   readonly #db: Db;
@@ -17,7 +17,7 @@ export class Pacemaker {
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
   #running: Promise<void> | undefined;
-  /** `performance.now()` of the earliest time asked for while a beat was under way. */
+  /** `performance.now()` of the earliest time requested during a beat. */
   #askedAt = Number.POSITIVE_INFINITY;
   #backoffMs = 0;
   #stopped = false;
@@ -47,7 +47,7 @@ export class Pacemaker {
   #schedule(ms: number): void {
     if (this.#stopped) return;
     clearTimeout(this.#timer);
-    // the database counts in microseconds, timers in milliseconds: never a moment early
+    // The database counts in microseconds, timers in milliseconds: round up, so as not to be early.
     const wait = Math.min(IDLE_MS, Math.max(0, Math.ceil(ms)));
     this.#dueAt = performance.now() + wait;
     this.#timer = setTimeout(() => {
@@ -72,7 +72,7 @@ export class Pacemaker {
     this.#askedAt = Number.POSITIVE_INFINITY;
   }
 
-  /** @returns milliseconds until it has to be done again */
+  /** @returns milliseconds until the next beat */
   async #work(): Promise<number> {
     for (;;) {
       const due = (await this.#db.run('next_due'))[0]?.seconds ?? null;
@@ -80,7 +80,7 @@ export class Pacemaker {
       if (due > 0) return this.#calm(due * 1000);
       const rows = await this.#db.move('tick', { limit: BATCH });
       if (rows.length === 0) {
-        // due, but nothing moved: another process is at it
+        // Due, but nothing moved: another process holds the lock.
         this.#backoffMs = Math.min(MAX_BACKOFF_MS, Math.max(MIN_BACKOFF_MS, this.#backoffMs * 2));
         return this.#backoffMs;
       }

@@ -1,4 +1,4 @@
-/** Work that looks for everything there is to do: one run at a time, and one more for calls that came during it. */
+/** Work that processes everything outstanding: one run at a time, and one more for calls during it. */
 export class Repeating {
   readonly #work: () => Promise<void>;
   readonly #failed: (error: Error) => void;
@@ -11,13 +11,13 @@ export class Repeating {
     this.#failed = failed;
   }
 
-  /** There may be something to do. */
+  /** Starts a run, because there may be work. */
   run(): void {
     this.#wanted = true;
     this.#running ??= this.#loop();
   }
 
-  /** Does no more, and waits for the run under way. */
+  /** Starts no more runs, and waits for the current one. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;

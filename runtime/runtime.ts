@@ -26,13 +26,13 @@ export interface RuntimeOptions extends Omit<FollowerOptions, 'db' | 'callers'> 
   tracing: Tracing | undefined;
 }
 
-/** What every process of Docket carries: the database, and what has to happen after a commit. */
+/** The parts that every process of Docket has: the database, and the listeners of its commits. */
 export interface Runtime {
   readonly db: Db;
   readonly client: Client;
   readonly node: string;
   readonly log: Log;
-  /** Publishes to the workflows; only where there is a worker, which starts it. */
+  /** Publishes to the workflows; only in processes with a worker, which starts it. */
   readonly follower: Follower | undefined;
   readonly waiters: Waiters;
   readonly notices: Notices;
@@ -40,17 +40,17 @@ export interface Runtime {
   readonly schemas: Schemas;
   readonly maintenance: Maintenance;
   readonly metrics: ProcessMetrics;
-  /** Undefined: there are no traces. */
+  /** Undefined: traces are switched off. */
   readonly tracing: Tracing | undefined;
-  /** Of callbacks, as they stand in the database. */
+  /** Seals and opens the secrets of callbacks. */
   readonly secrets: Secrets;
-  /** Calls being worked on. Followers yield to them. */
+  /** The calls in progress, to which followers yield. */
   readonly load: Load;
-  /** The log, or what is marked beside it, has something new. */
+  /** Makes followers read now: the log or the marks have something new. */
   follow(): void;
-  /** Something may be due earlier than the pacemaker knows. */
+  /** Makes pacemakers look now: something may be due earlier than they know. */
   rearm(): void;
-  /** All who wait for a queue (`kind/name`) look again. */
+  /** Wakes all waiters of a queue (`kind/name`). */
   wakeAll(key: string): void;
   start(): Promise<void>;
   stop(): Promise<void>;

@@ -19,25 +19,25 @@ interface WithSecret {
 }
 
 /**
- * Secrets of callbacks as they stand in the database: sealed with the first key, opened with any, so that keys can be replaced.
- * Equal secrets are sealed alike, so that a setting which is sent again is the same. Without keys they stand there as they are,
- * and so do those that were stored before there was a key.
+ * Seals the secrets of callbacks for the database: with the first key; any key opens them, so that keys can be rotated.
+ * Equal secrets are sealed alike, so that repeating a PUT changes nothing. Without keys secrets are stored as they are, and
+ * so are those stored before there was a key.
  */
 export class Secrets {
-  /** By their names, the first one first. */
+  /** Keys by name; the first seals. */
   readonly #keys: Map<string, Key>;
 
   constructor(keys: Buffer[] = []) {
     this.#keys = new Map(keys.map((key) => [nameOf(key), keyOf(key)]));
   }
 
-  /** A callback for the database. One that was sealed with an older key is sealed anew, if that key is known. */
+  /** Seals a callback for the database; one sealed with an older known key is sealed with the first. */
   seal<C extends object | null>(given: C): C {
     const [first] = this.#keys;
     const callback = this.show(given);
     if (!first || !hasSecret(callback) || SEALED.test(callback.secret)) return callback;
     const [name, { encrypt, nonce: nonceKey }] = first;
-    // of the secret itself: a nonce comes again only with the same secret
+    // Derived from the secret: a nonce repeats only with the same secret.
     const nonce = createHmac('sha256', nonceKey).update(callback.secret).digest().subarray(0, NONCE);
     const cipher = createCipheriv(ALGORITHM, encrypt, nonce);
     const text = Buffer.concat([cipher.update(callback.secret), cipher.final()]);
@@ -45,7 +45,7 @@ export class Secrets {
     return { ...callback, secret: `sealed:${name}:${sealed}` };
   }
 
-  /** A callback to be called. @throws Error when no key opens its secret */
+  /** Opens a callback for sending. @throws Error when no key opens its secret */
   open<C extends object | null>(callback: C): C {
     const found = hasSecret(callback) ? SEALED.exec(callback.secret) : null;
     if (!found) return callback;
@@ -59,12 +59,12 @@ export class Secrets {
     return { ...callback, secret };
   }
 
-  /** Whether it opens what was sealed with the key of that name. */
+  /** Whether a key of that name is known. */
   has(name: string): boolean {
     return this.#keys.has(name);
   }
 
-  /** A callback for those who may read its secret; sealed where no key opens it. */
+  /** Opens a callback for administrators; it stays sealed where no key opens it. */
   show<C extends object | null>(callback: C): C {
     try {
       return this.open(callback);

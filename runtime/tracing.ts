@@ -5,20 +5,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attributes, Span, SpanOptions, Tracer } from '@opentelemetry/api';
 import type { Driven } from '../contract/snapshot.ts';
 
-/** Traces, where they are switched on (`OTEL_EXPORTER_OTLP_ENDPOINT`). */
+/** Traces; switched on by `OTEL_EXPORTER_OTLP_ENDPOINT`. */
 export interface Tracing {
-  /** Does the work of a call in a span, which continues the caller's trace where a `traceparent` came with it. */
+  /** Runs a call in a span, which continues the caller's trace if the call has a `traceparent`. */
   call(name: string, headers: IncomingHttpHeaders, work: () => Promise<Response>): Promise<Response>;
-  /** The call under way is about this item: its span and the item's trace are linked to each other. */
+  /** Links the span of the current call and the trace of this item. */
   saw(kind: Driven, id: string): void;
-  /** Does work for an item, named by the id of its workflow, in a span of the item's trace. */
+  /** Runs work for an item, named by the id of its workflow, in a span of the item's trace. */
   item<T>(workflowId: string, name: string, attributes: Attributes, work: () => Promise<T>): Promise<T>;
-  /** Sends what is left, unless the collector is away. */
+  /** Sends the remaining spans, unless the collector is away. */
   stop(): Promise<void>;
 }
 
 interface TracingOptions {
-  /** As OpenTelemetry defines it: traces go to `<endpoint>/v1/traces`. */
+  /** The collector's endpoint as OpenTelemetry defines it: traces go to `<endpoint>/v1/traces`. */
   endpoint: string;
   role: string;
   node: string;
@@ -30,21 +30,21 @@ interface Call {
   seen: Set<string>;
 }
 
-/** A call that adds a thousand items leaves a span in the traces of so many. */
+/** Maximum items whose traces get a span of one call. */
 const MOST_SEEN = 20;
-/** A collector that does not answer holds up no end of a process. */
+/** Time-out of the last export, so that a process can stop while the collector does not answer. */
 const STOP_MS = 3_000;
 /** OpenTelemetry's numbers: kinds of spans, and the status of one that failed. */
 const KIND = { server: 1, producer: 3, consumer: 4 } as const;
 const ERROR = { code: 2 } as const;
 
 /**
- * Starts to write traces. The libraries are loaded here, so that a process without traces has none of them.
+ * Starts writing traces. Loads the libraries only here, so that a process without traces does not have them in memory.
  *
- * A call is answered before its item's workflow receives anything, calls share statements, and an item lives for days. So an
- * item has a trace of its own, whose id follows from its workflow's id: nothing is carried over the log, and no history of a
- * workflow depends on it. It has a span for each call that was about the item, linked with that call's own, one for each
- * message that is published to the workflow, and one for each activity that the workflow asks for.
+ * A call is answered before its item's workflow receives anything, calls share statements, and an item lives for days.
+ * Therefore an item has a trace of its own. The trace's id is derived from the workflow's id, so that neither the log nor
+ * the workflow's history carries it. The trace has a span for each call about the item, linked with that call's own span,
+ * one for each message that is published to the workflow, and one for each activity of the workflow.
  */
 export async function startTracing({ endpoint, role, node }: TracingOptions): Promise<Tracing> {
   const [{ defaultTextMapGetter, ROOT_CONTEXT }, { W3CTraceContextPropagator }, sdk, { OTLPTraceExporter }, resources] =
@@ -87,7 +87,7 @@ export async function startTracing({ endpoint, role, node }: TracingOptions): Pr
   };
 }
 
-/** Names traces at random, but those of items after them. */
+/** Draws trace ids at random, but derives those of items from their workflows' ids. */
 class Ids {
   readonly #random: { generateTraceId(): string; generateSpanId(): string };
   #next: string | undefined;

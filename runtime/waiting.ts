@@ -1,13 +1,13 @@
 import type { Load } from './load.ts';
 
-/** Tells that a caller has gone: an AbortSignal, or what makes one only for those who listen. */
+/** Signals that a caller has gone: an AbortSignal, or an object that creates one only for listeners. */
 export type Gone = Pick<AbortSignal, 'aborted' | 'addEventListener' | 'removeEventListener'>;
 
 /** A caller who waits at one or several keys. Registered before the first look, so that no wake-up is missed. */
 interface Waiter {
-  /** Resolves true when there may be something, false at the deadline or when the caller has gone. */
+  /** Resolves true on a wake-up, false at the deadline or when the caller has gone. */
   woken(untilMs: number, signal: Gone): Promise<boolean>;
-  /** Reports what came of the wake-up: one that found no work wakes the next waiter. */
+  /** Reports the result of a wake-up: one that found no work wakes the next waiter. */
   pass(found: boolean): void;
   leave(): void;
 }
@@ -24,7 +24,7 @@ interface Entry {
 
 interface WaitQueue {
   round: number;
-  /** In which of the slow poll's steps it is polled. */
+  /** The step of the slow poll in which it is polled. */
   turn: number;
   /** Steps from one poll to the next. */
   every: number;
@@ -32,19 +32,19 @@ interface WaitQueue {
 }
 
 export interface Wait {
-  /** What to wait at: `kind/queue`. Read again after each look, because a caller may come to belong elsewhere. */
+  /** The keys to wait at, `kind/queue`. Read again after each look: the caller may have been moved to another group. */
   keys: () => string[];
   /** 0: look once. */
   seconds: number;
   /** Fires when the caller has gone. */
   signal: Gone;
-  /** Where this caller finds nothing no other one would, so that none is asked. */
+  /** If this caller finds nothing, no other would: the wake-up is not passed on. */
   findsAll?: boolean;
 }
 
 /**
- * Long polls. `ready(n)` wakes n waiters, not all; one that finds nothing for itself (skills, exclusions) passes the
- * wake-up on, so that each round asks every waiter at most once. One that would have found whatever there is ends the round.
+ * Long polls. `ready(n)` wakes n waiters, not all. A waiter that finds nothing for itself (skills, exclusions) passes the
+ * wake-up on, so that a round asks each waiter at most once; a waiter with `findsAll` ends the round.
  */
 export class Waiters {
   readonly #queues = new Map<string, WaitQueue>();
@@ -63,9 +63,9 @@ export class Waiters {
   }
 
   /**
-   * Looks, and while there is nothing waits to be woken and looks again (S0.3, S3.1, S4.3).
-   * @param look undefined: there is nothing for this caller
-   * @returns what was found, or undefined when the time is over or the caller has gone
+   * Looks for work, and while there is none, waits for a wake-up and looks again (S0.3, S3.1, S4.3).
+   * @param look returns undefined where there is nothing for this caller
+   * @returns the result of `look`, or undefined when the time is over or the caller has gone
    */
   async waitFor<T>(
     { keys, seconds, signal, findsAll = false }: Wait,
@@ -104,26 +104,26 @@ export class Waiters {
     this.#call(queue, n, false);
   }
 
-  /** Lets one waiter of each queue look: wake-ups may have been lost. */
+  /** Wakes one waiter of each queue, because wake-ups may have been lost. */
   poll(): void {
     for (const queue of this.#queues.values()) this.#poll(queue);
   }
 
-  /** One step of the slow poll beside the wake-ups, in which each queue has its turn. */
+  /** One step of the slow poll: wakes one waiter of each queue whose turn it is. */
   pollSome(step: number): void {
     for (const queue of this.#queues.values()) if (step % queue.every === queue.turn) this.#poll(queue);
   }
 
   /**
-   * Calls back for every queue that gets something to hand out.
-   * @returns a function that ends it
+   * Calls back for every queue in which an item becomes free.
+   * @returns a function that ends the subscription
    */
   watch(callback: (key: string) => void): () => void {
     this.#watchers.add(callback);
     return () => this.#watchers.delete(callback);
   }
 
-  /** Ends all waits: the process is about to stop. */
+  /** Ends all waits, because the process stops. */
   close(): void {
     this.#closed = true;
     for (const queue of this.#queues.values()) for (const entry of queue.entries) entry.give?.();
@@ -141,13 +141,13 @@ export class Waiters {
     queue.entries.add(entry);
     return {
       woken: (untilMs, signal) => (this.#closed ? Promise.resolve(false) : wait(entry, untilMs, signal)),
-      // a slow poll that found something looks for more; one that found nothing ends there
+      // A slow poll that found work wakes another waiter; one that found none ends there.
       pass: (found) => {
         if (found === entry.polled) this.#call(queue, 1, entry.polled);
       },
       leave: () => {
         queue.entries.delete(entry);
-        // called but gone: another waiter must take its turn
+        // Woken but gone: another waiter takes the turn.
         if (entry.called) this.#call(queue, 1, entry.polled);
         if (queue.entries.size === 0) this.#queues.delete(key);
       },
@@ -176,7 +176,7 @@ export class Waiters {
   }
 }
 
-/** Waits at several keys at once: whichever is called first. */
+/** Waits at several keys: the first wake-up ends the wait. */
 function firstOf(waiters: Waiter[]): Waiter {
   let called: Waiter[] = [];
   return {
@@ -196,7 +196,7 @@ function firstOf(waiters: Waiter[]): Waiter {
       called = waiters.filter((_, n) => answers[n]);
       return called.length > 0;
     },
-    // one look serves one call: what else was called meanwhile is for another waiter
+    // One look answers one wake-up; the others are passed on.
     pass: (found) => called.forEach((waiter, n) => void waiter.pass(found && n === 0)),
     leave: () => waiters.forEach((waiter) => void waiter.leave()),
   };
@@ -204,7 +204,7 @@ function firstOf(waiters: Waiter[]): Waiter {
 
 /** Steps of the slow poll in which every queue has its turn once. */
 export const POLL_STEPS = 10;
-/** Where each waits in a queue of their own there are thousands of queues; they look each time they begin to wait. */
+/** Queues of single users: there may be thousands, so they are polled seldom; each user looks when its wait begins. */
 const OWN = /^task\/uid_/;
 const SELDOM = 12;
 

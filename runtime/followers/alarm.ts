@@ -1,10 +1,10 @@
-/** A sleep that can be cut short, also before it has begun. */
+/** A sleep that can be shortened, also before it begins. */
 export class Alarm {
   #wake: (() => void) | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  /** The sleep that goes on, or the next one, ends in so many milliseconds at the latest. */
+  /** The current sleep, or the next one, ends within this many milliseconds. */
   wakeIn(ms: number): void {
     const dueAt = performance.now() + ms;
     if (dueAt >= this.#dueAt) return;

@@ -1,4 +1,4 @@
-/** So many a second, and at most `most` at once. */
+/** A token bucket: `perSecond` tokens a second, at most `most` at once. */
 export class Allowance {
   readonly #perSecond: number;
   readonly #most: number;
@@ -11,7 +11,7 @@ export class Allowance {
     this.#left = this.#most;
   }
 
-  /** Milliseconds until the next one is allowed. */
+  /** Milliseconds until the next token. */
   waitMs(): number {
     const now = performance.now();
     this.#left = Math.min(this.#most, this.#left + ((now - this.#at) / 1000) * this.#perSecond);

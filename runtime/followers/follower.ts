@@ -20,16 +20,16 @@ export interface FollowerOptions {
   publishConcurrency: number;
   publishIdlePerSecond: number;
   publishBusyPerSecond: number;
-  /** Of items that only wait, so many have a workflow at most; the others get it when they are touched. */
+  /** At most this many waiting items have a workflow; the others get one when they change. */
   waitingWorkflows: number;
-  /** What ended longer ago than this many seconds before its workflow was started gets none. */
+  /** An item that ended more than this many seconds before its workflow could be started gets none. */
   skipEndedSeconds: number;
   callers: Callers;
 }
 
 const LOG_LANES: Lane[] = ['outcomes', 'rest', 'idle'];
 const IDLE_MS = 5_000;
-/** How long what no one waits for may remain unread: a burst is one reading. */
+/** How long lines that no one waits for may remain unread, so that a burst is read at once. */
 const SOON_MS = 100;
 const GAPS_MS = 25;
 const MAX_GAPS_MS = 1_000;
@@ -38,12 +38,12 @@ const STORE_MS = 500;
 const BESIDE_MS = 1_000;
 const MARKED_BATCH = 1_000;
 const REFUSED_SECONDS = 30;
-/** Lanes that have been read nearly as far are read together. */
+/** Lanes whose positions differ by less than this are read together. */
 const NEAR = 1_000;
 
 /**
- * Follows the log and publishes to the workflows: reads its lines, merges them per item, and sends each item as it is.
- * What is stored of that are cursors. A line that was sent and not stored is sent again, which changes nothing
+ * Follows the log and publishes to the workflows: reads its lines, merges them per item, and sends each item's current
+ * row. Only cursors are stored. A line that was sent before its cursor was stored is sent again, which changes nothing
  * (docs/ARCHITECTURE.md, From the log to the workflows).
  */
 export class Follower {
@@ -53,22 +53,22 @@ export class Follower {
   readonly #callbacks: Reader<RowOf<'follow_callbacks'>>;
   #sender: Sender | undefined;
   #readTo: Cursors = { reviews: 0, outcomes: 0, rest: 0, idle: 0 };
-  /** By the database's clock, when it began to read. */
+  /** When it began to read, by the database's clock. */
   #since: Date | undefined;
   #markedTo = 0;
-  /** Marks that have been taken care of. */
+  /** Marks whose items have been published. */
   #marks: { kind: string; id: string; marked: number }[] = [];
   #gapsMs = GAPS_MS;
   #storeAt = 0;
-  /** When callbacks and marks are read again, if no one waits for them before. */
+  /** When callbacks and marks are next read, unless someone waits for them earlier. */
   #besideAt = 0;
   #waiting = 0;
   #running: Promise<void> | undefined;
   #stopping = false;
-  /** Its parts of the log may not be what they were. */
+  /** The set of shards that this process owns may have changed. */
   #uncertain = true;
   readonly #alarm = new Alarm();
-  /** Items that ended so long before their workflow was to be started that they got none. */
+  /** Number of items that got no workflow because they had ended too long ago (`skipEndedSeconds`). */
   skipped = 0;
 
   constructor(options: FollowerOptions) {
@@ -79,7 +79,7 @@ export class Follower {
     this.#callbacks = new Reader(db, (range) => db.run('follow_callbacks', range));
   }
 
-  /** Items not published yet, in memory. */
+  /** Unpublished items in memory. */
   get pending(): number {
     return this.#sender?.pending ?? 0;
   }
@@ -93,18 +93,18 @@ export class Follower {
     return this.#running !== undefined && !this.#stopping;
   }
 
-  /** Whether this process does what one of all followers has to do: it has the first part of the log. */
+  /** Whether this follower leads: it owns the first shard, and does the chores that one follower does for all. */
   get leads(): boolean {
     return this.isRunning && this.#shards.has(0);
   }
 
-  /** Something was committed. @param urgent someone waits for it */
+  /** Reads soon, because something was committed. @param urgent someone waits for it: reads now */
   look(urgent: boolean): void {
     if (urgent) this.#besideAt = 0;
     this.#alarm.wakeIn(urgent ? 0 : SOON_MS);
   }
 
-  /** A workflow of that id has done in this process's worker what it was sent. */
+  /** Notes that the worker of this process has run a workflow task of that id. */
   ran(workflow: string): void {
     this.#sender?.ran(workflow);
   }
@@ -126,13 +126,13 @@ export class Follower {
     this.#running = this.#follow(this.#sender);
   }
 
-  /** Looks after its parts of the log: to be called every few seconds. */
+  /** Renews the ownership of its shards; to be called every few seconds. */
   keep(): void {
     this.#uncertain = true;
     this.#alarm.wakeIn(0);
   }
 
-  /** Sends no more, keeps how far it has come, and leaves its parts of the log to others. */
+  /** Stops sending, stores its cursors, and leaves its shards to others. */
   async stop(): Promise<void> {
     const [sender, running] = [this.#sender, this.#running];
     if (!sender || !running) return;
@@ -153,7 +153,7 @@ export class Follower {
     this.#waiting = (await this.#o.db.run('waiting_items'))[0]?.n ?? 0;
   }
 
-  /** From where others, or this process before, have come to. */
+  /** Resumes at the stored cursors. */
   #startOver(sender: Sender): void {
     sender.clear();
     this.#lines.reset();
@@ -196,7 +196,7 @@ export class Follower {
     return Math.min(gapsMs, sender.pending > 0 ? STORE_MS : IDLE_MS);
   }
 
-  /** Reads for those lanes that have space, those that have come nearly as far together. @returns whether there is more */
+  /** Reads for the lanes that have space, those with near positions together. @returns whether there is more */
   async #read<L extends { position: number | null; late: boolean | null; oldest: number; now: Date }>(
     sender: Sender,
     lanes: Lane[],
@@ -216,8 +216,9 @@ export class Follower {
         const publication = publicationOf(line, this.#since);
         const lane = publication && this.#shards.has(publication.shard) ? sender.laneOf(publication) : undefined;
         if (!publication || !lane) continue;
-        // What comes into a gap is new to all lanes, also to those that had read on behind it. What belongs to something
-        // that waits goes with it, whose lane it may not have later. The rest is read later by a lane that is not read now.
+        // A line that fills a gap is new to all lanes, also to those that have read past it. A line of an item that is
+        // queued is merged with it now, because it may belong to another lane later. A lane that is not read now reads
+        // the others later.
         const isNext = group.includes(lane) && line.position > this.#readTo[lane];
         const wanted = line.late || isNext || sender.isQueuedIn(lane, publication);
         if (!wanted || this.#shards.isPast(publication.shard, lane, line.position)) continue;
@@ -246,7 +247,7 @@ export class Follower {
       this.#markedTo = marked;
     }
     if (rows.length === MARKED_BATCH) return true;
-    // again from the beginning the next time: a mark may have been committed late
+    // Read from the start next time: a mark may have been committed late.
     this.#markedTo = 0;
     return false;
   }
@@ -265,7 +266,7 @@ export class Follower {
     return overMs > this.#o.skipEndedSeconds * 1_000;
   }
 
-  /** Keeps how far each lane has come, and takes away the marks of what has been published. */
+  /** Stores the cursor of each lane, and deletes the marks of published items. */
   async #store(sender: Sender): Promise<void> {
     this.#storeAt = performance.now() + STORE_MS;
     const marks = [...this.#marks];

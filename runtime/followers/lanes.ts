@@ -6,53 +6,53 @@ import { Allowance } from './allowance.ts';
 import type { Publication } from './messages.ts';
 import type { Pace } from './pace.ts';
 
-/** What one item's workflow has to receive: merged until it is sent. */
+/** The message for one item's workflow; later lines are merged into it until it is sent. */
 export interface Entry extends Publication {
   key: string;
   lane: Lane;
   /** `performance.now()` when `row` was read. */
   readAt: number;
-  /** It goes without a workflow. */
+  /** It needs no workflow. */
   needless?: boolean;
-  /** So many wait in its lane that its workflow is not to stay once nothing is left to do; of reviews only. */
+  /** Reviews only: the lane is so full that the workflow should end as soon as it has nothing left to do. */
   brief?: boolean;
-  /** `performance.now()` before which it is not sent, because more may come. */
+  /** `performance.now()` before which it is not sent, so that later lines are merged into it. */
   notBefore: number;
 }
 
 /**
- * What is sent beside each other, so that none waits for another: callbacks of audits; outcomes that a receiver waits
- * for, and cases that lack jurors; the rest, which the database's own clock does without the workflow; and items of which
- * there is no workflow yet and which need none soon, because they only wait or are over.
+ * Independent publishing lanes: callbacks of audits; outcomes that a receiver waits for, and cases that lack jurors; the
+ * rest, whose due work the database's clock does without the workflow; and items that have no workflow yet and need none
+ * soon, because they only wait or are over.
  */
 export type Lane = 'reviews' | 'outcomes' | 'rest' | 'idle';
 export const LANES: Lane[] = ['reviews', 'outcomes', 'rest', 'idle'];
 
-/** Of each lane. More is read again when there is space. */
+/** Maximum entries of a lane. Later lines are read again when there is space. */
 const MAX_ENTRIES = 10_000;
 const FORGET_QUEUES = 1_000;
-/** Reviews that are about a second's work: beyond, the others would wait for what runs that stay cost. */
+/** About one second's work. With more reviews in the lane, idle runs would cost the others time. */
 const MANY = 100;
-/** So long no one sees the difference, and a claim that is decided meanwhile is one message. */
+/** Too short to be noticed, long enough to merge a claim with its decision. */
 const LINGER_MS = 250;
-/** As long as a job may wait without a workflow where its topic needs none. */
+/** How long a job may wait without a workflow in a topic with `workflow: "when-needed"`. */
 const OPTIONAL_MS = 1_000;
 
 const hasNothingDue = (row: Change) => row.wake_at === null && !row.telling && !row.inviting;
 
-/** Whether it is final, and no callback of it is pending. */
+/** Whether it is final and has no pending callback. */
 export const isOver = (row: Change) => isFinal(row.state) && !row.telling;
 
 /** Whether one that goes without a workflow may have got one from another follower, which waits for its end. */
 export const mayRun = ({ row, needless, optional, reread }: Entry) =>
   needless === true && optional && reread && isOver(row);
 
-/** What may be sent at this moment. */
+/** Decides what may be sent now. */
 interface Gate {
-  /** Whether more of a lane may be. */
+  /** Whether the lane may send more. */
   isOpen: (lane: Lane) => boolean;
   isSending: (key: string) => boolean;
-  /** `performance.now()` before which an item's workflow takes nothing. */
+  /** `performance.now()` before which an item's workflow accepts no message. */
   notBefore: (key: string) => number;
 }
 
@@ -66,7 +66,7 @@ interface Queued {
 const sooner = (a: Queued, b: Queued) => a.class - b.class || a.at - b.at || a.no - b.no;
 const earlier = (a: Queued, b: Queued) => a.entry.notBefore - b.entry.notBefore || a.no - b.no;
 
-/** What has to be sent, in memory, in the order in which it is worth most. */
+/** The unsent messages in memory, in the order of their urgency. */
 export class Lanes {
   readonly #queued = new Map<string, Queued>();
   readonly #orders = new Map(LANES.map((lane) => [lane, new LaneOrder()]));
@@ -74,13 +74,13 @@ export class Lanes {
   readonly #pace: Pace;
   readonly #isNeedless: (entry: Entry) => boolean;
   #no = 0;
-  /** Milliseconds until something more may be sent; 0: nothing waits for time. */
+  /** Milliseconds until more may be sent; 0: nothing waits for time. */
   waitMs = 0;
 
   /**
-   * @param idlePerSecond items with nothing due
-   * @param pace of the last two lanes, beside callers
-   * @param isNeedless whether an item goes without a workflow: no rate is spent on it
+   * @param idlePerSecond rate of items with nothing due
+   * @param pace rate of the last two lanes while there are callers
+   * @param isNeedless whether an item needs no workflow, so that it counts against no rate
    */
   constructor(idlePerSecond: number, pace: Pace, isNeedless: (entry: Entry) => boolean) {
     this.#isNeedless = isNeedless;
@@ -107,7 +107,7 @@ export class Lanes {
   /** The lane in which an item's message is queued. */
   queuedIn = (key: string): Lane | undefined => this.#queued.get(key)?.entry.lane;
 
-  /** @param started whether there is a workflow of it, as far as known */
+  /** @param started whether its workflow is known to have been started */
   laneOf({ row, fresh, marked }: Publication, key: string, started: boolean): Lane {
     if (workflowOf(row.kind).urgent) return 'reviews';
     if (row.telling || row.inviting) return 'outcomes';
@@ -127,7 +127,7 @@ export class Lanes {
     return true;
   }
 
-  /** Puts back what could not be sent, under what came since. It may have arrived all the same: not fresh any more. */
+  /** Puts back an entry that could not be sent, below later ones. It may have arrived nevertheless, so it is not fresh. */
   putBack(entry: Entry): void {
     entry.fresh = false;
     const since = this.#queued.get(entry.key);
@@ -140,7 +140,7 @@ export class Lanes {
     }
   }
 
-  /** Takes out the entry worth most that time, rates and the gate allow, or undefined. */
+  /** Takes out the most urgent entry that time, rates and the gate allow, or undefined. */
   next(gate: Gate): Entry | undefined {
     this.waitMs = 0;
     for (const lane of LANES) {
@@ -192,7 +192,7 @@ export class Lanes {
 
   #enlist(entry: Entry, before?: Queued): void {
     const { row, key, lane } = entry;
-    // it keeps its place, however often it changes before it is sent; the rest goes by what is due
+    // An entry keeps its place however often it changes before it is sent. The lane "rest" is ordered by due time.
     if (before?.entry.lane === lane && lane !== 'rest') {
       before.entry = entry;
       return;
@@ -206,7 +206,7 @@ export class Lanes {
     this.#queued.set(key, queued);
     if (entry.notBefore > performance.now()) order.lingering.push(queued);
     else order.ready.push(queued);
-    // entries that were replaced stay until they come up; after a head that waits, they would accumulate
+    // Replaced entries stay until they reach the head; behind a head that waits they would accumulate.
     if (order.ready.length > 2 * order.size + 1_000) order.rebuild(this.#isQueued);
   }
 
@@ -227,9 +227,9 @@ function lingerMs({ optional, marked }: Publication, lane: Lane): number {
   return optional ? OPTIONAL_MS : LINGER_MS;
 }
 
-/** In another lane only the later line is taken care of, which is enough: what is sent is the item as it is. */
+/** In another lane only the later line counts, which is enough: the message is the item's current row. */
 function merged(known: Entry, more: Publication, lane: Lane, now: number): Entry {
-  // versions of an earlier epoch are of a database that was restored since
+  // Versions of an earlier epoch belong to a database that has been restored since.
   const isNewer = more.epoch === known.epoch ? more.row.version >= known.row.version : more.epoch > known.epoch;
   const newer = isNewer ? { ...more, readAt: now } : known;
   return {
@@ -242,7 +242,7 @@ function merged(known: Entry, more: Publication, lane: Lane, now: number): Entry
   };
 }
 
-/** The order of one lane. Queues have their turns (start-time fair queuing): a thousand of one delay another's by one. */
+/** The order of one lane. Queues take turns (start-time fair queuing): a thousand entries of one queue delay another's by one. */
 class LaneOrder {
   ready = new TinyQueue<Queued>([], sooner);
   lingering = new TinyQueue<Queued>([], earlier);
@@ -268,7 +268,7 @@ class LaneOrder {
     return first ? Math.max(1, Math.ceil(first.entry.notBefore - performance.now())) : 0;
   }
 
-  /** Takes out the next one where it has to wait, until then. */
+  /** Moves the head to the lingering entries if it has to wait until `until`. */
   putOff(queued: Queued, until: number): boolean {
     if (until <= performance.now()) return false;
     this.ready.pop();
@@ -277,7 +277,7 @@ class LaneOrder {
     return true;
   }
 
-  /** Those for which more has been waited for long enough. */
+  /** Makes the entries ready whose time to linger is over. */
   wakeUp(isQueued: (queued: Queued) => boolean): void {
     const now = performance.now();
     for (;;) {

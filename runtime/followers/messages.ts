@@ -3,7 +3,7 @@ import type { EventLine, Message, Snapshot } from '../../contract/snapshot.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { reviewChange } from '../../domain/reviews.ts';
 
-/** Only what its workflow has to know, without the body. */
+/** The columns that its workflow needs, without the body. */
 export function changeOf(row: Change): Change {
   const { kind, id, queue, state, version, wake_at, holder, telling, inviting } = row;
   const { event_seq, last_event, last_actor, updated_at } = row;
@@ -11,7 +11,7 @@ export function changeOf(row: Change): Change {
   return { kind, id, queue, state, version, wake_at, holder, telling, inviting, ...event };
 }
 
-/** A row as its workflow sees it; `now` is the database's time, so no host's clock comes into it. */
+/** A row as its workflow sees it. @param now the database's time, so that no host's clock counts */
 export function snapshotOf(row: Change, now: Date, epoch: number): Snapshot {
   return {
     version: row.version,
@@ -35,23 +35,23 @@ export function summaryOf({ kind, queue }: Pick<Change, 'kind' | 'queue'>): stri
   return characters.join('');
 }
 
-/** An item, or a review, of which its workflow has something to receive; `now` and `epoch` are of when it was read. */
+/** A change of an item or a review for its workflow; `now` and `epoch` are those of the reading. */
 export interface Publication {
   row: Change;
   now: Date;
   epoch: number;
-  /** What happened; none where it is published again. */
+  /** The events of this change; none where it is published again. */
   events: EventLine[];
   shard: number;
-  /** Its place in the log, or among the callbacks; infinite where it was marked. */
+  /** Its position in the log, or among the callbacks; infinite where it comes from a mark. */
   position: number;
   /** When it was marked to be published again, in microseconds. */
   marked?: number;
-  /** There is none before this line of it. */
+  /** It is the first line of its item. */
   fresh: boolean;
-  /** It was there when this follower began: another one may have published it. */
+  /** It is older than this follower: another one may have published it. */
   reread: boolean;
-  /** No one needs its workflow if it is over at once. */
+  /** It needs no workflow if it is over at once. */
   optional: boolean;
 }
 
@@ -60,7 +60,7 @@ export const messageOf = (p: Publication, readMsAgo: number): Message => ({
   events: p.events,
 });
 
-/** Of a line that no workflow receives, nothing. @param since when this follower began */
+/** The publication of a line of the log; undefined for lines that no workflow receives. @param since when this follower began */
 export function lineOf(line: RowOf<'follow_log'> & { position: number }, since: Date): Publication | undefined {
   const { position, shard, now, epoch, seq, type, actor, at, optional, ...row } = line;
   if (row.version === null) return undefined;

@@ -1,20 +1,20 @@
 const STEP_MS = 250;
-/** What is added to the rate at each step while callers do not feel it. */
+/** Increase of the rate at each step while callers are not slowed down. */
 const MORE_PER_SECOND = 4;
-/** Slower than this, callers feel it: what is beside them takes turns with them on the cores. */
+/** Slowdown from which publishing yields to callers. */
 export const FELT = 2;
-/** Beyond that nothing else limits what a follower sends. */
+/** Maximum rate; other limits apply first. */
 const MOST_PER_SECOND = 1_000;
 
-/** How callers fare, here or in another process on the same cores. */
+/** The latency of callers, in this process or in others on the same cores. */
 export interface Callers {
-  /** How many times as long their statements take as at their best; undefined: there are no callers. */
+  /** Their statements' time as a multiple of its best; undefined: there are no callers. */
   readonly slowdown: number | undefined;
 }
 
 /**
- * How many a second may be sent beside callers: some more at each step while their statements are about as quick as they
- * can be, half as many as soon as they are not, and never less than a least rate. Where no one calls there is no limit.
+ * The rate of publishing while there are callers: it grows by a step while their statements are near their best time,
+ * halves when they are not, and never falls below a minimum. Without callers there is no limit.
  */
 export class Pace {
   readonly #callers: Callers;
@@ -39,7 +39,7 @@ export class Pace {
     return this.#perSecond;
   }
 
-  /** Milliseconds until the next one is allowed. */
+  /** Milliseconds until the next message is allowed. */
   waitMs(): number {
     const now = performance.now();
     this.#left = Math.min(1, this.#left + ((now - this.#at) / 1000) * this.perSecond);
@@ -55,7 +55,7 @@ export class Pace {
   #step(): void {
     const passedMs = performance.now() - this.#stepAt;
     if (passedMs < STEP_MS) return;
-    // no rate is halved that was only allowed and never reached
+    // Halve the rate that was used, not the one that was allowed.
     const reached = Math.min(this.#perSecond, (this.#sent * 1000) / passedMs);
     this.#stepAt += passedMs;
     this.#sent = 0;

@@ -7,25 +7,24 @@ import { type Entry, isOver } from './lanes.ts';
 import { messageOf, summaryOf } from './messages.ts';
 
 export const TASK_QUEUE = 'docket';
-/** Of workflows that a caller or a clock waits for: reviews and the firings of schedules. */
+/** For workflows that a caller or a clock waits for: reviews and the firings of schedules. */
 export const URGENT_TASK_QUEUE = 'docket-urgent';
 export const DELIVERY_TASK_QUEUE = 'docket-deliver';
-/** For servers that honour it (1 goes first, 3 is the default); no order depends on it. */
+/** Used by servers with priority support (1 goes first, 3 is the default); no order depends on it. */
 const URGENT = { priorityKey: 1 };
 
 export const QUEUE_ATTRIBUTE = 'docketQueue';
 const queueAttribute = defineSearchAttributeKey(QUEUE_ATTRIBUTE, SearchAttributeType.KEYWORD);
 
-/** How long one message may take before Temporal counts as down. */
+/** Time-out of one message, after which Temporal counts as down. */
 const TIMEOUT_MS = 5_000;
 /** gRPC. */
 const NOT_FOUND = 5;
 const UNREACHABLE_MS = 1_000;
 const MAX_TRIES = 3;
 
-/** What of the workflows of this process's worker goes with their start. */
 interface PublisherOptions {
-  /** Over the worker's own connection, so that the server may give it the first task of what it starts at once. */
+  /** Uses the worker's own connection, which eager start requires. */
   client: Client;
   /** Whether a pacemaker does the prompt work somewhere. */
   pacemaker: boolean;
@@ -33,11 +32,11 @@ interface PublisherOptions {
 
 type Input = ItemInput & ReviewInput;
 
-/** Sends what changed to the workflows of items and reviews, by signal, and starts those that are not there. */
+/** Sends changed rows to the workflows of items and reviews, by signal, and starts workflows that do not run. */
 export class Publisher {
   readonly #client: Client;
   readonly #pacemaker: boolean;
-  /** Whether the search attribute is registered, as far as known. */
+  /** Whether the search attribute is registered; assumed until Temporal says no. */
   attributes = true;
 
   constructor({ client, pacemaker }: PublisherOptions) {
@@ -46,31 +45,31 @@ export class Publisher {
   }
 
   /**
-   * @param started whether there is a workflow of it, as far as known
-   * @returns whether a workflow has work of it now; not where nothing was there and nothing is needed
-   * @throws what Temporal answers, or DEADLINE_EXCEEDED after 5 s
+   * @param started whether its workflow is known to have been started
+   * @returns whether a workflow task will run; false where there was no workflow and none is needed
+   * @throws Temporal's error, or DEADLINE_EXCEEDED after 5 s
    */
   publish(entry: Entry, started: boolean): Promise<boolean> {
     return this.#client.withDeadline(Date.now() + TIMEOUT_MS, () => this.#send(entry, started));
   }
 
-  /** Whether the workflow has done what it was last sent, as far as Temporal knows. */
+  /** Whether the workflow has no pending workflow task, according to Temporal. */
   async hasRun(key: string): Promise<boolean> {
     const request = { namespace: this.#client.options.namespace, execution: { workflowId: key } };
     try {
       const call = () => this.#client.workflowService.describeWorkflowExecution(request);
       const { pendingWorkflowTask: task } = await this.#client.withDeadline(Date.now() + TIMEOUT_MS, call);
-      // a task that failed has had its turn: it must not hold up what was sent after it
+      // A task that failed has had its turn: it must not delay later messages.
       return !task || (task.attempt ?? 1) > 1;
     } catch (error) {
       if ((error as { code?: number }).code === NOT_FOUND) return true;
-      // it cannot be reached: asking at the pace of an answer would be a load of its own
+      // Temporal is unreachable: without a pause, this would retry in a busy loop.
       await sleep(UNREACHABLE_MS, undefined, { ref: false });
       return false;
     }
   }
 
-  /** One of the two first, whichever is likely; the other where it finds that it was wrong. */
+  /** Tries the likelier of signal and start first, then the other. */
   async #send(entry: Entry, started: boolean): Promise<boolean> {
     const message = messageOf(entry, Math.max(0, performance.now() - entry.readAt));
     if (started && (await this.#signal(entry, message))) return true;
@@ -78,13 +77,13 @@ export class Publisher {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (await this.#start(entry, message, tries > 0)) return true;
       if (await this.#signal(entry, message)) return true;
-      // it has completed, and of such a one nothing is wanted any more
+      // The workflow has completed, and nothing is left to do for this item.
       if (isOver(entry.row)) return false;
     }
     throw new Error(`${entry.key} completes whenever it is signalled`);
   }
 
-  /** @returns false where there is no workflow that runs */
+  /** @returns false where no workflow runs */
   async #signal({ key, events }: Entry, message: Message): Promise<boolean> {
     try {
       await this.#client.workflow.getHandle(key).signal(events.at(-1)?.type ?? 'changed', message);
@@ -96,8 +95,8 @@ export class Publisher {
   }
 
   /**
-   * @param again one has completed: that of an item of this id that was cleared, or this one's own. A new one reads the row
-   * before all else, for what is known here may be older than that end.
+   * @param again an earlier workflow of this id has completed: that of a cleared item, or this item's own. The new one
+   * reads its row first, because `row` may be older than that end.
    * @returns false where it was started before
    */
   async #start({ key, lane, row, now, brief }: Entry, message: Message, again: boolean): Promise<boolean> {

@@ -1,14 +1,14 @@
 import type { Db } from '../../db/pool.ts';
 
-/** Numbers that were not there when later ones were: a transaction that drew them may still be under way. */
+/** Missing numbers below visible ones: a transaction that drew them may still be running. */
 interface Gap {
   first: number;
   last: number;
-  /** Once all transactions up to this one have ended, nothing comes into it any more. */
+  /** Once all transactions up to this one have ended, the gap is final. */
   until: number;
 }
 
-/** What a source of lines is read by. */
+/** The range of lines to read, with the gaps to look into again. */
 export interface Range {
   after: number;
   limit: number;
@@ -18,17 +18,17 @@ export interface Range {
 
 interface Line {
   position: number | null;
-  /** It has come into a gap, wherever it was read from. */
+  /** The line fills a gap. */
   late: boolean | null;
-  /** All transactions before this one have ended. */
+  /** The oldest transaction that is still running. */
   oldest: number;
 }
 
 const BATCH = 1_000;
 
 /**
- * Reads numbered lines in their order and waits for none: numbers are drawn before the commit, so that a lower one may
- * become visible after a higher one. Such gaps are looked into at each reading until nothing can come into them.
+ * Reads numbered lines in order without waiting for missing ones: numbers are drawn before the commit, so a lower one may
+ * become visible after a higher one. Each reading looks into these gaps again until they are final.
  */
 export class Reader<L extends Line> {
   readonly #db: Db;
@@ -40,12 +40,12 @@ export class Reader<L extends Line> {
     this.#read = read;
   }
 
-  /** Whether lines may come that are before those read. */
+  /** Whether lines may still appear below those read. */
   get hasGaps(): boolean {
     return this.#gaps.length > 0;
   }
 
-  /** The last number before which no line can come any more, of those up to `readTo`. */
+  /** The last number up to `readTo` below which no line can appear any more. */
   settledTo(readTo: number): number {
     return Math.min(readTo, ...this.#gaps.map((gap) => gap.first - 1));
   }
@@ -55,8 +55,8 @@ export class Reader<L extends Line> {
   }
 
   /**
-   * @returns lines behind `after`, with those that have come into gaps, which may lie behind it too; up to where it was
-   * read; and whether there are more
+   * @returns the lines after `after` and those that have filled gaps, which may lie before it; the position up to which
+   * was read; and whether there are more
    */
   async readAfter(after: number): Promise<{ lines: (L & { position: number })[]; readTo: number; more: boolean }> {
     const asked = this.#gaps;
@@ -85,14 +85,14 @@ export class Reader<L extends Line> {
   }
 }
 
-/** What of a gap is left when these lines have come into it. */
+/** The rest of a gap after these lines have filled parts of it. */
 function without({ first, last, until }: Gap, inside: number[]): Gap[] {
   const rest = missing(first - 1, inside).map((gap) => ({ ...gap, until }));
   const end = inside.at(-1) ?? first - 1;
   return end < last ? [...rest, { first: end + 1, last, until }] : rest;
 }
 
-/** The stretches between numbers in order, behind `after`. */
+/** The ranges missing between ascending numbers, from `after` on. */
 function missing(after: number, positions: number[]): { first: number; last: number }[] {
   const gaps: { first: number; last: number }[] = [];
   let before = after;

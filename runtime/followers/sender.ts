@@ -11,45 +11,45 @@ export interface SenderOptions {
   client: Client;
   log: Log;
   pacemaker: boolean;
-  /** Audits' callbacks that Temporal may have and the worker not, and as many outcomes. */
+  /** Maximum unprocessed callbacks of audits, and of outcomes. */
   concurrency: number;
-  /** Items with nothing due whose workflows are started per second. */
+  /** Workflows started per second for items with nothing due. */
   idlePerSecond: number;
-  /** Items published per second at least while callers are slowed down, besides audits and outcomes. */
+  /** Minimum rate of publishing while callers are slowed down, besides audits and outcomes. */
   busyPerSecond: number;
   callers: Callers;
-  /** Whether an item that only waits, or is over, goes without a workflow. */
+  /** Whether an item that only waits, or is over, needs no workflow. */
   isNeedless: (entry: Entry) => boolean;
-  /** Some entry has been received by its workflow, or needs none. */
+  /** Called when an entry has been received by its workflow, or needs none. */
   done: (entry: Entry) => void;
-  /** Temporal works and refuses this one: it must not hold up the others. Resolves when it is kept elsewhere. */
+  /** Called when Temporal rejects an entry, which must not delay the others. Resolves when it is stored elsewhere. */
   refused: (entry: Entry) => Promise<void>;
 }
 
 /**
- * What the worker may have yet to do for the rest, beside callers: it delays what is urgent by so many workflow tasks. Where no
- * one calls, nothing urgent is about to come, and the first that comes makes it one.
+ * Maximum unprocessed low-priority messages while callers are active: they delay an urgent one by so many workflow tasks.
+ * Without callers nothing urgent is expected; the first urgent message lowers the limit to one.
  */
 const REST_WINDOW = 4;
-/** One at a time does about as many a second, which is enough after something urgent and beside slowed callers. */
+/** Messages a second that a window of one allows: enough after an urgent message and beside slowed callers. */
 const PER_SECOND_EACH = 25;
 const YIELD_MS = 1_000;
 const MAX_PROBE_MS = 5_000;
 const CLOSING_MS = 200;
-/** gRPC: RESOURCE_EXHAUSTED, also said by a workflow that is just completing. */
+/** gRPC: RESOURCE_EXHAUSTED, also the answer for a workflow that is just completing. */
 const BUSY = 8;
 /** gRPC: INVALID_ARGUMENT, PERMISSION_DENIED, FAILED_PRECONDITION, OUT_OF_RANGE. */
 const REFUSALS = new Set([3, 7, 9, 11]);
-/** Items whose last message is remembered. */
+/** Maximum number of items whose last message is remembered. */
 const MAX_KNOWN = 50_000;
-/** A review's workflow that is not brief ends when nothing has come for 10 s. */
+/** Less than the 10 s after which an idle review's workflow ends. */
 const REVIEW_RUNS_MS = 8_000;
 /** Temporal starts no second run of an id within a second (its setting history.workflowIdReuseMinimalInterval). */
 const REUSE_MS = 1_000;
 
 /**
- * Sends what followers of the log have read, merged per item, one at a time per item. Only an answer takes an entry away;
- * while Temporal is down one probe is sent, not a retry per item.
+ * Sends the messages that followers of the log have read, merged per item and one at a time per item. Only Temporal's
+ * answer removes an entry; while Temporal is down one probe is sent, not a retry per item.
  */
 export class Sender {
   readonly #o: SenderOptions;
@@ -57,14 +57,14 @@ export class Sender {
   readonly #lanes: Lanes;
   readonly #publisher: Publisher;
   readonly #sending = new Map<string, Entry>();
-  /** Sent again after a moment, or about to be kept elsewhere. */
+  /** Entries that are sent again shortly, or are being stored elsewhere. */
   readonly #putOff = new Set<Entry>();
   readonly #windows: Map<Lane, Window>;
-  /** By item the version that its workflow has, and when it was sent. */
+  /** By item: the version that its workflow has, and when it was sent. */
   readonly #known = new Map<string, { version: number; epoch: number; at: number; brief: boolean }>();
   #timer: NodeJS.Timeout | undefined;
   #probeMs = 0;
-  /** When something of the first two lanes was last sent. */
+  /** When a message of the first two lanes was last sent. */
   #urgentAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
 
@@ -94,18 +94,18 @@ export class Sender {
 
   isRoomy = (lane: Lane) => this.#lanes.isRoomy(lane);
 
-  /** What no workflow is known to have received yet. */
+  /** Entries that no workflow is known to have received. */
   unacknowledged(): Entry[] {
     return [...this.#lanes.entries(), ...this.#sending.values(), ...this.#putOff];
   }
 
-  /** Forgets what has not been sent. */
+  /** Forgets unsent entries. */
   clear(): void {
     this.#lanes.clear();
     this.#putOff.clear();
   }
 
-  /** The lane that an item's message belongs to; undefined: its workflow has it. */
+  /** The lane of an item's message; undefined: its workflow has this version already. */
   laneOf(publication: Publication): Lane | undefined {
     const { row, epoch, marked } = publication;
     const key = workflowId(row);
@@ -115,20 +115,20 @@ export class Sender {
     return this.#lanes.laneOf(publication, key, known !== undefined);
   }
 
-  /** Whether it waits in that lane, with what came before it. */
+  /** Whether the item has an entry in that lane. */
   isQueuedIn = (lane: Lane, { row }: Publication) => this.#lanes.queuedIn(workflowId(row)) === lane;
 
-  /** @returns false when its lane has no space: it is to be read again later */
+  /** @returns false when its lane has no space: the line is read again later */
   add(lane: Lane, publication: Publication): boolean {
     return this.#lanes.add(workflowId(publication.row), lane, publication);
   }
 
-  /** A workflow has done in this process what it was sent. */
+  /** Notes that the worker of this process has run a workflow task of that id. */
   ran(workflow: string): void {
     for (const window of new Set(this.#windows.values())) window.ran(workflow);
   }
 
-  /** Sends no more, and waits for what is under way. */
+  /** Stops sending, and waits for the calls under way. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -136,7 +136,7 @@ export class Sender {
     while (this.#sending.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
-  /** Sends what may be sent now. */
+  /** Sends all entries that may be sent now. */
   pump(): void {
     if (this.#stopped) return;
     while (!(this.down && (this.#timer || this.#sending.size > 0))) {
@@ -228,7 +228,7 @@ export class Sender {
     this.#later(this.#probeMs);
   }
 
-  /** Until it is kept elsewhere it is unacknowledged: no cursor may pass it. */
+  /** The entry is unacknowledged until it is stored elsewhere, so no cursor passes it. */
   async #refuse(entry: Entry): Promise<void> {
     this.#putOff.add(entry);
     try {

@@ -8,8 +8,8 @@ type Shard = RowOf<'keep_shards'>;
 const ALL = 4;
 
 /**
- * The parts of the log that this process follows, which are rows: one whose follower is silent is taken over, and a
- * follower that wakes up again after that moves nothing, because its epoch is over.
+ * The shards of the log that this process follows. A shard is a row: when its follower is silent another one takes it
+ * over and raises its epoch, so a follower that wakes up later can move no cursor.
  */
 export class Shards {
   readonly #db: Db;
@@ -28,8 +28,8 @@ export class Shards {
   has = (shard: number) => this.#own.has(shard);
 
   /**
-   * Says that this process lives, takes what no one follows up to its share, and gives up what is more.
-   * @returns whether other parts are its own than before
+   * Renews the heartbeat, takes unowned shards up to its share, and gives up shards beyond it.
+   * @returns whether the set of owned shards has changed
    */
   async keep(): Promise<boolean> {
     const [followers] = await this.#db.run('count_followers');
@@ -48,25 +48,25 @@ export class Shards {
     return changed;
   }
 
-  /** Leaves all for good: others may take them at once. */
+  /** Gives up all shards: others may take them at once. */
   async leave(): Promise<void> {
     const shards = this.numbers;
-    // also where the database does not hear of it: what was held in memory is gone, and must be read again
+    // Also where the database cannot be reached: the entries in memory are gone and must be read again.
     this.#own.clear();
     await this.#db.run('leave_shards', { node: this.#node, shards });
   }
 
-  /** The lowest cursor of a lane. */
+  /** The lowest cursor of a lane over all owned shards. */
   lowest(lane: Lane): number {
     return Math.min(...[...this.#own.values()].map((shard) => shard[lane]));
   }
 
-  /** Whether a line has been published in its lane according to the cursor. */
+  /** Whether the cursor of its lane has passed a line. */
   isPast = (shard: number, lane: Lane, position: number) => position <= (this.#own.get(shard)?.[lane] ?? 0);
 
   /**
    * Writes cursors that have moved.
-   * @returns false when some of the parts have been taken over
+   * @returns false when some of the shards have been taken over
    */
   async move(cursors: Map<number, Cursors>): Promise<boolean> {
     const moved = [...this.#own.values()].flatMap((shard) => {

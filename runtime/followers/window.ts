@@ -1,36 +1,36 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 50;
-/** A workflow task that has not run by then is no measure of the worker any more: its activity may be failing. */
+/** After this time a message no longer counts: its activity may be failing. */
 const GIVE_UP_MS = 30_000;
 
 /**
- * Back-pressure from the worker: counts messages from the moment they are sent until the workflow task that each of
- * them caused has run. Temporal takes messages faster than a worker can follow, and what it has taken is in its own
- * order, behind which everything else on that task queue would wait.
+ * Back-pressure from the worker: counts messages from the moment they are sent until their workflow tasks have run.
+ * Temporal accepts messages faster than a worker processes them, and a backlog in its task queue would delay everything
+ * that is sent later.
  *
- * What ran in this process is known at once (`ran`), what another one's worker did is asked for. Not about every message:
- * a task queue is first in, first out, more or less, so that one whose task has run speaks for those sent before it.
+ * Tasks that ran in this process are known at once (`ran`); for those of other workers Temporal is asked. A task queue is
+ * nearly first in, first out, so a task that has run stands for all messages sent before it.
  */
 export class Window {
   readonly #hasRun: (key: string) => Promise<boolean>;
   readonly #onOpen: () => void;
   readonly #unprocessed: string[] = [];
-  /** Being sent, and whether its workflow has run meanwhile: that is often known before the answer. */
+  /** Messages being sent, and whether their workflow task has run already: that is often known before Temporal's answer. */
   readonly #sending = new Map<string, boolean>();
   #watching = false;
   #stopped = false;
 
   /**
-   * @param hasRun whether the workflow of that id has no task that waits; false when it can't be found out
-   * @param onOpen called when there are fewer than before
+   * @param hasRun whether the workflow of that id has no pending task; false when Temporal cannot be asked
+   * @param onOpen called when the window has shrunk
    */
   constructor(hasRun: (key: string) => Promise<boolean>, onOpen: () => void) {
     this.#hasRun = hasRun;
     this.#onOpen = onOpen;
   }
 
-  /** Messages that are being sent, or whose workflow task has not run as far as known. */
+  /** Messages that are being sent, or whose workflow task is not known to have run. */
   get size(): number {
     return this.#sending.size + this.#unprocessed.length;
   }
@@ -39,7 +39,7 @@ export class Window {
     this.#sending.set(key, false);
   }
 
-  /** @param taken Temporal has it, and a workflow will work on it */
+  /** @param taken Temporal has accepted it, and a workflow task will run */
   sent(key: string, taken: boolean): void {
     const hasRun = this.#sending.get(key);
     this.#sending.delete(key);
@@ -48,7 +48,7 @@ export class Window {
     if (!this.#watching) void this.#watch();
   }
 
-  /** The workflow of that id has done what it was sent. */
+  /** Notes that a workflow task of that id has run. */
   ran(key: string): void {
     if (this.#sending.has(key)) this.#sending.set(key, true);
     const at = this.#unprocessed.indexOf(key);

@@ -8,16 +8,16 @@ export type { Misfit };
 const DEADLINE_MS = 5_000;
 const CLOSING = 'the process is about to end';
 const HEAP_MB = 256;
-/** An answer that came while this thread was busy is read first. */
+/** Grace before the time-out counts, so that an answer that came while this thread was busy is read first. */
 const GRACE_MS = 100;
-/** Sources need a loader in each thread; compiled code doesn't. */
+/** Sources need a loader in each thread, compiled code does not. */
 const THREAD = import.meta.url.endsWith('.ts')
   ? new URL('./thread.mjs', import.meta.url)
   : new URL('./thread.js', import.meta.url);
 
-/** A JSON Schema that is none, or that cannot be applied in time. */
+/** A JSON Schema is invalid, or cannot be applied in time. */
 export class SchemaError extends Error {
-  /** Which of the schemas; undefined: time or memory ran out. */
+  /** The index of the schema; undefined: time or memory ran out. */
   readonly index: number | undefined;
 
   constructor(message: string, index?: number) {
@@ -27,10 +27,10 @@ export class SchemaError extends Error {
 }
 
 /**
- * Checks values against JSON Schemas that callers have written, in a thread of its own: a schema of a few lines can
- * ask for more work than any server can do (`$ref` that doubles at each step, `uniqueItems`, a form of thousands of
- * keywords), and the event loop must go on. One check at a time; one that takes longer than five seconds ends
- * with its thread. Patterns are RE2's, which take linear time.
+ * Checks values against JSON Schemas written by callers, in a thread of its own: a schema of a few lines can ask for
+ * unbounded work (`$ref` that doubles at each step, `uniqueItems`, thousands of keywords), and the event loop must not
+ * block. One check runs at a time; a check of more than five seconds is ended with its thread. Patterns are RE2's, which
+ * take linear time.
  */
 export class Schemas {
   #thread: Promise<Worker> | undefined;
@@ -38,7 +38,7 @@ export class Schemas {
   #closed = false;
 
   /**
-   * @returns for each value, for each schema, what doesn't fit; empty where everything does
+   * @returns for each value and each schema the mismatches; empty where the value fits
    * @throws SchemaError
    */
   check(schemas: object[], values: unknown[]): Promise<Misfit[][][]> {
@@ -76,7 +76,7 @@ export class Schemas {
       over.abort();
     }
     await this.#end();
-    // not the schema's fault: it must not be taken for a value that doesn't fit
+    // Not the schema's fault, so it must not count as a mismatch.
     if (this.#closed) throw new Error(CLOSING);
     throw new SchemaError('takes too much time or memory');
   }

@@ -14,7 +14,7 @@ export interface Misfit {
   message: string;
 }
 
-/** For each value and schema what doesn't fit, empty where all does; or the schema that is none. */
+/** The mismatches of each value and schema; or the index of an invalid schema. */
 export type Checked = { misfits: Misfit[][][] } | { wrong: number; message: string };
 
 const MAX_MISFITS = 50;
@@ -41,7 +41,7 @@ function compile(text: string): ValidateFunction {
   const validate = new Ajv2020({ strict: false, allErrors: true, logger: false, code: { regExp } }).compile(
     JSON.parse(text),
   );
-  // its answers would be promises, which are true whatever comes of them
+  // Async validators return a promise, which is always truthy.
   if ('$async' in validate) throw new Error('$async is not supported');
   validate(null);
   cached += text.length;
@@ -78,6 +78,6 @@ function check({ schemas, values }: Check): Checked {
 }
 
 parentPort?.on('message', (job: Check) => parentPort?.postMessage(check(job)));
-// the first schema costs most, because the schema of schemas is compiled with it: not on a caller's time
+// Compiles the meta-schema at the start, so that the first caller does not wait for it.
 compile('{"pattern": "^a"}');
 parentPort?.postMessage('ready');
