@@ -17,62 +17,49 @@ export interface Temporal extends RunningChild {
 
 const MODULES = ['cmd/server', 'cmd/tools/sql'].map((name) => `go.temporal.io/server/${name}@v${VERSION}`);
 
-/** Temporal's server with its stores in PostgreSQL, all four services in one process. */
-export class ProductionTemporal {
-  readonly #programs: string;
-  readonly #dir: string;
-  readonly #port: number;
+interface Installation {
+  cacheDir: string;
+  dir: string;
+  port: number;
+  /** URL of a PostgreSQL server on which Temporal may make its databases. */
+  postgres: string;
+}
 
-  private constructor(programs: string, dir: string, port: number) {
-    this.#programs = programs;
-    this.#dir = dir;
-    this.#port = port;
-  }
-
-  /** @param postgres URL of a server on which it may make its databases */
-  static async install(o: {
-    cacheDir: string;
-    dir: string;
-    port: number;
-    postgres: string;
-  }): Promise<ProductionTemporal> {
-    const programs = join(o.cacheDir, `temporal-server-${VERSION}`);
-    builtByGo(programs, MODULES);
-    const made = new ProductionTemporal(programs, o.dir, o.port);
-    mkdirSync(o.dir, { recursive: true });
-    await made.#schema(new URL(o.postgres));
-    const ports = [];
-    for (let n = 0; n < 7; n++) ports.push(await lastingPort());
-    writeFileSync(join(o.dir, 'docket.yaml'), JSON.stringify(configuration(new URL(o.postgres), o, ports)));
-    writeFileSync(join(o.dir, 'dynamic.yaml'), DYNAMIC);
-    return made;
-  }
-
-  async start(): Promise<Temporal> {
+/** Installs Temporal's server with its stores in PostgreSQL, all four services in one process. @returns how to start it */
+export async function productionTemporal(o: Installation): Promise<() => Promise<Temporal>> {
+  const programs = join(o.cacheDir, `temporal-server-${VERSION}`);
+  builtByGo(programs, MODULES);
+  mkdirSync(o.dir, { recursive: true });
+  await makeSchemas(programs, new URL(o.postgres));
+  const ports = [];
+  for (let n = 0; n < 7; n++) ports.push(await lastingPort());
+  writeFileSync(join(o.dir, 'docket.yaml'), JSON.stringify(configuration(new URL(o.postgres), o, ports)));
+  writeFileSync(join(o.dir, 'dynamic.yaml'), DYNAMIC);
+  return async () => {
     const server = await spawnServer({
-      ...{ command: join(this.#programs, 'server'), signal: 'SIGTERM', graceMs: 15_000 },
-      args: ['--root', this.#dir, '--config', '.', '--env', 'docket', '--allow-no-auth', 'start'],
+      ...{ command: join(programs, 'server'), signal: 'SIGTERM', graceMs: 15_000 },
+      args: ['--root', o.dir, '--config', '.', '--env', 'docket', '--allow-no-auth', 'start'],
     });
-    const address = `${HOST}:${this.#port}`;
+    const address = `${HOST}:${o.port}`;
     await untilReady('Temporal', server, () => withNamespace(address), { most: 600 });
     return { ...server, address };
-  }
+  };
+}
 
-  async #schema({ hostname, port, username, password }: URL): Promise<void> {
-    const to = ['--plugin', 'postgres12', '--ep', hostname, '-p', port, '-u', username, '--pw', password];
-    const tool = (database: string, ...args: string[]) =>
-      runToEnd({
-        ...{ command: join(this.#programs, 'sql'), args: [...to, '--db', database, ...args] },
-        ...{ signal: 'SIGTERM', graceMs: 5_000 },
-      });
-    for (const [database, schema] of [
-      ['temporal', 'temporal'],
-      ['temporal_visibility', 'visibility'],
-    ] as const) {
-      await tool(database, 'create-database');
-      await tool(database, 'setup-schema', '-v', '0.0');
-      await tool(database, 'update-schema', '--schema-name', `postgresql/v12/${schema}`);
-    }
+async function makeSchemas(programs: string, { hostname, port, username, password }: URL): Promise<void> {
+  const to = ['--plugin', 'postgres12', '--ep', hostname, '-p', port, '-u', username, '--pw', password];
+  const tool = (database: string, ...args: string[]) =>
+    runToEnd({
+      ...{ command: join(programs, 'sql'), args: [...to, '--db', database, ...args] },
+      ...{ signal: 'SIGTERM', graceMs: 5_000 },
+    });
+  for (const [database, schema] of [
+    ['temporal', 'temporal'],
+    ['temporal_visibility', 'visibility'],
+  ] as const) {
+    await tool(database, 'create-database');
+    await tool(database, 'setup-schema', '-v', '0.0');
+    await tool(database, 'update-schema', '--schema-name', `postgresql/v12/${schema}`);
   }
 }
 
@@ -113,13 +100,8 @@ function configuration(postgres: URL, { dir, port }: { dir: string; port: number
   const store = (databaseName: string) => ({
     sql: {
       ...{ pluginName: 'postgres12', databaseName, connectAddr: postgres.host, connectProtocol: 'tcp' },
-      ...{
-        user: postgres.username,
-        password: postgres.password,
-        maxConns: 20,
-        maxIdleConns: 20,
-        maxConnLifetime: '1h',
-      },
+      ...{ user: postgres.username, password: postgres.password },
+      ...{ maxConns: 20, maxIdleConns: 20, maxConnLifetime: '1h' },
     },
   });
   const service = (grpcPort: number) => ({ rpc: { grpcPort, membershipPort: next(), bindOnIP: HOST } });

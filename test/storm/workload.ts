@@ -7,12 +7,6 @@ const TIMEOUT_MS = 6_000;
 const MOST_AT_ONCE = 200;
 const LATER_MS = 20_000;
 
-export interface Http {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH';
-  path: string;
-  body?: Json;
-}
-
 /**
  * The clients of a storm. Producers call at their own pace, whatever comes back (open loop); those who are handed something work
  * on it one after the other. `draining`: nothing new is added, and what is there is brought to its end.
@@ -48,14 +42,19 @@ export class Workload {
     return `${prefix}${this.#drawn++}`;
   }
 
-  /** A call of any server, once. What was asked and what came back is in the journal. */
-  async call(actor: string, what: string, args: Json, { method, path, body }: Http): Promise<Op> {
+  /**
+   * Calls any server, once. The journal has the call and its answer.
+   * @param endpoint method and path
+   */
+  async call(actor: string, what: string, args: Json, endpoint: string, body: Json): Promise<Op> {
     const op = this.journal.begin(actor, what, args);
+    const [method = '', path = ''] = endpoint.split(' ');
     try {
       const response = await fetch(this.pick(this.servers).http() + path, {
         method,
         signal: AbortSignal.timeout(TIMEOUT_MS),
-        ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
       });
       const answer: Json = await response.json();
       // the commands of jobs say in their body what became of them
@@ -67,26 +66,27 @@ export class Workload {
     }
   }
 
-  /** The same call again while its outcome is not known, as a careful client does; now and then it gives up. */
-  async insist(actor: string, what: string, args: Json, http: Http): Promise<Op> {
+  /** Repeats a call while its outcome is not known, as a careful client does; now and then it gives up. */
+  async insist(...call: Parameters<Workload['call']>): Promise<Op> {
     for (;;) {
-      const op = await this.call(actor, what, args, http);
-      if (op.outcome !== 'unknown' || this.over || (!this.draining && this.chance(0.1)))
-        return this.#repeated(op, http);
+      const op = await this.call(...call);
+      if (op.outcome !== 'unknown' || this.over || (!this.draining && this.chance(0.1))) {
+        await this.#repeat(call);
+        return op;
+      }
       await sleep(100 + this.roll() * 400);
     }
   }
 
-  /** What was answered is sent again, at once or much later: it must not count twice. */
-  async #repeated(op: Op, http: Http): Promise<Op> {
-    if (this.chance(0.03)) await this.call(op.actor, op.what, op.args, http);
-    if (this.chance(0.01)) void this.#later(op, http);
-    return op;
+  /** Sends an answered call again, at once or much later: it must not count twice. */
+  async #repeat(call: Parameters<Workload['call']>): Promise<void> {
+    if (this.chance(0.03)) await this.call(...call);
+    if (this.chance(0.01)) void this.#later(call);
   }
 
-  async #later(op: Op, http: Http): Promise<void> {
+  async #later(call: Parameters<Workload['call']>): Promise<void> {
     await sleep(LATER_MS, undefined, { ref: false });
-    if (!this.over) this.#begin(this.call(op.actor, op.what, op.args, http));
+    if (!this.over) this.#begin(this.call(...call));
   }
 
   /** Calls `work` on average so often while the storm lasts. */

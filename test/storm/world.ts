@@ -14,7 +14,7 @@ import type { Verdict } from './checkers/checker.ts';
 import { Disk } from './disk.ts';
 import { Line } from './network.ts';
 import { PROGRAMS, type Program, type Wire } from './plan.ts';
-import { ProductionTemporal, type Temporal } from './temporal.ts';
+import { productionTemporal, type Temporal } from './temporal.ts';
 
 const BIN = 'cli/docket.mjs';
 /** Debian's package faketime. PostgreSQL and programs of Node take their time from it; their timers do not. */
@@ -164,10 +164,7 @@ export class World {
   async #temporalOf({ production, say }: WorldOptions): Promise<() => Promise<Temporal>> {
     const [port, uiPort] = [this.#port('temporal'), this.#port('temporal-ui')];
     const where = { cacheDir: this.#cacheDir, dir: join(this.dir, 'temporal'), say };
-    if (production) {
-      const server = await ProductionTemporal.install({ ...where, port, postgres: this.postgres.url });
-      return () => server.start();
-    }
+    if (production) return productionTemporal({ ...where, port, postgres: this.postgres.url });
     const cli = await findTemporalCli({ ...where, given: process.env.TEMPORAL_CLI });
     return () => startTemporal({ cli, dir: where.dir, port, uiPort, namespace: 'default' });
   }

@@ -20,26 +20,21 @@ import {
   verdict,
 } from './checker.ts';
 
-const ADDED: Record<string, string> = { 'ticket.add': 'ticket', 'job.add': 'job', 'case.add': 'case' };
+const ADDS = ['ticket.add', 'job.add', 'case.add'];
+/** The item of a call; over TCP jobs are in tubes. */
+const itemOf = ({ what, args }: Op): string => keyOf(what.replace(/\..*/, '').replace('tube', 'job'), args.id);
 
 /** What must have become of an item after a call that was acknowledged. */
-const EFFECTS: Record<string, { kind: string; is: (item: ItemRow, op: Op) => boolean }> = {
-  'ticket.decide': {
-    kind: 'ticket',
-    is: ({ state, result }, { args }) => state === 'settled' && same(result, args.decision),
-  },
-  'ticket.resolve': {
-    kind: 'ticket',
-    is: ({ state, result }, { args }) => state === 'settled' && same(result, args.decision),
-  },
-  'ticket.invalidate': { kind: 'ticket', is: ({ state }) => state === 'invalidated' },
-  'job.finish': { kind: 'job', is: ({ state }) => state === 'settled' },
-  'job.delete': { kind: 'job', is: ({ state }) => state === 'invalidated' || state === 'settled' },
-  'tube.delete': { kind: 'job', is: ({ state }) => state === 'invalidated' || state === 'settled' },
-  'case.invalidate': { kind: 'case', is: ({ state }) => state === 'invalidated' },
+type Effect = (item: ItemRow, op: Op) => boolean;
+const isDecided: Effect = ({ state, result }, { args }) =>
+  state === 'settled' && JSON.stringify(result) === JSON.stringify(args.decision);
+const isInvalid: Effect = ({ state }) => state === 'invalidated';
+const isFinished: Effect = ({ state }) => state === 'settled';
+const isDeleted: Effect = (item, op) => isInvalid(item, op) || isFinished(item, op);
+const EFFECTS: Record<string, Effect> = {
+  ...{ 'ticket.decide': isDecided, 'ticket.resolve': isDecided, 'ticket.invalidate': isInvalid },
+  ...{ 'job.finish': isFinished, 'job.delete': isDeleted, 'tube.delete': isDeleted, 'case.invalidate': isInvalid },
 };
-
-const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** What was acknowledged and is not there. */
 export const lost: Checker = (history) => {
@@ -50,38 +45,31 @@ export const lost: Checker = (history) => {
     history.callbacks.filter((c) => c.outcome !== 'pending').map((c) => `${c.review_id} ${c.callback_id}`),
   );
   const completed = new Set(history.leases.filter(({ why }) => why === 'settled').map(({ token }) => token));
-  const isThere = ({ what, args }: Op, op: Op): boolean => {
-    if (what in ADDED) return items.has(keyOf(ADDED[what] ?? '', args.id));
+  const isThere = (op: Op): boolean => {
+    const { what, args } = op;
+    if (ADDS.includes(what)) return items.has(itemOf(op));
     if (what === 'tube.put') return marks.has(args.mark);
     if (what === 'case.votes') return votes.has(`${args.token} ${args.option}`);
     if (what === 'review.callback') return callbacks.has(`${args.id} ${args.callbackId}`);
     if (what === 'task.complete') return completed.has(args.logId);
-    const effect = EFFECTS[what];
-    const item = effect && items.get(keyOf(effect.kind, args.id));
-    return effect === undefined || (item !== undefined && effect.is(item, op));
+    const item = items.get(itemOf(op));
+    return item !== undefined && EFFECTS[what]?.(item, op) === true;
   };
-  const named = [
-    ...Object.keys(ADDED),
-    ...Object.keys(EFFECTS),
-    'tube.put',
-    'case.votes',
-    'review.callback',
-    'task.complete',
-  ];
-  const ops = acknowledged(history, ...named);
+  const others = ['tube.put', 'case.votes', 'review.callback', 'task.complete'];
+  const ops = acknowledged(history, ...ADDS, ...Object.keys(EFFECTS), ...others);
   return verdict(
     ops.length,
-    ...ops.map((op) => !isThere(op, op) && `${op.what} ${JSON.stringify(op.args)} (call ${op.n}) was acknowledged`),
+    ...ops.map((op) => !isThere(op) && `${op.what} ${JSON.stringify(op.args)} (call ${op.n}) was acknowledged`),
   );
 };
 
 /** What is there though no client asked for it. */
 export const unexpected: Checker = ({ ops, items, votes, callbacks }) => {
   const asked = new Set<string>();
-  for (const { what, args } of ops) {
-    if (what in ADDED) asked.add(keyOf(ADDED[what] ?? '', args.id));
+  for (const op of ops) {
+    const { what, args } = op;
+    if (ADDS.includes(what) || what === 'task.add') asked.add(itemOf(op));
     if (what === 'tube.put') asked.add(keyOf('mark', args.mark));
-    if (what === 'task.add') asked.add(keyOf('task', args.id));
     if (what === 'case.votes') asked.add(keyOf('vote', args.token));
     if (what === 'review.callback') asked.add(keyOf('callback', `${args.id}/${args.callbackId}`));
   }
@@ -132,12 +120,9 @@ function spanOf({ item_id, granted_at, ended_at, why }: LeaseRow): string {
 }
 
 /** Lines of the log by which each call with a token may have its effect. */
-const BY_TOKEN: Record<string, { kind: string; types: string[] }> = {
-  'ticket.decide': { kind: 'ticket', types: ['decided'] },
-  'ticket.release': { kind: 'ticket', types: ['released', 'skipped'] },
-  'job.finish': { kind: 'job', types: ['finished'] },
-  'job.release': { kind: 'job', types: ['released'] },
-  'job.bury': { kind: 'job', types: ['buried'] },
+const BY_TOKEN: Record<string, string[]> = {
+  ...{ 'ticket.decide': ['decided'], 'ticket.release': ['released', 'skipped'] },
+  ...{ 'job.finish': ['finished'], 'job.release': ['released'], 'job.bury': ['buried'] },
 };
 
 /** Sent again, these answer as they did the first time; others may be refused for what has happened since. */
@@ -150,12 +135,12 @@ const REPEATABLE = new Set(['ticket.decide', 'job.finish']);
 export const deadTokens: Checker = (history) => {
   const lines = linesOf(history);
   const ops = history.ops.filter(({ what, outcome }) => what in BY_TOKEN && outcome !== 'unknown');
-  const endsIts = ({ what, args, actor }: Op): boolean => {
-    const { kind, types } = BY_TOKEN[what] ?? { kind: '', types: [] };
-    const own = lines.get(keyOf(kind, args.id)) ?? [];
+  const endsIts = (op: Op): boolean => {
+    const types = BY_TOKEN[op.what] ?? [];
+    const own = lines.get(itemOf(op)) ?? [];
     // what an operator decides meanwhile is a line of the same type
-    const by = ({ actor: name }: EventRow) => kind === 'job' || name === actor;
-    const token = hashOf(args.token);
+    const by = ({ kind, actor }: EventRow) => kind === 'job' || actor === op.actor;
+    const token = hashOf(op.args.token);
     const grant = own.find((line) => grants(line) && line.token === token);
     return grant !== undefined && own.some((line) => line.ends === grant.seq && types.includes(line.type) && by(line));
   };

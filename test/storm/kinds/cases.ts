@@ -11,13 +11,13 @@ export const VOTES_TO_WIN = 3;
 /** Cases: jurors claim, vote, give back, are too late (S2). */
 export async function cases(w: Workload): Promise<void> {
   const court = { votesToWin: VOTES_TO_WIN, leaseSeconds: LEASE_SECONDS, overbook: 1, callback: w.callback };
-  await w.insist('operator', 'court.put', {}, { method: 'PUT', path: `/v1/courts/${COURT}`, body: court });
+  await w.insist('operator', 'court.put', {}, `PUT /v1/courts/${COURT}`, court);
   const list = { jurors: JURORS.map((id) => ({ id })), list: 'storm', first: true, final: true };
-  await w.insist('operator', 'jurors.put', {}, { method: 'PUT', path: `/v1/courts/${COURT}/jurors`, body: list });
+  await w.insist('operator', 'jurors.put', {}, `PUT /v1/courts/${COURT}/jurors`, list);
   w.produce(1.2, async () => {
     const id = w.name('c');
     const body = { id, parties: [{ id: `buyer-${id}` }, { id: `seller-${id}` }], body: { id } };
-    await w.insist('producer', 'case.add', { id }, { method: 'POST', path: `/v1/courts/${COURT}/cases`, body });
+    await w.insist('producer', 'case.add', { id }, `POST /v1/courts/${COURT}/cases`, body);
   });
   w.produce(0.05, () => invalidate(w));
   for (const juror of JURORS) w.repeat(() => judge(w, juror));
@@ -28,16 +28,11 @@ async function invalidate(w: Workload): Promise<void> {
   if (added.length === 0) return;
   const { id } = w.pick(added).args;
   const body = { reason: 'settled out of court' };
-  await w.insist('operator', 'case.invalidate', { id }, { method: 'POST', path: `/v1/cases/${id}/invalidate`, body });
+  await w.insist('operator', 'case.invalidate', { id }, `POST /v1/cases/${id}/invalidate`, body);
 }
 
 async function judge(w: Workload, juror: string): Promise<boolean> {
-  const claim = await w.call(
-    juror,
-    'case.claim',
-    {},
-    { method: 'POST', path: `/v1/courts/${COURT}/claim`, body: { juror } },
-  );
+  const claim = await w.call(juror, 'case.claim', {}, `POST /v1/courts/${COURT}/claim`, { juror });
   if (claim.outcome !== 'ok' || !claim.answer.case) {
     await sleep(500);
     return false;
@@ -45,12 +40,7 @@ async function judge(w: Workload, juror: string): Promise<boolean> {
   const { id } = claim.answer.case;
   const { token } = claim.answer.lease;
   const send = (verb: string, more: Json = {}) =>
-    w.insist(
-      juror,
-      `case.${verb}`,
-      { id, token, ...more },
-      { method: 'POST', path: `/v1/cases/${id}/${verb}`, body: { token, ...more } },
-    );
+    w.insist(juror, `case.${verb}`, { id, token, ...more }, `POST /v1/cases/${id}/${verb}`, { token, ...more });
   const vote = () => send('votes', { option: w.pick(['buyer', 'seller']) });
   const path = w.draining ? 0 : w.roll();
   await sleep(w.roll() * 600);

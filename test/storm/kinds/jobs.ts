@@ -22,7 +22,7 @@ export async function jobs(w: Workload): Promise<void> {
 
 /** A command, again while it is not known what became of it. */
 const command = (w: Workload, actor: string, name: string, args: Json) =>
-  w.insist(actor, `job.${name}`, args, { method: 'POST', path: '/v1/jobs', body: { command: name, ...args } });
+  w.insist(actor, `job.${name}`, args, 'POST /v1/jobs', { command: name, ...args });
 
 async function add(w: Workload): Promise<void> {
   const id = w.name('j');
@@ -38,11 +38,7 @@ async function remove(w: Workload): Promise<void> {
 async function consume(w: Workload, consumer: string): Promise<boolean> {
   const args = { topic: w.pick(TOPICS), wait: 1, ...(w.chance(0.3) && { count: 5 }) };
   // never sent again by itself: its answer may be lost together with what was popped
-  const pop = await w.call(consumer, 'job.pop', args, {
-    method: 'POST',
-    path: '/v1/jobs',
-    body: { command: 'pop', ...args },
-  });
+  const pop = await w.call(consumer, 'job.pop', args, 'POST /v1/jobs', { command: 'pop', ...args });
   if (pop.outcome !== 'ok') return false;
   const popped: Json[] = pop.answer.jobs ?? (pop.answer.id === null ? [] : [pop.answer]);
   for (const job of popped) await work(w, consumer, job);

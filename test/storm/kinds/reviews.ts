@@ -11,7 +11,7 @@ export async function reviews(w: Workload): Promise<void> {
   for (const id of names) {
     const pictures = [0, 1].map((n) => ({ id: pictureOf(id, n), status: 1 }));
     const body = { text: { status: 1 }, pictures, callback: w.callback };
-    await w.insist('author', 'review.put', { id }, { method: 'PUT', path: `/v1/reviews/${id}`, body });
+    await w.insist('author', 'review.put', { id }, `PUT /v1/reviews/${id}`, body);
   }
   w.produce(5, async () => {
     const id = w.pick(names);
@@ -21,11 +21,6 @@ export async function reviews(w: Workload): Promise<void> {
     const auditTime = new Date(BASE + Math.floor(w.roll() * 1e9)).toISOString();
     const args = { callbackId: w.name('a'), ...target, status: Math.floor(w.roll() * 100), auditTime };
     const body = { ...args, waitSeconds: w.chance(0.5) ? 1 : 0 };
-    await w.insist(
-      'auditor',
-      'review.callback',
-      { id, ...args },
-      { method: 'POST', path: `/v1/reviews/${id}/callbacks`, body },
-    );
+    await w.insist('auditor', 'review.callback', { id, ...args }, `POST /v1/reviews/${id}/callbacks`, body);
   });
 }

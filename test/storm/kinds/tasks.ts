@@ -12,10 +12,10 @@ const TEMPLATE = 'storm-template';
 /** Tasks: handed to members of a group, each at most once, completed, left unanswered, completed too late (S4). */
 export async function tasks(w: Workload): Promise<void> {
   const template = { id: TEMPLATE, name: 'Look at it', params: { A: { type: 'string' } } };
-  await w.insist('operator', 'template.add', {}, { method: 'POST', path: '/v1/templates', body: template });
+  await w.insist('operator', 'template.add', {}, 'POST /v1/templates', template);
   for (const gid of GROUPS) {
     const members = Array.from({ length: MEMBERS }, (_, n) => `uid_${gid.slice(4)}_${n}`);
-    await w.insist('operator', 'group.put', {}, { method: 'PUT', path: `/v1/groups/${gid}`, body: { members } });
+    await w.insist('operator', 'group.put', {}, `PUT /v1/groups/${gid}`, { members });
     for (const uid of members) w.repeat(() => serve(w, uid));
   }
   w.produce(1.5, () => add(w));
@@ -28,16 +28,11 @@ async function add(w: Workload): Promise<void> {
     ...{ id, type: 'once', executor: w.pick(GROUPS), startTime, templateId: TEMPLATE, params: { A: id } },
     ...{ dispatchTimes: DISPATCH_TIMES, answerSeconds: ANSWER_SECONDS },
   };
-  await w.insist('operator', 'task.add', { id }, { method: 'POST', path: '/v1/tasks', body });
+  await w.insist('operator', 'task.add', { id }, 'POST /v1/tasks', body);
 }
 
 async function serve(w: Workload, uid: string): Promise<boolean> {
-  const next = await w.call(
-    uid,
-    'task.next',
-    {},
-    { method: 'POST', path: `/v1/clients/${uid}/next`, body: { waitSeconds: 1 } },
-  );
+  const next = await w.call(uid, 'task.next', {}, `POST /v1/clients/${uid}/next`, { waitSeconds: 1 });
   if (next.outcome !== 'ok' || !next.answer.task) return false;
   const { task, logId }: Json = next.answer;
   const path = w.draining ? 0 : w.roll();
@@ -46,6 +41,6 @@ async function serve(w: Workload, uid: string): Promise<boolean> {
   if (path > 0.96) return true;
   const body = { logId, result: { by: uid } };
   const args = { id: task.id, occurrence: task.occurrence, ...body };
-  await w.insist(uid, 'task.complete', args, { method: 'POST', path: `/v1/clients/${uid}/complete`, body });
+  await w.insist(uid, 'task.complete', args, `POST /v1/clients/${uid}/complete`, body);
   return true;
 }
