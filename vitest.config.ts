@@ -1,60 +1,37 @@
-import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+
+/** Need programs besides Node.js, or have servers and processes fail. */
+const FULL = [
+  'test/{clients,docs,examples,faults,generators,lmstfy,moves,replay,router,upgrade}/**/*.test.ts',
+  'test/web/!(charts|desk-units|serving).test.ts',
+  'test/beanstalkd/{clients,differential,edge-cases,fuzz}.test.ts',
+  'test/architecture/{kubernetes,systemd}.test.ts',
+  ...['api/openapi', 'cases/agreement', 'cli/servers', 'feed/export', 'metrics/alerts'].map((n) => `test/${n}.test.ts`),
+];
 
 /** Compare times, or take both cores: they have the machine to themselves. */
 const ALONE = ['test/pace/**/*.test.ts', 'test/storm/storm.test.ts'];
 
-/** Take two minutes and more: side by side they would hold each other up, and begun last they would have the machine to themselves. */
-const LONGEST = [
-  'clients/php-items',
-  'clients/python-items',
-  'clients/typescript-items',
-  'deliveries/silent-receivers',
-  'docs/blocks',
-  'replay/replay',
-  'faults/drain',
-  'faults/npm-start',
-  'cli/servers',
-  'beanstalkd/differential',
-  'reviews/faults',
-  'api/openapi',
-];
-
-const isLong = ({ moduleId }: TestSpecification) => LONGEST.some((name) => moduleId.endsWith(`/test/${name}.test.ts`));
-
-/** So many others are begun between two that take long; there are ten times as many. */
-const BETWEEN = 10;
-
-class LongOnesSpread extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const long = sorted.filter(isLong);
-    const others = sorted.filter((file) => !isLong(file));
-    const spread = others.flatMap((file, n) => (n % BETWEEN === 0 ? [...long.splice(0, 1), file] : [file]));
-    return [...spread, ...long];
-  }
-}
-
-// Each file runs in a process of its own, with a database and a Temporal namespace of its own (test/support/system.ts).
-const each = {
+const each: TestProjectInlineConfiguration['test'] = {
   pool: 'forks',
+  // a process takes one file after another, so that it loads Docket once
+  isolate: false,
+  setupFiles: ['test/support/setup.ts'],
   testTimeout: 60_000,
   hookTimeout: 120_000,
-  teardownTimeout: 30_000,
-  // machines that are shared stall for seconds; what fails twice is no accident
-  retry: process.env.CI ? 1 : 0,
-} as const;
+};
 
 export default defineConfig({
   test: {
-    // once, for both projects: they don't extend this one
+    teardownTimeout: 30_000,
+    // once, for all projects: they don't extend this one
     globalSetup: ['test/support/servers.ts'],
-    sequence: { sequencer: LongOnesSpread },
     projects: [
       // three on two cores: most tests wait for timers, leases and processes
-      { test: { ...each, name: 'all', include: ['test/**/*.test.ts'], exclude: ALONE, maxWorkers: 3 } },
+      { test: { ...each, name: 'quick', include: ['test/**/*.test.ts'], exclude: [...FULL, ...ALONE], maxWorkers: 3 } },
+      { test: { ...each, name: 'full', include: FULL, maxWorkers: 3, sequence: { groupOrder: 1 } } },
       // after all others, one file at a time
-      { test: { ...each, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+      { test: { ...each, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 2 } } },
     ],
   },
 });

@@ -10,7 +10,7 @@ const TTR = 60;
 
 /** beanstalkd with its log in a folder of its own, synced after each write or never. */
 export async function openBeanstalkd(lab: Lab, fsync: boolean): Promise<Queues> {
-  needDebian({ beanstalkd: 'beanstalkd' });
+  needDebian('beanstalkd');
   const version = execFileSync('beanstalkd', ['-v'], { encoding: 'utf8' }).trim();
   const name = `beanstalkd-${fsync ? 'fsync' : 'nosync'}`;
   const dir = mkdtempSync(join(lab.dir, `${name}-`));

@@ -14,7 +14,7 @@ type Body = NewJob['body'];
  * @param appendfsync `always`: an answer means that it is on disk
  */
 export async function openBullMq(lab: Lab, appendfsync: 'always' | 'everysec'): Promise<Queues> {
-  needDebian({ 'redis-server': 'redis-server' });
+  needDebian('redis-server');
   const dir = mkdtempSync(join(lab.dir, `redis-${appendfsync}-`));
   const server = await startServer(lab, `redis-${appendfsync}`, 'redis-server', (port) => [
     ...['--port', String(port), '--bind', '127.0.0.1', '--dir', dir],

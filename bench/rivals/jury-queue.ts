@@ -13,7 +13,7 @@ const HOLD_MS = 600_000;
  * juror looks how long it is and, if there is room, joins it; between the look and the joining others do the same.
  */
 export async function openJuryQueue(lab: Lab) {
-  needDebian({ 'redis-server': 'redis-server' });
+  needDebian('redis-server');
   const server = await startServer(lab, 'redis-jury', 'redis-server', (port) => [
     ...['--port', String(port), '--bind', '127.0.0.1', '--dir', lab.dir],
     ...['--save', '', '--appendonly', 'yes', '--appendfilename', 'jury.aof', '--appendfsync', 'always'],

@@ -29,7 +29,7 @@ type Record = { [picture: string]: { status: number; auditTime: string } };
  * changed and written back under it, and a delay queue for those who don't get the lock.
  */
 export async function openLockScheme(lab: Lab) {
-  needDebian({ 'redis-server': 'redis-server' });
+  needDebian('redis-server');
   const server = await startServer(lab, 'redis-reviews', 'redis-server', (port) => [
     ...['--port', String(port), '--bind', '127.0.0.1', '--dir', lab.dir],
     ...['--save', '', '--appendonly', 'yes', '--appendfilename', 'reviews.aof', '--appendfsync', 'always'],

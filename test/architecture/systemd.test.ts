@@ -7,7 +7,7 @@ import { readConfig } from '../../runtime/config.ts';
 import { services } from '../support/compose.ts';
 import { needDebian } from '../support/debian.ts';
 
-needDebian({ systemd: 'systemd-analyze' });
+needDebian('systemd');
 
 const SOURCE = 'deploy/systemd';
 const UNITS = ['docket-api.service', 'docket-migrate.service', 'docket-worker.service'];

@@ -130,7 +130,7 @@ describe('S3.8 clients made for beanstalkd work unchanged', () => {
   });
 
   test('Pheanstalk (PHP)', async () => {
-    needDebian({ 'php-cli': 'php', 'php-pda-pheanstalk': '/usr/share/php/Pheanstalk/autoload.php' });
+    needDebian('php-cli', 'php-pda-pheanstalk');
     const seen = await sees((at) => output('php', script('with_pheanstalk.php'), String(at)));
     expect(seen[0]).toBe('Grüße');
   });

@@ -7,7 +7,7 @@ import { Wire } from './wire.ts';
 
 /** beanstalkd itself, on a port of its own. Stopped after the file's tests. */
 export async function startOracle(): Promise<{ port: number; version: string }> {
-  needDebian({ beanstalkd: 'beanstalkd' });
+  needDebian('beanstalkd');
   const port = await freePort();
   const child = spawn('beanstalkd', ['-l', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' });
   afterAll(() => void child.kill());

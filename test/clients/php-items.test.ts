@@ -46,8 +46,7 @@ async function streaming(...texts: string[]): Promise<{ url: string; asked: (str
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-describe.skipIf(!kit)('PHP', () => {
-  if (!kit) return;
+describe('PHP', () => {
   testItems(system, idle, kit);
 
   test('S0.7 a handler whose process dies is one that failed', async () => {

@@ -6,14 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { debianRepositories } from '../support/clients/composer.ts';
-import { phpKit } from '../support/clients/kits.ts';
 import { startTestSystem } from '../support/system.ts';
 import { ticket } from '../support/tickets.ts';
 
 const client = fileURLToPath(new URL('../../clients/php', import.meta.url));
-const kit = phpKit();
 // with Composer, which the tests need before they have a project
-const debian = kit ? debianRepositories() : [];
+const debian = debianRepositories();
 const system = await startTestSystem();
 
 const home = mkdtempSync(join(tmpdir(), 'docket-composer-'));
@@ -52,8 +50,7 @@ $ticket = $client->tickets->claim('packaged', 'ada')->tickets[0];
 echo $client->tickets->decide($ticket, 'fine')->ticket->state, ' ', Docket\\Received::Handled->value;
 `;
 
-describe.skipIf(!kit)('PHP', () => {
-  if (!kit) return;
+describe('PHP', () => {
   test('S0.8 the built package is installed into an empty project, and works there', async () => {
     await composer(client, 'validate', '--strict', '--no-check-version');
     await composer(client, 'archive', '--format=tar', `--dir=${home}`, '--file=client');

@@ -31,10 +31,7 @@ test('commands that cannot run are not run, and no others', () => {
   expect(wrong).toEqual([]);
 });
 
-needDebian({
-  ...{ zsh: 'zsh', curl: 'curl', 'postgresql-client': 'psql' },
-  ...{ beanstalkd: '/usr/bin/beanstalkd', 'redis-server': 'redis-server', 'redis-tools': 'redis-cli' },
-});
+needDebian('zsh', 'curl', 'postgresql-client', 'beanstalkd', 'redis-server', 'redis-tools');
 
 for (const way of ways) {
   const chosen = all.filter(({ environment }) => wordsOf(environment).join(' ') === way);

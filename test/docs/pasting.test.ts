@@ -4,7 +4,7 @@ import { readDocument } from '../support/docs/documents.ts';
 import { type Docs, startFor } from '../support/docs/places.ts';
 import { faultsIn } from '../support/docs/run.ts';
 
-needDebian({ zsh: 'zsh', curl: 'curl' });
+needDebian('zsh', 'curl');
 const docs: Docs = await startFor({});
 
 const page = (block: string, comment: string) =>

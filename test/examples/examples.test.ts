@@ -69,16 +69,7 @@ test('S1.3 S1.4 picture-audit.ts has decisions go into a review, and hears of ea
 }, 120_000);
 
 test("S3.1 S3.2 S3.4 laravel_worker.php: Laravel's own queue adds, delays and retries on Docket", async () => {
-  const debian = '/usr/share/php/Illuminate';
-  const packages = ['Queue', 'Bus', 'Events'].map((name) => [
-    `php-illuminate-${name.toLowerCase()}`,
-    `${debian}/${name}/autoload.php`,
-  ]);
-  needDebian({
-    'php-cli': 'php',
-    'php-pda-pheanstalk': '/usr/share/php/Pheanstalk/autoload.php',
-    ...Object.fromEntries(packages),
-  });
+  needDebian('php-cli', 'php-pda-pheanstalk', 'php-illuminate-queue', 'php-illuminate-bus', 'php-illuminate-events');
   for (let run = 1; run <= 2; run++) {
     const text = await printed(['php'], 'examples/laravel_worker.php', '--once');
     expect(text.match(/^receipt for (anna|cem), attempt 1$/gm)?.toSorted(), text).toEqual([

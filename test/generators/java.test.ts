@@ -20,7 +20,7 @@ async function libraries(cacheDir: string): Promise<string> {
   process.stdout.write(`bringing the libraries of a generated Java client to ${dir}\n`);
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });
-  needDebian({ maven: 'mvn' });
+  needDebian('maven');
   await run('mvn', ['-B', '-q', '-f', here('pom.xml'), 'dependency:copy', `-DoutputDirectory=${dir}`], dir);
   writeFileSync(join(dir, 'ready'), '');
   return dir;
@@ -37,7 +37,7 @@ const OPTIONS = {
 };
 
 test('S3.5 openapi-generator for Java: all of it compiles; add, claim, decide', async () => {
-  needDebian({ 'default-jdk-headless': 'javac' });
+  needDebian('default-jdk-headless');
   const jars = await libraries(inject('cacheDir'));
   const dir = folder('java');
   const properties = Object.entries(OPTIONS).map(([name, value]) => `${name}=${value}`);

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 
 /** The worker of clients/rust with lmstfy's own client; what it is built of is kept for the next run. */
 async function rustWorker(cacheDir: string): Promise<string> {
-  needDebian({ cargo: 'cargo', 'pkg-config': 'pkg-config', 'libssl-dev': '/usr/include/openssl/ssl.h' });
+  needDebian('cargo', 'pkg-config', 'libssl-dev');
   const target = join(cacheDir, 'lmstfy-rust');
   mkdirSync(target, { recursive: true });
   const project = fileURLToPath(new URL('clients/rust/Cargo.toml', import.meta.url));

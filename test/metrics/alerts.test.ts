@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { needDebian } from '../support/debian.ts';
 import { ALERTS, alerts, board } from '../support/metrics.ts';
 
-needDebian({ prometheus: 'promtool' });
+needDebian('prometheus');
 const folder = mkdtempSync(join(tmpdir(), 'docket-rules-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

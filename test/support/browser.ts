@@ -2,43 +2,27 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium as driver, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { needDebian } from './debian.ts';
 
 // the first is the same browser without windows: a page of it costs a third of the CPU
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** The browser of this machine: that of CHROMIUM, else that of NAMES which is on the PATH; null where there is none. */
-function findChromium(): string | null {
+/** The browser of this machine: that of CHROMIUM, else that of NAMES which is on the PATH. */
+function findChromium(): string | undefined {
   if (process.env.CHROMIUM) return process.env.CHROMIUM;
   const folders = (process.env.PATH ?? '').split(delimiter);
-  return NAMES.flatMap((name) => folders.map((dir) => join(dir, name))).find((file) => existsSync(file)) ?? null;
+  return NAMES.flatMap((name) => folders.map((dir) => join(dir, name))).find((file) => existsSync(file));
 }
 
-const executablePath = findChromium();
-if (!executablePath && process.env.CI)
-  throw new Error('the tests of the console need Chromium: apt-get install chromium-headless-shell');
-if (!executablePath)
-  console.error(
-    [
-      '',
-      '************************************************************',
-      '* NO BROWSER: the tests of the console are skipped.        *',
-      '* apt-get install chromium-headless-shell, or name a       *',
-      '* browser in CHROMIUM.                                     *',
-      '************************************************************',
-      '',
-    ].join('\n'),
-  );
-
-/** As `describe`, for tests that need a browser. */
-export const describeInBrowser = describe.skipIf(!executablePath);
-
-export const launch = (): Promise<Browser> =>
-  driver.launch({
-    executablePath: executablePath ?? '',
+export function launch(): Promise<Browser> {
+  needDebian('chromium-headless-shell');
+  return driver.launch({
+    executablePath: findChromium() ?? '',
     // as root there is no sandbox; /dev/shm of containers is small
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
   });
+}
 
 interface OpenOptions extends BrowserContextOptions {
   /** Of the console: `light` and `dark` as its switch says, not the system. */
@@ -67,7 +51,7 @@ export function useBrowser(): TestBrowser {
   let browser: Browser | undefined;
   const faults: string[] = [];
   beforeAll(async () => {
-    if (executablePath) browser = await launch();
+    browser = await launch();
   });
   afterEach(async () => {
     await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));

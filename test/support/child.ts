@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
 import { api, type Client } from './client.ts';
+import { atEndOfFile } from './endings.ts';
 
 export interface DocketChild {
   process: ChildProcess;
@@ -11,12 +11,6 @@ export interface DocketChild {
   /** Resolves with the exit code, null after a signal. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
-
-const children = new Set<ChildProcess>();
-// for the whole file: a test that fails half-way must leave no process behind
-afterAll(() => {
-  for (const child of children) child.kill('SIGKILL');
-});
 
 const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));
 
@@ -38,7 +32,8 @@ async function startProgram(
   options: { cwd?: string; detached?: boolean } = {},
 ): Promise<DocketChild> {
   const child = spawn(program, args, { env: { ...process.env, PORT: '0', ...env }, stdio: 'pipe', ...options });
-  children.add(child);
+  // a test that fails half-way must leave no process behind
+  atEndOfFile(() => child.kill('SIGKILL'));
   let text = '';
   const exited = new Promise<number | null>((resolve) => child.on('exit', (code) => resolve(code)));
   const url = await new Promise<string>((resolve, reject) => {

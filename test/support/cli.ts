@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, inject } from 'vitest';
+import { expect, inject } from 'vitest';
+import { atEndOfFile } from './endings.ts';
 
 export interface Ended {
   code: number;
@@ -16,9 +16,8 @@ const BIN = join(ROOT, 'cli/docket.mjs');
 const SETTING = /^(DOCKET_|TEMPORAL_|BEANSTALKD_|METRICS_|DATABASE_URL$|PORT$|HOST$|LOG_LEVEL$|npm_)/;
 const TIMEOUT_MS = 200_000;
 
-/** An empty folder, in which programs run: what they make by default is made there. */
-export const folder = mkdtempSync(join(tmpdir(), 'docket-cli-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+/** The folder in which programs run, and make what they make by default. It is empty when a test file begins. */
+export const folder = mkdtempSync(join(inject('dir'), 'cli-'));
 
 /** What the machine of a test has set must not decide what it sees. */
 const environment = (env: Record<string, string>) => ({
@@ -30,6 +29,9 @@ const environment = (env: Record<string, string>) => ({
 /** Runs a program to its end. */
 export function run(command: string[], env: Record<string, string> = {}, cwd = folder): Promise<Ended> {
   const [program = '', ...args] = command;
+  atEndOfFile(() => {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
+  });
   return new Promise((resolve) => {
     const options = { cwd, env: environment(env), timeout: TIMEOUT_MS };
     execFile(program, args, options, (error, stdout, stderr) => {

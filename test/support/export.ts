@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
+import { atEndOfFile } from './endings.ts';
 
 export interface ExportChild {
   /** What it has printed so far. */
@@ -10,18 +10,13 @@ export interface ExportChild {
   kill(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-const children = new Set<ChildProcess>();
-// for the whole file: a test that fails half-way must leave no process behind
-afterAll(() => {
-  for (const child of children) child.kill('SIGKILL');
-});
-
 const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));
 
 /** Runs `docket export` as a process of its own. */
 export function startExport(args: string[], env: Record<string, string> = {}): ExportChild {
   const child = spawn(process.execPath, [bin, 'export', ...args], { env: { ...process.env, ...env }, stdio: 'pipe' });
-  children.add(child);
+  // a test that fails half-way must leave no process behind
+  atEndOfFile(() => child.kill('SIGKILL'));
   let text = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {

@@ -20,14 +20,26 @@ declare module 'vitest' {
     temporal: string;
     temporalCli: string;
     cacheDir: string;
+    /** A folder that is removed after the run. */
+    dir: string;
   }
 }
 
 /** Those of the run's Temporal: files take one each, some a few, and a file that is tried again takes new ones. */
 export const NAMESPACES = 600;
 
-/** One PostgreSQL and one Temporal for the whole run, on free ports and in a folder of their own. */
+/** A run without its servers ends here, with the reason alone: vitest would add stacks and wait for what was started. */
 export default async function servers(project: TestProject) {
+  try {
+    return await startServers(project);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exit(1);
+  }
+}
+
+/** One PostgreSQL and one Temporal for the whole run, on free ports and in a folder of their own. */
+async function startServers(project: TestProject) {
   const dir = mkdtempSync(join(tmpdir(), 'docket-test-'));
   chmodSync(dir, 0o755); // as root the database runs as another user
   mkdirSync(join(dir, 'pg'));
@@ -35,9 +47,10 @@ export default async function servers(project: TestProject) {
   const say = (line: string) => console.log(line);
   // fsync is off here: what a crash of the machine would lose is not what these tests ask
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' };
-  const [postgres, cli] = await Promise.all([
+  // first: nothing has been started that would have to be stopped
+  const cli = await findTemporalCli({ given: process.env.TEMPORAL_CLI, cacheDir, say });
+  const [postgres] = await Promise.all([
     startPostgres(join(dir, 'pg', 'postgres'), { settings, say }),
-    findTemporalCli({ given: process.env.TEMPORAL_CLI, cacheDir, say }),
     workflowBundle(cacheDir),
     findSite(cacheDir),
   ]);
@@ -51,6 +64,7 @@ export default async function servers(project: TestProject) {
   project.provide('temporal', temporal.address);
   project.provide('temporalCli', cli);
   project.provide('cacheDir', cacheDir);
+  project.provide('dir', dir);
   return async () => {
     temporal.kill();
     await postgres.stop();

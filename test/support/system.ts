@@ -6,6 +6,7 @@ import type { Config } from '../../runtime/config.ts';
 import { readConfig } from '../../runtime/config.ts';
 import { api, type Client } from './client.ts';
 import { onDatabase } from './database.ts';
+import { atEndOfFile } from './endings.ts';
 import { recordTransitions, seenTransitions, unknownAmong } from './lifecycle.ts';
 import { NAMESPACES } from './servers.ts';
 
@@ -26,28 +27,17 @@ export interface TestStores {
   temporalAddress: string;
 }
 
-/** Databases that remember what their items went through. */
-const recorded: string[] = [];
-/** Of this file. */
-const namespaces: string[] = [];
+/** Fails the file where an item made a transition that domain/lifecycle.ts does not have. */
+async function checkTransitions(databaseUrl: string): Promise<void> {
+  const unknown = unknownAmong(await seenTransitions(databaseUrl));
+  expect(unknown, 'transitions that are not in domain/lifecycle.ts').toEqual([]);
+}
 
-// here, so that it is the last of a file's hooks, and for databases that a test makes while it runs too
-afterAll(async () => {
-  await endSchedules();
-  for (const databaseUrl of recorded) {
-    const unknown = unknownAmong(await seenTransitions(databaseUrl));
-    expect(unknown, 'transitions that are not in domain/lifecycle.ts').toEqual([]);
-  }
-});
-
-/** What still fires where no worker is left costs Temporal more than all tests that run meanwhile. */
-async function endSchedules(): Promise<void> {
-  if (namespaces.length === 0) return;
+/** Ends what would still fire where no worker is left: it costs Temporal more than all tests that run meanwhile. */
+async function endSchedules(namespace: string): Promise<void> {
   const connection = await Connection.connect({ address: inject('temporal') });
-  for (const namespace of namespaces) {
-    const schedules = new ScheduleClient({ connection, namespace });
-    for await (const { scheduleId } of schedules.list()) await schedules.getHandle(scheduleId).delete();
-  }
+  const schedules = new ScheduleClient({ connection, namespace });
+  for await (const { scheduleId } of schedules.list()) await schedules.getHandle(scheduleId).delete();
   await connection.close();
 }
 
@@ -65,11 +55,11 @@ export async function testStores({ records = true } = {}): Promise<TestStores> {
   const databaseUrl = new URL(`/t${n}`, server).href;
   if (records) {
     await recordTransitions(databaseUrl);
-    recorded.push(databaseUrl);
+    atEndOfFile(() => checkTransitions(databaseUrl));
   }
   if (n > NAMESPACES) throw new Error(`this run has used its ${NAMESPACES} namespaces of Temporal: raise NAMESPACES`);
   const namespace = `test-${n - 1}`;
-  namespaces.push(namespace);
+  atEndOfFile(() => endSchedules(namespace));
   return {
     databaseUrl,
     namespace,

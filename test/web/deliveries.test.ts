@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { claimOne, eventually } from '../support/client.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -23,7 +23,7 @@ const table = (page: Page, name: string) =>
   page.getByRole('table').and(page.getByLabel(name)).or(page.getByLabel(name));
 const row = (page: Page, id: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name: id }) });
 
-describeInBrowser('deliveries of all items', () => {
+describe('deliveries of all items', () => {
   const browser = useBrowser();
 
   test('S0.10 all that is undelivered, with its cause; one and then several are sent again once the receiver is back', async () => {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
-import { afterAll, expect, test } from 'vitest';
-import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add } from '../support/tickets.ts';
@@ -24,7 +24,7 @@ const { api } = await startTestSystem({ DOCKET_IMAGE_HOSTS: `http://${host}` });
 
 const heading = (page: Page, id: string) => page.getByRole('heading', { name: `Ticket ${id}`, exact: true });
 
-describeInBrowser("a ticket's body", () => {
+describe("a ticket's body", () => {
   const browser = useBrowser();
   const open = async (id: string, body: unknown, options: object = {}) => {
     await add(api, id, { id, body });

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { describeInBrowser, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { useBrowser } from '../support/browser.ts';
 import { eventTypes, eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, configure, ticket } from '../support/tickets.ts';
@@ -16,7 +16,7 @@ const noted = {
   properties: { verdict: { enum: ['keep', 'remove'] }, note: { title: 'Note', type: 'string' } },
 };
 
-describeInBrowser('what a reviewer holds', () => {
+describe('what a reviewer holds', () => {
   const browser = useBrowser();
   const open = (queue: string, person = 'anna') => browser.open(`${api.url}/desk/${queue}`, { person });
 

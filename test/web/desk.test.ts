@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { claimOne, eventTypes, eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, configure, ticket } from '../support/tickets.ts';
@@ -14,7 +14,7 @@ const numbered = (queue: string, n: number) =>
 
 const isDecided = (id: string) => eventually(async () => (await ticket(api, id)).state === 'decided');
 
-describeInBrowser('the review desk', () => {
+describe('the review desk', () => {
   const browser = useBrowser();
   const open = (queue: string, person: string, options: object = {}) =>
     browser.open(`${api.url}/desk/${queue}`, { person, ...options });

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { describeInBrowser, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
@@ -15,7 +15,7 @@ const CALLS = [
 /** Swagger UI draws the whole document before anything can be clicked, and again after each answer. */
 const PATIENCE = 180_000;
 
-describeInBrowser('the documentation', () => {
+describe('the documentation', () => {
   const browser = useBrowser();
 
   test(

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { claimOne, eventually } from '../support/client.ts';
 import { createKey } from '../support/keys.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -11,7 +11,7 @@ const addTicket = (queue: string, id: string, more: object = {}) =>
   api.post(`/v1/queues/${queue}/tickets`, { id, body: { text: id }, ...more });
 await addTicket('always', 'always-1');
 
-describeInBrowser('the overview', () => {
+describe('the overview', () => {
   const browser = useBrowser();
 
   test('S4.9 counts change within a second of a claim that is made elsewhere', async () => {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { describeInBrowser, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
@@ -37,7 +37,7 @@ async function reacted(page: Page): Promise<number> {
   return page.evaluate<number>('reactedMs');
 }
 
-describeInBrowser('the first visit', () => {
+describe('the first visit', () => {
   const browser = useBrowser();
 
   test('S4.9 the overview reacts to a key not much later than the browser shows an empty page from the same server', async () => {

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Role } from '../../contract/keys.ts';
-import { describeInBrowser, useBrowser } from '../support/browser.ts';
+import { useBrowser } from '../support/browser.ts';
 import { claimOne, eventually } from '../support/client.ts';
 import { createKey } from '../support/keys.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -17,7 +17,7 @@ const { url } = system.api;
 
 const FORBIDDEN = 'This page is not for your role';
 
-describeInBrowser('what each role sees of items', () => {
+describe('what each role sees of items', () => {
   const browser = useBrowser();
 
   test.each<[Role, string[]]>([

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { addCase, claimed, court, jurors, numbered, voted } from '../support/cases.ts';
 import { claimOne, eventTypes, eventually } from '../support/client.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -29,7 +29,7 @@ const fact = (page: Page, name: string) =>
     .filter({ hasText: new RegExp(`^${name}$`) })
     .locator('+ dd');
 
-describeInBrowser('the page of an item', () => {
+describe('the page of an item', () => {
   const browser = useBrowser();
 
   test('S0.5 what happens to a ticket elsewhere shows by itself: state, lease, history', async () => {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { addCase, claimed, court, invitations, jurors, oneCase, stats, voted, votes } from '../support/cases.ts';
 import { eventually } from '../support/client.ts';
 import { createKey } from '../support/keys.ts';
@@ -14,7 +14,7 @@ const { api } = system;
 const heading = (page: Page, id: string) => page.getByRole('heading', { name: `Case ${id}` });
 const body = { order: 'A-1', buyer: 'It came broken.', seller: { text: 'It was whole when it left.' } };
 
-describeInBrowser('the jury desk', () => {
+describe('the jury desk', () => {
   const browser = useBrowser();
   const open = (name: string, person: string, options: object = {}) =>
     browser.open(`${api.url}/jury/${name}`, { person, ...options });

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
 import { createKey } from '../support/keys.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -11,7 +11,7 @@ const admin = await createKey(db, { name: 'root', role: 'admin', subject: null }
 const root = api.as(admin.key);
 await eventually(async () => (await api.get('/')).status === 200, 60_000);
 
-describeInBrowser('keys', () => {
+describe('keys', () => {
   const browser = useBrowser();
 
   test('a key that is made by the page works as it says, is shown once, and works no more when it is revoked', async () => {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { addCase, court } from '../support/cases.ts';
 import { claimOne } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
@@ -18,7 +18,7 @@ const at = (path: string) => `${api.url}${path}`;
 const ids = (page: Page) => page.getByRole('table').getByRole('rowheader').allTextContents();
 const row = (page: Page, id: string) => page.getByRole('rowheader', { name: id, exact: true });
 
-describeInBrowser('lists and search', () => {
+describe('lists and search', () => {
   const browser = useBrowser();
 
   test('S0.5 a queue by pages: 50 each, older ones and back to the newest, each page with an address of its own', async () => {

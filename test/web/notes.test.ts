@@ -1,12 +1,12 @@
-import { expect, test } from 'vitest';
-import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventTypes, eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, configure } from '../support/tickets.ts';
 
 const { api } = await startTestSystem();
 
-describeInBrowser('notes on a ticket', () => {
+describe('notes on a ticket', () => {
   const browser = useBrowser();
   const written = async (id: string) =>
     (await api.get(`/v1/tickets/${id}/notes`)).body.items.map(({ by, text }: { by: string; text: string }) => [

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Role } from '../../contract/keys.ts';
 import type { NewKey } from '../../services/access/keys.ts';
-import { describeInBrowser, useBrowser } from '../support/browser.ts';
+import { useBrowser } from '../support/browser.ts';
 import { addCase, claimed, court, jurors, vote, voted } from '../support/cases.ts';
 import { claimOne, type Json } from '../support/client.ts';
 import { createKey } from '../support/keys.ts';
@@ -12,7 +12,7 @@ import { add, configure, decide, withToken } from '../support/tickets.ts';
 const system = await startTestSystem();
 const { api, sql } = system;
 
-describeInBrowser('numbers of persons', () => {
+describe('numbers of persons', () => {
   const browser = useBrowser();
   const open = (query: string, options: object = {}) => browser.open(`${api.url}/numbers${query}`, options);
 
@@ -121,7 +121,7 @@ const locked = await startTestSystem({ DOCKET_AUTH: 'keys' });
 const { db } = locked.running.runtime;
 const admin = locked.api.as((await createKey(db, { name: 'admin', role: 'admin', subject: null })).key);
 
-describeInBrowser('numbers by role', () => {
+describe('numbers by role', () => {
   const browser = useBrowser();
   const openAs = async (key: Partial<NewKey> & Pick<NewKey, 'role'>) => {
     const made = await createKey(db, { name: `${key.role}-key`, subject: null, ...key });

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { put, tell } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -32,7 +32,7 @@ const cells = (page: Page, title: string, target: string) =>
     .getByRole('row')
     .filter({ has: page.getByRole('rowheader', { name: target }) });
 
-describeInBrowser('reviews', () => {
+describe('reviews', () => {
   const browser = useBrowser();
 
   test('S1.5 the three stores side by side follow a callback, and are in step', async () => {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
@@ -14,7 +14,7 @@ const save = async (page: Page) => {
   await page.getByText('Saved.').waitFor();
 };
 
-describeInBrowser('settings', () => {
+describe('settings', () => {
   const browser = useBrowser();
 
   test('S0.2 what is changed of a queue is seen by the API, and everything else stays as it was', async () => {

@@ -1,6 +1,6 @@
 import type { Page, Request } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { describeInBrowser, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
@@ -12,7 +12,7 @@ const focused = (page: Page) => page.evaluate<string>('document.activeElement.ou
 const background = (page: Page) => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
 const MAX_BYTES = 150 * 1024;
 
-describeInBrowser('the frame of the console', () => {
+describe('the frame of the console', () => {
   const browser = useBrowser();
 
   test('S4.9 the first page weighs 150 KB at most', async () => {

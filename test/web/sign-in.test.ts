@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { lastingPort } from '../../cli/servers/ports.ts';
 import type { Role } from '../../contract/keys.ts';
-import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
 import { createKey, revokeKey } from '../support/keys.ts';
 import { CLIENT, startProvider } from '../support/open-id.ts';
@@ -13,7 +13,7 @@ const { db } = system.running.runtime;
 const keyOf = (role: Role, subject: string | null = null) =>
   createKey(db, { name: `${subject ?? role}-key`, role, subject });
 
-describeInBrowser('signing in', () => {
+describe('signing in', () => {
   const browser = useBrowser();
 
   test('at a provider: there and back to the page that was asked for, without a key', async () => {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
@@ -24,7 +24,7 @@ await task('shown-again', { type: 'rotate', everyMinutes: 60, executor: 'uid_sho
 await api.post('/v1/clients/shown/next', {});
 const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
 
-describeInBrowser('tasks', () => {
+describe('tasks', () => {
   const browser = useBrowser();
 
   test('S4.3 the tasks of a group, by a link: the form says what is shown, and can be changed', async () => {

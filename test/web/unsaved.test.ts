@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { describeInBrowser, seriousFindings, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
@@ -18,7 +18,7 @@ const lease = (page: Page) => page.getByRole('textbox', { name: 'Lease (seconds)
 const link = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Main' }).first().getByRole('link', { name }).click();
 
-describeInBrowser('what is not saved', () => {
+describe('what is not saved', () => {
   const browser = useBrowser();
 
   test('S4.9 a link away from changed settings asks first: they stay as typed, or are given up', async () => {

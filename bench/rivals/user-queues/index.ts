@@ -18,7 +18,7 @@ const TABLES = `
 
 /** The scheme of ./scheme.ts as a process of its own, with the same clients and tasks as Docket. */
 export async function openUserQueues(lab: Lab, population: Population) {
-  needDebian({ 'redis-server': 'redis-server' });
+  needDebian('redis-server');
   const databaseUrl = await ownDatabase(lab, 'user_queues');
   await fill(databaseUrl, population);
   const redis = await startServer(lab, 'redis-tasks', 'redis-server', (port) => [

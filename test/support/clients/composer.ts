@@ -31,6 +31,6 @@ function repository(name: string) {
  * @throws Error where they are missing and cannot be installed
  */
 export function debianRepositories(): object[] {
-  needDebian({ composer: 'composer', 'php-guzzlehttp-guzzle': '/usr/share/php/GuzzleHttp/autoload.php' });
+  needDebian('composer', 'php-cli', 'php-curl', 'php-guzzlehttp-guzzle');
   return [...Object.keys(LIBRARIES).map(repository), { 'packagist.org': false }];
 }

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import { installDebian } from '../debian.ts';
+import { needDebian } from '../debian.ts';
 
 /** How programs that use one of the clients are run. */
 export interface Kit {
@@ -89,19 +89,11 @@ export function pythonKit(cacheDir: string): Kit {
   return kit('python', 'python', 'py', [python, '-B']);
 }
 
-const PHP_PACKAGES = ['php-cli', 'php-curl', 'php-guzzlehttp-guzzle', 'php-sqlite3', 'php-pgsql'];
 const PHP_LIBRARIES = '/usr/share/php/GuzzleHttp/autoload.php';
 
-/** Debian's PHP and Guzzle, installed if need be; undefined where that can't be done and nobody insists. */
-export function phpKit(): Kit | undefined {
-  if (!hasPhp()) {
-    const apt = existsSync('/usr/bin/apt-get') && process.getuid?.() === 0;
-    if (!apt && !process.env.CI) {
-      say(`the PHP client is not tested: install ${PHP_PACKAGES.join(', ')} (Debian)`);
-      return undefined;
-    }
-    installDebian(PHP_PACKAGES);
-  }
+/** Debian's PHP and Guzzle. @throws Error where they are missing and cannot be installed */
+export function phpKit(): Kit {
+  needDebian('php-cli', 'php-curl', 'php-guzzlehttp-guzzle', 'php-sqlite3', 'php-pgsql');
   const made = kit('php', 'php', 'php', ['php']);
   mkdirSync(join(made.dir, 'vendor'));
   // what Composer would write
@@ -118,16 +110,4 @@ spl_autoload_register(function (string $class): void {
 `,
   );
   return { ...made, serve: (file, port) => ['php', '-S', `127.0.0.1:${port}`, file] };
-}
-
-function hasPhp(): boolean {
-  try {
-    const modules = execFileSync('php', ['-m'], { encoding: 'utf8' }).toLowerCase().split('\n');
-    return (
-      ['curl', 'pcntl', 'posix', 'pdo_sqlite', 'pdo_pgsql'].every((m) => modules.includes(m)) &&
-      existsSync(PHP_LIBRARIES)
-    );
-  } catch {
-    return false;
-  }
 }
