@@ -1,6 +1,8 @@
+import dns from 'node:dns';
 import { createServer } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { post } from '../../activities/webhook.ts';
 import { refuseUrl } from '../../domain/callbacks.ts';
 import { parsePrivateHosts } from '../../domain/private-hosts.ts';
@@ -13,16 +15,17 @@ const names: Record<string, string[]> = {
   'mixed.example': ['127.0.0.1', '10.9.9.9'],
   'six.example': ['::1'],
 };
-vi.mock('node:dns', async (original) => {
-  const dns = await original<typeof import('node:dns')>();
-  const lookup = (host: string, _options: object, callback: (error: unknown, found: object[]) => void) =>
-    callback(
-      null,
-      (names[host.replace(/\.$/, '')] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-    );
-  return { ...dns, lookup, default: { ...dns, lookup } };
-});
-
+// names of no network: the resolver of Node.js is replaced, for this file only
+const resolver = dns.lookup;
+const answer = (host: string, _options: object, callback: (error: unknown, found: object[]) => void) =>
+  callback(
+    null,
+    (names[host.replace(/\.$/, '')] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+  );
+const resolveBy = (lookup: unknown) => {
+  Object.assign(dns, { lookup });
+  syncBuiltinESMExports();
+};
 let calls = 0;
 const server = createServer((_request, response) => {
   calls++;
@@ -30,7 +33,9 @@ const server = createServer((_request, response) => {
 });
 await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
 const { port } = server.address() as AddressInfo;
+resolveBy(answer);
 afterAll(() => {
+  resolveBy(resolver);
   server.close();
   server.closeAllConnections();
 });

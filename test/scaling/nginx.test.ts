@@ -12,7 +12,7 @@ import { openStream } from '../support/stream.ts';
 import { startTestSystem, type TestSystem } from '../support/system.ts';
 import { add } from '../support/tickets.ts';
 
-needDebian({ 'nginx-light': '/usr/sbin/nginx' });
+needDebian('nginx-light');
 
 const keys = { DOCKET_AUTH: 'keys' };
 const reports = await startTestSystem(keys);

@@ -14,6 +14,7 @@ const PACKAGES = {
   'golang-go': 'command -v go',
   'libssl-dev': 'test -e /usr/include/openssl/ssl.h',
   maven: 'command -v mvn',
+  'nginx-light': 'test -x /usr/sbin/nginx',
   'php-cli': 'command -v php',
   'php-curl': 'php -m | grep -qx curl',
   'php-guzzlehttp-guzzle': php('GuzzleHttp'),

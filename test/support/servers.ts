@@ -40,15 +40,15 @@ export default async function servers(project: TestProject) {
 
 /** One PostgreSQL and one Temporal for the whole run, on free ports and in a folder of their own. */
 async function startServers(project: TestProject) {
+  const cacheDir = process.env.DOCKET_CACHE || join(homedir(), '.cache', 'docket');
+  const say = (line: string) => console.log(line);
+  // first: nothing has been made that would have to be removed
+  const cli = await findTemporalCli({ given: process.env.TEMPORAL_CLI, cacheDir, say });
   const dir = mkdtempSync(join(tmpdir(), 'docket-test-'));
   chmodSync(dir, 0o755); // as root the database runs as another user
   mkdirSync(join(dir, 'pg'));
-  const cacheDir = process.env.DOCKET_CACHE || join(homedir(), '.cache', 'docket');
-  const say = (line: string) => console.log(line);
   // fsync is off here: what a crash of the machine would lose is not what these tests ask
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' };
-  // first: nothing has been started that would have to be stopped
-  const cli = await findTemporalCli({ given: process.env.TEMPORAL_CLI, cacheDir, say });
   const [postgres] = await Promise.all([
     startPostgres(join(dir, 'pg', 'postgres'), { settings, say }),
     workflowBundle(cacheDir),
