@@ -25,7 +25,6 @@ import { dispatchService } from './tasks/dispatches.ts';
 import { groupService } from './tasks/groups.ts';
 import { taskService } from './tasks/tasks.ts';
 import { templateService } from './tasks/templates.ts';
-import { ticketService } from './tickets/tickets.ts';
 import { commandService } from './upkeep/commands.ts';
 import { Reconciler } from './upkeep/reconciler.ts';
 import { Retention } from './upkeep/retention.ts';
@@ -49,7 +48,6 @@ export function createServices(runtime: Runtime, config: ServiceConfig) {
     ctx,
     ...{ invitations, invariants, retention },
     commands: commandService(ctx.db),
-    tickets: ticketService(ctx),
     jobs,
     schedules: scheduleService(ctx, jobs),
     topics: topicService(ctx),

@@ -3,6 +3,7 @@ import { BatchResults, NewTicket, NewTickets, Ticket, TicketBatch } from '../../
 import { ticketView } from '../../domain/tickets.ts';
 import * as queues from '../../services/items/queues.ts';
 import { Problem } from '../../services/shared/problems.ts';
+import * as tickets from '../../services/tickets/tickets.ts';
 import { entryOfBatch, wantedId } from '../adding.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
@@ -60,5 +61,5 @@ function add(api: Api, { actor, queues }: Caller, queue: string, ticket: NewTick
   // reviews are of no queue: what a key may not call itself, its tickets may not either
   if (callback && 'review' in callback && queues !== null)
     throw new Problem('forbidden', 'this key is for some queues only, and reviews are of none');
-  return api.services.tickets.add(queue, ticket, actor, id);
+  return tickets.add(api.ctx, queue, ticket, actor, id);
 }

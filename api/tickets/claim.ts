@@ -1,6 +1,7 @@
 import { QueueParam } from '../../contract/common.ts';
 import { Claim, ClaimAnswer, Explain, ExplainAnswer } from '../../contract/tickets.ts';
 import { handedView } from '../../domain/tickets.ts';
+import * as tickets from '../../services/tickets/tickets.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
@@ -14,13 +15,13 @@ export const claimTicketsEndpoint = endpoint({
   params: QueueParam,
   body: Claim,
   answers: { 200: ClaimAnswer },
-  async handle({ api: { services }, caller, params: { queue }, body, signal }) {
+  async handle({ ctx, caller, params: { queue }, body, signal }) {
     const { skills, count, waitSeconds } = body;
     const reviewer = personOf(caller, body.reviewer);
     const request = { queue, reviewer, skills, count, waitSeconds, signal };
-    const { handed, reasons, retryAfterSeconds } = await services.tickets.claim(request);
-    const tickets = handed.map(({ item, token, isNew }) => handedView(item, token, !isNew));
-    return ok({ tickets, reasons, retryAfterSeconds });
+    const { handed, reasons, retryAfterSeconds } = await tickets.claim(ctx, request);
+    const shown = handed.map(({ item, token, isNew }) => handedView(item, token, !isNew));
+    return ok({ tickets: shown, reasons, retryAfterSeconds });
   },
 });
 
@@ -35,7 +36,7 @@ export const explain = endpoint({
   body: Explain,
   answers: { 200: ExplainAnswer },
   problems: ['not_found'],
-  async handle({ api: { services }, caller, params: { queue }, body: { reviewer, skills, ticket } }) {
-    return ok(await services.tickets.explain(queue, personOf(caller, reviewer), skills, ticket));
+  async handle({ ctx, caller, params: { queue }, body: { reviewer, skills, ticket } }) {
+    return ok(await tickets.explain(ctx, queue, personOf(caller, reviewer), skills, ticket));
   },
 });

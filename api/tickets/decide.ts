@@ -1,6 +1,7 @@
 import { IdParam } from '../../contract/common.ts';
 import { Decide, DecideAnswer } from '../../contract/tickets.ts';
 import { handedView, ticketView } from '../../domain/tickets.ts';
+import { decide } from '../../services/tickets/decisions.ts';
 import { boundTo } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
@@ -15,10 +16,11 @@ export const decideTicket = endpoint({
   body: Decide,
   answers: { 200: DecideAnswer },
   problems: ['not_found', 'not_open', 'lease_lost'],
-  async handle({ api: { services }, caller, params: { id }, body }) {
+  async handle({ ctx, caller, params: { id }, body }) {
     const { token, decision, next: nextWanted, skills } = body;
     const subject = boundTo(caller);
-    const { item, next } = await services.tickets.decide({ id, token, decision, subject, next: nextWanted, skills });
+    const wanted = { id, token, decision, subject, next: nextWanted, skills };
+    const { item, next } = await decide(ctx, wanted);
     return ok({ ticket: ticketView(item), next: next && handedView(next.item, next.token, false) });
   },
 });

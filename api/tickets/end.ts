@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { IdParam, QueueParam } from '../../contract/common.ts';
 import { BatchResults, Invalidate, InvalidateMany, Resolve, ResolveMany, Ticket } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
+import * as endings from '../../services/tickets/endings.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
 export const resolveTicket = endpoint({
@@ -15,8 +16,8 @@ export const resolveTicket = endpoint({
   body: Resolve,
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open'],
-  async handle({ api: { services }, caller: { actor }, params: { id }, body: { decision, reason } }) {
-    const item = await services.tickets.endOne({ state: 'settled', id, result: decision, reason, actor });
+  async handle({ ctx, caller: { actor }, params: { id }, body: { decision, reason } }) {
+    const item = await endings.endOne(ctx, { state: 'settled', id, result: decision, reason, actor });
     return ok(ticketView(item));
   },
 });
@@ -31,10 +32,10 @@ export const resolveTickets = endpoint({
   body: ResolveMany,
   bodyLimit: LARGE_BODY,
   answers: { 200: BatchResults },
-  async handle({ api: { services }, caller: { actor }, body: { items, reason } }) {
+  async handle({ ctx, caller: { actor }, body: { items, reason } }) {
     const wanted = items.map((i) => ({ id: i.id, result: i.decision }));
-    const endings = await services.tickets.end({ state: 'settled', items: wanted, reason, actor });
-    const results = endings.map((e) =>
+    const ended = await endings.end(ctx, { state: 'settled', items: wanted, reason, actor });
+    const results = ended.map((e) =>
       'problem' in e
         ? { id: e.id, httpStatus: e.problem.status, code: e.problem.code, detail: e.problem.message }
         : { id: e.id, httpStatus: 200 },
@@ -54,8 +55,8 @@ export const invalidateTicket = endpoint({
   body: Invalidate,
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open'],
-  async handle({ api: { services }, caller: { actor }, params: { id }, body: { reason } }) {
-    return ok(ticketView(await services.tickets.endOne({ state: 'invalidated', id, reason, actor })));
+  async handle({ ctx, caller: { actor }, params: { id }, body: { reason } }) {
+    return ok(ticketView(await endings.endOne(ctx, { state: 'invalidated', id, reason, actor })));
   },
 });
 
@@ -70,10 +71,10 @@ export const invalidateTickets = endpoint({
   body: InvalidateMany,
   bodyLimit: LARGE_BODY,
   answers: { 200: z.object({ invalidated: z.number().int(), skipped: z.number().int() }) },
-  async handle({ api: { services }, caller: { actor }, params: { queue }, body }) {
+  async handle({ ctx, caller: { actor }, params: { queue }, body }) {
     const { ids, filter = {}, reason, dryRun } = body;
-    const { invalidateByIds, invalidateByFilter } = services.tickets;
     const of = { queue, reason, actor };
-    return ok(ids ? await invalidateByIds(of, ids, dryRun) : await invalidateByFilter(of, filter, dryRun));
+    if (ids) return ok(await endings.invalidateByIds(ctx, of, ids, dryRun));
+    return ok(await endings.invalidateByFilter(ctx, of, filter, dryRun));
   },
 });

@@ -4,8 +4,9 @@ import { Ticket, TicketFilter } from '../../contract/tickets.ts';
 import { coreState } from '../../domain/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import * as items from '../../services/items/items.ts';
+import type { Context } from '../../services/shared/context.ts';
 import { Problem } from '../../services/shared/problems.ts';
-import type { Api } from '../api.ts';
+import * as tickets from '../../services/tickets/tickets.ts';
 import { type Caller, personOf } from '../auth.ts';
 import { byId } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
@@ -17,8 +18,8 @@ const readable = (caller: Caller, item: Item) =>
   ticketView(item, caller.role === 'reviewer' && caller.subject === item.holder ? item.lease_id : null);
 
 /** @throws Problem `not_found`, also for a reviewer who is excluded from it */
-export async function visibleTicket({ services }: Api, caller: Caller, id: string): Promise<Item> {
-  const item = await services.tickets.find(id);
+export async function visibleTicket(ctx: Context, caller: Caller, id: string): Promise<Item> {
+  const item = await tickets.find(ctx, id);
   if (caller.role === 'reviewer' && caller.subject !== null && item.exclude.includes(caller.subject))
     throw new Problem('not_found', `there is no ticket ${id}`);
   return item;
@@ -34,7 +35,7 @@ export const getTicket = endpoint({
   params: IdParam,
   answers: { 200: Ticket },
   problems: ['not_found'],
-  handle: async ({ api, caller, params: { id } }) => ok(readable(caller, await visibleTicket(api, caller, id))),
+  handle: async ({ ctx, caller, params: { id } }) => ok(readable(caller, await visibleTicket(ctx, caller, id))),
 });
 
 export const listTickets = endpoint({
@@ -75,6 +76,6 @@ export const oneTicket = itemEndpoints({
   tag: 'Tickets',
   operations: 'Ticket',
   base: '/v1/tickets/{id}',
-  find: (api, id) => api.services.tickets.find(id),
+  find: (api, id) => tickets.find(api.ctx, id),
   ...byId,
 });

@@ -3,6 +3,7 @@ import { IdParam } from '../../contract/common.ts';
 import { Release, Renew, Ticket, Transfer } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import { Problem } from '../../services/shared/problems.ts';
+import * as leases from '../../services/tickets/leases.ts';
 import { boundTo, type Caller } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
@@ -24,8 +25,8 @@ export const renewTicket = endpoint({
   body: Renew,
   answers: { 200: z.object({ expiresAt: z.string() }) },
   problems: ['not_found', 'not_open', 'lease_lost'],
-  async handle({ api: { services }, caller, params: { id }, body: { token } }) {
-    const { expires_at } = await services.tickets.renew(id, token, boundTo(caller));
+  async handle({ ctx, caller, params: { id }, body: { token } }) {
+    const { expires_at } = await leases.renew(ctx, id, token, boundTo(caller));
     return ok({ expiresAt: expires_at?.toISOString() ?? '' });
   },
 });
@@ -41,8 +42,8 @@ export const releaseTicket = endpoint({
   body: Release,
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open', 'lease_lost'],
-  async handle({ api: { services }, caller, params: { id }, body: { token, ...how } }) {
-    return ok(ticketView(await services.tickets.release(attemptOf(caller, id, token), how)));
+  async handle({ ctx, caller, params: { id }, body: { token, ...how } }) {
+    return ok(ticketView(await leases.release(ctx, attemptOf(caller, id, token), how)));
   },
 });
 
@@ -57,7 +58,7 @@ export const transferTicket = endpoint({
   body: Transfer,
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open', 'lease_lost'],
-  async handle({ api: { services }, caller, params: { id }, body: { token, queue, reason } }) {
-    return ok(ticketView(await services.tickets.transfer(attemptOf(caller, id, token), queue, reason)));
+  async handle({ ctx, caller, params: { id }, body: { token, queue, reason } }) {
+    return ok(ticketView(await leases.transfer(ctx, attemptOf(caller, id, token), queue, reason)));
   },
 });

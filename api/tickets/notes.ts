@@ -20,8 +20,8 @@ export const addNote = endpoint({
   body: AddNote,
   answers: { 201: Note },
   problems: ['not_found'],
-  async handle({ api, ctx, caller, params: { id }, body: { text, reviewer } }) {
-    await visibleTicket(api, caller, id);
+  async handle({ ctx, caller, params: { id }, body: { text, reviewer } }) {
+    await visibleTicket(ctx, caller, id);
     const by = personOf(caller, reviewer ?? caller.actor);
     return answer(201, view(await notes.add(ctx, id, by, text)));
   },
@@ -38,8 +38,8 @@ export const listNotes = endpoint({
   query: Page,
   answers: { 200: pageOf(Note) },
   problems: ['not_found'],
-  async handle({ api, ctx, caller, params: { id }, query: { limit, cursor } }) {
-    await visibleTicket(api, caller, id);
+  async handle({ ctx, caller, params: { id }, query: { limit, cursor } }) {
+    await visibleTicket(ctx, caller, id);
     return ok(page(await notes.list(ctx, id, cursor ?? 0, limit + 1), limit, view, ({ seq }) => seq));
   },
 });

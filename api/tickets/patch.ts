@@ -1,6 +1,7 @@
 import { IdParam } from '../../contract/common.ts';
 import { PatchTicket, Ticket } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
+import * as leases from '../../services/tickets/leases.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
 export const patchTicket = endpoint({
@@ -14,6 +15,6 @@ export const patchTicket = endpoint({
   body: PatchTicket,
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open'],
-  handle: async ({ api: { services }, caller, params: { id }, body }) =>
-    ok(ticketView(await services.tickets.change(id, body, caller.actor))),
+  handle: async ({ ctx, caller, params: { id }, body }) =>
+    ok(ticketView(await leases.change(ctx, id, body, caller.actor))),
 });

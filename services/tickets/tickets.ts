@@ -2,15 +2,23 @@ import type { Item, ShownTicket } from '../../contract/items.ts';
 import type { NewTicket } from '../../contract/tickets.ts';
 import { only, type RowOf } from '../../db/pool.ts';
 import { stateWord } from '../../domain/items.ts';
+import { waitedSeconds } from '../../runtime/metrics.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import { share, sharePerGroup } from '../shared/batching.ts';
-import type { Context } from '../shared/context.ts';
+import { type Context, perContext } from '../shared/context.ts';
 import { addOnce, invalid, Problem, sameContent } from '../shared/problems.ts';
 import { contentHash, newId, newToken } from '../shared/tokens.ts';
-import { countHandOut, type Handed, type TicketEndings, ticketEndings } from './endings.ts';
-import { type TicketLeases, ticketLeases } from './leases.ts';
+
+/** A ticket that a claim or a decision hands to its caller. */
+export interface Handed {
+  item: ShownTicket;
+  /** Of the lease, if it is the caller's. */
+  token: string | null;
+  /** Not handed out before. */
+  isNew: boolean;
+}
 
 interface ClaimRequest {
   queue: string;
@@ -34,96 +42,38 @@ interface Claimed {
 
 type Explanation = { reasons: Reasons } | { offered: boolean; why: string[]; ahead: number };
 
-/** Tickets (S0). Functions throw Problem. */
-export interface TicketService extends TicketLeases, TicketEndings {
-  /**
-   * Adds a ticket once: the same id with the same content is the existing ticket (S0.9).
-   * @param id left out: the ticket's own, or a new one
-   * @throws Problem `id_conflict` when the id stands for other content, as it was first sent
-   */
-  add(queue: string, ticket: NewTicket, actor: string, id?: string): Promise<{ item: Item; created: boolean }>;
-  /** @throws Problem `not_found` */
-  find(id: string): Promise<Item>;
-  /**
-   * Hands out what the reviewer holds in the queue, then the best new tickets; waits for one if asked to (S0.3, S0.6,
-   * S0.8).
-   */
-  claim(request: ClaimRequest): Promise<Claimed>;
-  /** Why a person gets nothing from a queue, or whether a ticket of it is offered to them. */
-  explain(queue: string, person: string, skills: string[], ticket: string | undefined): Promise<Explanation>;
-}
-
 const MAX_AHEAD_MS = 60_000;
 const MAX_RETRY_SECONDS = 60;
 const DEFAULT_RETRY_SECONDS = 5;
 
-export function ticketService(runtime: Context): TicketService {
-  const take = taking(runtime);
-  const find = async (id: string) => {
-    const item = await items.get(runtime, 'ticket', id);
-    if (!item) throw new Problem('not_found', `there is no ticket ${id}`);
-    return item;
-  };
-  return {
-    ...ticketLeases(runtime),
-    ...ticketEndings(runtime),
-    find,
-    async add(queue, ticket, actor, id = ticket.id ?? newId()) {
-      if (ticket.createdAt !== undefined && Date.parse(ticket.createdAt) > Date.now() + MAX_AHEAD_MS)
-        throw invalid('createdAt', 'must be in the past');
-      const content = contentOf(queue, ticket);
-      const hash = contentHash(content);
-      if (!queues.isKnown(runtime, 'ticket', queue)) {
-        // a queue comes with its first ticket, not with one that is rejected
-        const existing = await items.get(runtime, 'ticket', id);
-        if (existing) return { item: sameContent(existing, 'ticket', id, hash), created: false };
-        await queues.ensure(runtime, 'ticket', queue);
-      }
-      const item = { id, hash, actor, ...content, callback: runtime.secrets.seal(content.callback) };
-      return addOnce(
-        { what: 'ticket', id, hash },
-        () => items.add(runtime, 'ticket', item),
-        () => items.get(runtime, 'ticket', id),
-      );
-    },
-    async claim(request) {
-      const { queue, waitSeconds: seconds, signal } = request;
-      const handed = await runtime.waiters.waitFor({ keys: () => [`ticket/${queue}`], seconds, signal }, async () => {
-        const taken = await take(request);
-        if (taken.length > 0) return taken;
-        // it exists from its first claim on; a queue that hands out tickets does already
-        await queues.ensure(runtime, 'ticket', queue);
-        return undefined;
-      });
-      if (!handed) return emptyHanded(runtime, request);
-      if (signal.aborted) await giveBack(runtime, handed);
-      else for (const { item, isNew } of handed) if (isNew) countHandOut(runtime, item);
-      return { handed, reasons: null, retryAfterSeconds: 0 };
-    },
-    async explain(queue, person, skills, ticket) {
-      if (ticket === undefined) {
-        await queues.ensure(runtime, 'ticket', queue);
-        const { reasons } = await reasonsFor(runtime, queue, person, skills);
-        return { reasons };
-      }
-      const item = await find(ticket);
-      const settings = await queues.get(runtime, 'ticket', item.queue);
-      const { reasons } = await reasonsFor(runtime, item.queue, person, skills);
-      const found: [boolean, string][] = [
-        [item.queue !== queue, 'otherQueue'],
-        [item.state === 'held' && item.holder === person, 'heldByYou'],
-        [item.state !== 'ready' && item.holder !== person, stateWord('ticket', item.state)],
-        [item.exclude.includes(person), 'excluded'],
-        [item.skipped.includes(person), 'skipped'],
-        [!item.requires.every((r) => skills.includes(r)), 'skills'],
-        [settings?.paused ?? false, 'paused'],
-        [reasons.maxHeld > 0, 'maxHeld'],
-      ];
-      const why = found.filter(([applies]) => applies).map(([, code]) => code);
-      const ahead = item.state === 'ready' ? await itemsAhead(runtime, item, person, skills) : 0;
-      return { offered: why.length === 0, why, ahead };
-    },
-  };
+/**
+ * Adds a ticket once: the same id with the same content is the existing ticket (S0.9).
+ * @param id left out: the ticket's own, or a new one
+ * @throws Problem `id_conflict` when the id stands for other content, as it was first sent
+ */
+export async function add(
+  ctx: Context,
+  queue: string,
+  ticket: NewTicket,
+  actor: string,
+  id = ticket.id ?? newId(),
+): Promise<{ item: Item; created: boolean }> {
+  if (ticket.createdAt !== undefined && Date.parse(ticket.createdAt) > Date.now() + MAX_AHEAD_MS)
+    throw invalid('createdAt', 'must be in the past');
+  const content = contentOf(queue, ticket);
+  const hash = contentHash(content);
+  if (!queues.isKnown(ctx, 'ticket', queue)) {
+    // a queue comes with its first ticket, not with one that is rejected
+    const existing = await items.get(ctx, 'ticket', id);
+    if (existing) return { item: sameContent(existing, 'ticket', id, hash), created: false };
+    await queues.ensure(ctx, 'ticket', queue);
+  }
+  const item = { id, hash, actor, ...content, callback: ctx.secrets.seal(content.callback) };
+  return addOnce(
+    { what: 'ticket', id, hash },
+    () => items.add(ctx, 'ticket', item),
+    () => items.get(ctx, 'ticket', id),
+  );
 }
 
 const contentOf = (queue: string, ticket: NewTicket) => ({
@@ -138,46 +88,82 @@ const contentOf = (queue: string, ticket: NewTicket) => ({
   createdAt: ticket.createdAt ?? null,
 });
 
-/** Claims; those of one ticket without skills share a statement with the others that come at the same time. */
-function taking({ db }: Context) {
-  const claim = (queue: string, persons: string[], tokens: string[], skills: string[] = []) => {
-    const given = new Set<string | null>(tokens);
-    // what was held before is resumed, and has not moved
-    const moved = (rows: ShownTicket[]) => rows.filter((row) => given.has(row.lease_id));
-    const count = tokens.length / persons.length;
-    return db.move('claim', { kind: 'ticket', queue, persons, tokens, count, skills, resume: true }, { moved });
-  };
-  const together = sharePerGroup<{ person: string; token: string }, ShownTicket | undefined>((queue) =>
+/** @throws Problem `not_found` */
+export async function find(ctx: Context, id: string): Promise<Item> {
+  const item = await items.get(ctx, 'ticket', id);
+  if (!item) throw new Problem('not_found', `there is no ticket ${id}`);
+  return item;
+}
+
+/**
+ * Hands out what the reviewer holds in the queue, then the best new tickets; waits for one if asked to (S0.3, S0.6,
+ * S0.8).
+ */
+export async function claim(ctx: Context, request: ClaimRequest): Promise<Claimed> {
+  const { queue, waitSeconds: seconds, signal } = request;
+  const handed = await ctx.waiters.waitFor({ keys: () => [`ticket/${queue}`], seconds, signal }, async () => {
+    const taken = await take(ctx, request);
+    if (taken.length > 0) return taken;
+    // it exists from its first claim on; a queue that hands out tickets does already
+    await queues.ensure(ctx, 'ticket', queue);
+    return undefined;
+  });
+  if (!handed) return emptyHanded(ctx, request);
+  if (signal.aborted) await giveBack(ctx, handed);
+  else for (const { item, isNew } of handed) if (isNew) countHandOut(ctx, item);
+  return { handed, reasons: null, retryAfterSeconds: 0 };
+}
+
+async function take(ctx: Context, { queue, reviewer, skills, count }: ClaimRequest): Promise<Handed[]> {
+  const token = newToken();
+  if (count === 1 && skills.length === 0) {
+    const item = await sharedClaims(ctx)(queue, { person: reviewer, token });
+    return item ? [{ item, token: item.lease_id, isNew: item.lease_id === token }] : [];
+  }
+  const tokens = [token, ...Array.from({ length: count - 1 }, newToken)];
+  const rows = await claimRows(ctx, queue, [reviewer], tokens, skills);
+  // what is held comes first and in the order of the claims; new ones follow in the order of the queue,
+  // which is that of their tokens: the update that grants them returns them in any order
+  const orderOf = (item: ShownTicket) => tokens.indexOf(item.lease_id ?? '');
+  return rows
+    .toSorted((a, b) => orderOf(a) - orderOf(b))
+    .map((item) => ({ item, token: item.lease_id, isNew: orderOf(item) >= 0 }))
+    .slice(0, count);
+}
+
+/** Claims of one ticket without skills share a statement with the others that come at the same time. */
+const sharedClaims = perContext((ctx) =>
+  sharePerGroup<{ person: string; token: string }, ShownTicket | undefined>((queue) =>
     share(
       async (all) => {
-        const rows = await claim(
+        const persons = all.map((c) => c.person);
+        const rows = await claimRows(
+          ctx,
           queue,
-          all.map((c) => c.person),
+          persons,
           all.map((c) => c.token),
         );
         // of several that a person holds the first
         const byHolder = new Map(rows.toReversed().map((row) => [row.holder, row]));
-        return all.map(({ person }) => byHolder.get(person));
+        return persons.map((person) => byHolder.get(person));
       },
       { keys: (c) => [c.person] },
     ),
-  );
-  return async ({ queue, reviewer, skills, count }: ClaimRequest): Promise<Handed[]> => {
-    const token = newToken();
-    if (count === 1 && skills.length === 0) {
-      const item = await together(queue, { person: reviewer, token });
-      return item ? [{ item, token: item.lease_id, isNew: item.lease_id === token }] : [];
-    }
-    const tokens = [token, ...Array.from({ length: count - 1 }, newToken)];
-    const rows = await claim(queue, [reviewer], tokens, skills);
-    // what is held comes first and in the order of the claims; new ones follow in the order of the queue,
-    // which is that of their tokens: the update that grants them returns them in any order
-    const orderOf = (item: ShownTicket) => tokens.indexOf(item.lease_id ?? '');
-    return rows
-      .toSorted((a, b) => orderOf(a) - orderOf(b))
-      .map((item) => ({ item, token: item.lease_id, isNew: orderOf(item) >= 0 }))
-      .slice(0, count);
-  };
+  ),
+);
+
+function claimRows({ db }: Context, queue: string, persons: string[], tokens: string[], skills: string[] = []) {
+  const given = new Set<string | null>(tokens);
+  // what was held before is resumed, and has not moved
+  const moved = (rows: ShownTicket[]) => rows.filter((row) => given.has(row.lease_id));
+  const count = tokens.length / persons.length;
+  return db.move('claim', { kind: 'ticket', queue, persons, tokens, count, skills, resume: true }, { moved });
+}
+
+/** Counts a ticket that was not handed out before. */
+export function countHandOut({ metrics, tracing }: Context, item: ShownTicket): void {
+  metrics.handedOut('ticket', item.queue, waitedSeconds(item));
+  tracing?.saw('ticket', item.id);
 }
 
 /** Hands back new tickets: an answer that can't be written to a closed connection is no hand-out. */
@@ -194,9 +180,9 @@ async function giveBack({ db }: Context, handed: Handed[]): Promise<void> {
 const REASONS = ['paused', 'maxHeld', 'skills', 'excluded', 'skipped', 'held', 'delayed'] as const;
 const firstReason = (reasons: Reasons) => REASONS.find((name) => reasons[name] > 0) ?? 'none';
 
-async function emptyHanded(runtime: Context, { queue, reviewer, skills, signal }: ClaimRequest): Promise<Claimed> {
-  const found = await reasonsFor(runtime, queue, reviewer, skills);
-  if (!signal.aborted) runtime.metrics.empty('ticket', queue, firstReason(found.reasons));
+async function emptyHanded(ctx: Context, { queue, reviewer, skills, signal }: ClaimRequest): Promise<Claimed> {
+  const found = await reasonsFor(ctx, queue, reviewer, skills);
+  if (!signal.aborted) ctx.metrics.empty('ticket', queue, firstReason(found.reasons));
   return { handed: [], ...found };
 }
 
@@ -205,6 +191,37 @@ async function reasonsFor({ db }: Context, queue: string, person: string, skills
   const { max_held: maxHeld, retry_after, ...counts } = row;
   const retry = retry_after === null ? DEFAULT_RETRY_SECONDS : Math.ceil(Math.max(retry_after, 0.05) * 20) / 20;
   return { reasons: { ...counts, maxHeld }, retryAfterSeconds: Math.min(retry, MAX_RETRY_SECONDS) };
+}
+
+/** Explains why a person gets nothing from a queue, or whether a ticket of it is offered to them. */
+export async function explain(
+  ctx: Context,
+  queue: string,
+  person: string,
+  skills: string[],
+  ticket: string | undefined,
+): Promise<Explanation> {
+  if (ticket === undefined) {
+    await queues.ensure(ctx, 'ticket', queue);
+    const { reasons } = await reasonsFor(ctx, queue, person, skills);
+    return { reasons };
+  }
+  const item = await find(ctx, ticket);
+  const settings = await queues.get(ctx, 'ticket', item.queue);
+  const { reasons } = await reasonsFor(ctx, item.queue, person, skills);
+  const found: [boolean, string][] = [
+    [item.queue !== queue, 'otherQueue'],
+    [item.state === 'held' && item.holder === person, 'heldByYou'],
+    [item.state !== 'ready' && item.holder !== person, stateWord('ticket', item.state)],
+    [item.exclude.includes(person), 'excluded'],
+    [item.skipped.includes(person), 'skipped'],
+    [!item.requires.every((r) => skills.includes(r)), 'skills'],
+    [settings?.paused ?? false, 'paused'],
+    [reasons.maxHeld > 0, 'maxHeld'],
+  ];
+  const why = found.filter(([applies]) => applies).map(([, code]) => code);
+  const ahead = item.state === 'ready' ? await itemsAhead(ctx, item, person, skills) : 0;
+  return { offered: why.length === 0, why, ahead };
 }
 
 async function itemsAhead({ db }: Context, item: Item, person: string, skills: string[]): Promise<number> {
