@@ -1,8 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Role } from '../contract/keys.ts';
 import type { ApiKeyRow } from '../db/statements.ts';
-import { digest, type KeyService } from '../services/access/keys.ts';
-import type { SessionService } from '../services/access/sessions.ts';
+import * as keys from '../services/access/keys.ts';
+import * as sessions from '../services/access/sessions.ts';
+import type { Context } from '../services/shared/context.ts';
 import { invalid, Problem } from '../services/shared/problems.ts';
 import { CallRates } from './call-rates.ts';
 import { isOwnPage, type Sent } from './origins.ts';
@@ -47,13 +48,11 @@ interface Options {
  */
 export class Authenticator {
   readonly #rates = new CallRates();
-  readonly #keys: KeyService;
-  readonly #sessions: SessionService;
+  readonly #ctx: Context;
   readonly #options: Options;
 
-  constructor(keys: KeyService, sessions: SessionService, options: Options) {
-    this.#keys = keys;
-    this.#sessions = sessions;
+  constructor(ctx: Context, options: Options) {
+    this.#ctx = ctx;
     this.#options = options;
   }
 
@@ -65,14 +64,14 @@ export class Authenticator {
     if (header !== undefined) return this.keyCaller(/^Bearer +(\S+)$/i.exec(header)?.[1]);
     if (this.#options.open) return OPEN;
     const token = TOKEN.exec(sent.headers.cookie ?? '')?.[1];
-    return token === undefined ? this.keyCaller(undefined) : this.#sessionCaller(digest(token), sent);
+    return token === undefined ? this.keyCaller(undefined) : this.#sessionCaller(keys.digest(token), sent);
   }
 
   /** @throws Problem `unauthenticated`, `rate_limited` */
   async keyCaller(key: string | undefined): Promise<Caller> {
     const id = key && /^docket_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/.exec(key)?.[1];
-    const row = id ? await this.#keys.find(id) : undefined;
-    if (!key || !row || !timingSafeEqual(digest(key), row.hash))
+    const row = id ? await keys.find(this.#ctx, id) : undefined;
+    if (!key || !row || !timingSafeEqual(keys.digest(key), row.hash))
       throw new Problem('unauthenticated', 'send Authorization: Bearer with a valid key');
     return this.#admit(row);
   }
@@ -84,8 +83,8 @@ export class Authenticator {
   }
 
   async #sessionCaller(hash: Buffer, sent: Sent): Promise<Caller> {
-    const session = await this.#sessions.find(hash);
-    const row = session && (await this.#keys.find(session.key_id));
+    const session = await sessions.find(this.#ctx, hash);
+    const row = session && (await keys.find(this.#ctx, session.key_id));
     if (!row) throw new Problem('unauthenticated', 'this session is unknown or has ended: sign in again');
     if (!isOwnPage(sent, this.#options.publicUrl))
       throw new Problem(
@@ -97,18 +96,18 @@ export class Authenticator {
 
   /** @throws Problem `unauthenticated` */
   async ticketCaller(ticket: string): Promise<Caller> {
-    const hash = digest(ticket);
-    const holder = await this.#keys.holderOf(hash);
+    const hash = keys.digest(ticket);
+    const holder = await keys.findStreamHolder(this.#ctx, hash);
     if (!holder) throw new Problem('unauthenticated', 'this stream ticket is unknown or has run out');
-    await this.#keys.keep(hash);
+    await keys.prolongStreamTicket(this.#ctx, hash);
     return { ...holder, ticket: hash };
   }
 
   /** Whether the caller's key and session still count: what stays open for long asks again. */
   async isLive({ id, ticket, session }: Caller): Promise<boolean> {
-    if (ticket) await this.#keys.keep(ticket);
-    if (session && !(await this.#sessions.find(session.hash))) return false;
-    return id === OPEN.id || (await this.#keys.find(id)) !== undefined;
+    if (ticket) await keys.prolongStreamTicket(this.#ctx, ticket);
+    if (session && !(await sessions.find(this.#ctx, session.hash))) return false;
+    return id === OPEN.id || (await keys.find(this.#ctx, id)) !== undefined;
   }
 }
 

@@ -5,6 +5,7 @@ import { SMALL_BODY } from '../contract/common.ts';
 import type { Role } from '../contract/keys.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { Gone } from '../runtime/waiting.ts';
+import * as adminLog from '../services/access/admin-log.ts';
 import type { Context } from '../services/shared/context.ts';
 import { invalid, Problem } from '../services/shared/problems.ts';
 import type { Api } from './api.ts';
@@ -156,7 +157,7 @@ function recorded<T extends { status: number }>(
   // not as it was sent: a name may be encoded in several ways
   const names = new Map<string, unknown>(Object.entries(params ?? {}));
   const path = pattern.replaceAll(/\{(\w+)\}/g, (_, name) => String(names.get(name)));
-  return api.services.adminLog.record({ keyId, actor, operation, path, body, requestId }, act);
+  return adminLog.record(api.ctx, { keyId, actor, operation, path, body, requestId }, act);
 }
 
 /** Whether the caller has gone. A signal, and the controller behind it, are made for those who wait for it only. */

@@ -163,7 +163,7 @@ function apiOf(runtime: Runtime, services: Services, config: Config, stores: Sto
   return {
     ...{ ctx: services.ctx, runtime, services },
     config: { ...config, temporalUiUrl: stores.temporalUiUrl, temporalNamespace },
-    auth: new Authenticator(services.keys, services.sessions, config),
+    auth: new Authenticator(services.ctx, config),
     attempts: new Attempts(),
     metrics: createMetrics(runtime, services),
     console: new Console(config.imageHosts),

@@ -2,8 +2,8 @@ import { userInfo } from 'node:os';
 import { Name, Time } from '../contract/common.ts';
 import { NewKey, QueuePattern, type Role } from '../contract/keys.ts';
 import type { Config } from '../runtime/config.ts';
-import { adminLogService } from '../services/access/admin-log.ts';
-import { keyService } from '../services/access/keys.ts';
+import * as adminLog from '../services/access/admin-log.ts';
+import * as keys from '../services/access/keys.ts';
 import { withStore } from './database.ts';
 import { Misused } from './misused.ts';
 
@@ -53,8 +53,9 @@ export async function createKey(config: Config, options: NewKeyOptions): Promise
     throw new Misused(`--calls-per-second: ${options.callsPerSecond} is not a whole number from 1 on`);
   const wanted = { name: options.name ?? subject ?? role, role, subject, queues, expiresAt, callsPerSecond };
   await withStore(config, async (db) => {
-    const create = async () => ({ status: 201, ...(await keyService(db).create(wanted)) });
-    const { row, key } = await adminLogService(db).record(
+    const create = async () => ({ status: 201, ...(await keys.create({ db }, wanted)) });
+    const { row, key } = await adminLog.record(
+      { db },
       { ...called(), operation: 'addKey', path: '/v1/keys', body: wanted },
       create,
     );
@@ -65,7 +66,7 @@ export async function createKey(config: Config, options: NewKeyOptions): Promise
 /** Prints a line for each key, oldest first. */
 export async function listKeys(config: Config): Promise<void> {
   await withStore(config, async (db) => {
-    for (const k of (await keyService(db).list(null, MAX_LISTED)).reverse()) {
+    for (const k of (await keys.list({ db }, null, MAX_LISTED)).reverse()) {
       const more = [
         k.queues && `queues ${k.queues.join(',')}`,
         k.expires_at && `expires ${k.expires_at.toISOString()}`,
@@ -80,9 +81,9 @@ export async function listKeys(config: Config): Promise<void> {
 /** @throws Error when there is no such key that still counts */
 export async function revokeKey(config: Config, id: string): Promise<void> {
   await withStore(config, async (db) => {
-    const revoke = async () => ({ status: (await keyService(db).revoke(id)) ? 200 : 404 });
+    const revoke = async () => ({ status: (await keys.revoke({ db }, id)) ? 200 : 404 });
     const call = { ...called(), operation: 'revokeKey', path: `/v1/keys/${id}`, body: undefined };
-    const { status } = await adminLogService(db).record(call, revoke);
+    const { status } = await adminLog.record({ db }, call, revoke);
     if (status === 404) throw new Error(`there is no live key ${id}; docket key list shows all`);
     console.log(`${id} is revoked`);
   });

@@ -1,8 +1,4 @@
 import type { Runtime } from '../runtime/runtime.ts';
-import { adminLogService } from './access/admin-log.ts';
-import { keyService } from './access/keys.ts';
-import { openIdService } from './access/open-id.ts';
-import { sessionService } from './access/sessions.ts';
 import { caseService } from './cases/cases.ts';
 import { courtService } from './cases/courts.ts';
 import { goldService } from './cases/gold.ts';
@@ -61,10 +57,6 @@ export function createServices(runtime: Runtime, config: ServiceConfig) {
     groups: groupService(ctx),
     dispatches: dispatchService(ctx),
     feed: feedService(ctx),
-    keys: keyService(ctx.db),
-    openId: config.openId && openIdService(config.openId),
-    adminLog: adminLogService(ctx.db),
-    sessions: sessionService(ctx.db),
     figures: figureService(ctx.db),
     samples: sampleService(ctx),
     deliveries: deliveryService(ctx),

@@ -1,6 +1,7 @@
 import { AdminLogEntry, AdminLogPage } from '../../contract/admin-log.ts';
 import { pageOf } from '../../contract/common.ts';
 import type { RowOf } from '../../db/pool.ts';
+import * as adminLog from '../../services/access/admin-log.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
@@ -25,8 +26,8 @@ export const listAdminLog = endpoint({
   roles: [],
   query: AdminLogPage,
   answers: { 200: pageOf(AdminLogEntry) },
-  async handle({ api, query: { limit, cursor, path } }) {
-    const rows = await api.services.adminLog.list(path, cursor ?? null, limit + 1);
+  async handle({ ctx, query: { limit, cursor, path } }) {
+    const rows = await adminLog.list(ctx, path, cursor ?? null, limit + 1);
     return ok(page(rows, limit, view, ({ seq }) => seq));
   },
 });

@@ -1,11 +1,11 @@
 import { IdParam, Page, pageOf } from '../../contract/common.ts';
 import { Key, MadeKey, NewKey } from '../../contract/keys.ts';
-import type { KeyLine } from '../../services/access/keys.ts';
+import * as keys from '../../services/access/keys.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
-const view = (k: KeyLine) => ({
+const view = (k: keys.KeyLine) => ({
   id: k.id,
   name: k.name,
   role: k.role,
@@ -27,9 +27,9 @@ export const addKeyEndpoint = endpoint({
   roles: [],
   body: NewKey,
   answers: { 201: MadeKey },
-  async handle({ api, body: { name, role, subject = null, ...limits } }) {
+  async handle({ ctx, body: { name, role, subject = null, ...limits } }) {
     const made = { name: name ?? subject ?? role, role, subject, ...limits };
-    const { row, key } = await api.services.keys.create(made);
+    const { row, key } = await keys.create(ctx, made);
     return answer(201, { ...view(row), key });
   },
 });
@@ -43,8 +43,8 @@ export const listKeysEndpoint = endpoint({
   roles: [],
   query: Page,
   answers: { 200: pageOf(Key) },
-  async handle({ api, query: { limit, cursor } }) {
-    const rows = await api.services.keys.list(cursor ?? null, limit + 1);
+  async handle({ ctx, query: { limit, cursor } }) {
+    const rows = await keys.list(ctx, cursor ?? null, limit + 1);
     return ok(page(rows, limit, view, (k) => k.seq));
   },
 });
@@ -59,8 +59,8 @@ export const revokeKeyEndpoint = endpoint({
   params: IdParam,
   answers: { 200: Key },
   problems: ['not_found'],
-  async handle({ api, params: { id } }) {
-    const row = await api.services.keys.revoke(id);
+  async handle({ ctx, params: { id } }) {
+    const row = await keys.revoke(ctx, id);
     if (!row) throw new Problem('not_found', `there is no key ${id}`);
     return ok(view(row));
   },

@@ -1,7 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { getCookie, setCookie } from 'hono/cookie';
 import { SignInWays } from '../../contract/sessions.ts';
-import type { OpenId, Person, StartedSignIn } from '../../services/access/open-id.ts';
+import * as adminLog from '../../services/access/admin-log.ts';
+import * as keys from '../../services/access/keys.ts';
+import * as openId from '../../services/access/open-id.ts';
+import * as sessions from '../../services/access/sessions.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
 import { type ApiContext, endpoint, ok } from '../endpoint.ts';
@@ -16,7 +19,7 @@ export const getSignInWays = endpoint({
   summary: 'Whether people sign in at an OpenID Connect provider, at `/sign-in/openid`, or with a key only',
   roles: null,
   answers: { 200: SignInWays },
-  handle: async ({ api }) => ok({ openId: api.services.openId ? { issuer: api.services.openId.issuer } : null }),
+  handle: async ({ ctx: { config } }) => ok({ openId: config.openId ? { issuer: config.openId.issuer } : null }),
 });
 
 const START = '/sign-in/openid';
@@ -37,7 +40,8 @@ export const signInPages = (api: Api) => ({
 });
 
 async function start(api: Api, c: ApiContext): Promise<Response> {
-  const { url, started } = await providerOf(api).start();
+  checkOffered(api);
+  const { url, started } = await openId.start(api.ctx);
   const asked = c.req.query('to') ?? '/';
   const to = PLACE.test(asked) ? asked : '/';
   const value = Buffer.from(JSON.stringify({ ...started, to })).toString('base64url');
@@ -46,13 +50,13 @@ async function start(api: Api, c: ApiContext): Promise<Response> {
 }
 
 async function finish(api: Api, c: ApiContext): Promise<Response> {
-  const provider = providerOf(api);
+  checkOffered(api);
   const cookie = cookieOf(c.req.query('state'));
   const started = startedOf(getCookie(c, cookie));
   remember(api, c, cookie, '', 0);
   const { remoteAddress } = c.env.incoming.socket;
   const query = new URL(c.req.url).search;
-  const person = await api.attempts.run(remoteAddress, () => provider.finish(query, started));
+  const person = await api.attempts.run(remoteAddress, () => openId.finish(api.ctx, query, started));
   const { made } = await signedIn(api, person);
   if (!made) throw new Problem('unauthenticated', 'this session has ended');
   c.header('set-cookie', sessionCookie(api, c.env.incoming, made.token, made.seconds), { append: true });
@@ -65,23 +69,22 @@ async function finish(api: Api, c: ApiContext): Promise<Response> {
 }
 
 /** On record, because it makes a key or changes what one may do. */
-function signedIn({ services }: Api, { role, name, ...person }: Person) {
+function signedIn({ ctx }: Api, { role, name, ...person }: openId.Person) {
   const call = { keyId: null, actor: name, operation: 'signInAtProvider', path: START, requestId: null };
-  return services.adminLog.record({ ...call, body: { role, ...person } }, async () => {
-    const made = await services.sessions.create(await services.keys.ofPerson({ role, name, ...person }));
+  return adminLog.record(ctx, { ...call, body: { role, ...person } }, async () => {
+    const made = await sessions.create(ctx, await keys.createForPerson(ctx, { role, name, ...person }));
     return { status: made ? 201 : 401, made };
   });
 }
 
-/** @throws Problem `not_found` */
-function providerOf({ services, config }: Api): OpenId {
+/** @throws Problem `forbidden`, `not_found` */
+function checkOffered({ ctx, config }: Api): void {
   if (config.open) throw new Problem('forbidden', 'this server asks for no key');
-  if (!services.openId) throw new Problem('not_found', 'this server has no OpenID Connect provider');
-  return services.openId;
+  openId.providerOf(ctx);
 }
 
 /** @throws Problem `unauthenticated` */
-function startedOf(cookie: string | undefined): StartedSignIn & { to: string } {
+function startedOf(cookie: string | undefined): openId.StartedSignIn & { to: string } {
   try {
     return Started.parse(JSON.parse(Buffer.from(cookie ?? '', 'base64url').toString()));
   } catch {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import { Session, SignIn } from '../../contract/sessions.ts';
+import * as sessions from '../../services/access/sessions.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
 import { type Caller, SESSION_COOKIE } from '../auth.ts';
@@ -31,7 +32,7 @@ export const signInEndpoint = endpoint({
   body: SignIn,
   answers: { 201: Session },
   problems: ['unauthenticated', 'forbidden'],
-  async handle({ api, body: { key }, incoming, headers }) {
+  async handle({ api, ctx, body: { key }, incoming, headers }) {
     if (api.config.open) throw new Problem('forbidden', 'this server asks for no key');
     const { origin, 'sec-fetch-site': site } = incoming.headers;
     if ((origin ?? site) !== undefined && !isOwnPage(incoming, api.config.publicUrl))
@@ -39,7 +40,7 @@ export const signInEndpoint = endpoint({
     const { remoteAddress } = incoming.socket;
     const { caller, made } = await api.attempts.run(remoteAddress, async () => {
       const caller = await api.auth.keyCaller(key);
-      const made = await api.services.sessions.create(caller.id);
+      const made = await sessions.create(ctx, caller.id);
       if (!made) throw new Problem('unauthenticated', 'this key has ended');
       return { caller, made };
     });
@@ -67,8 +68,8 @@ export const signOutEndpoint = endpoint({
   summary: 'End my session and clear its cookie',
   roles: ['producer', 'reviewer', 'agent', 'consumer'],
   answers: { 204: z.undefined() },
-  async handle({ api, caller, incoming, headers }) {
-    if (caller.session) await api.services.sessions.end(caller.session.hash);
+  async handle({ api, ctx, caller, incoming, headers }) {
+    if (caller.session) await sessions.end(ctx, caller.session.hash);
     headers['set-cookie'] = sessionCookie(api, incoming, '', 0);
     return answer(204, undefined);
   },

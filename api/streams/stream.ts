@@ -3,6 +3,7 @@ import { Name } from '../../contract/common.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
 import type { Notice } from '../../runtime/notices.ts';
 import type { Gone } from '../../runtime/waiting.ts';
+import * as keys from '../../services/access/keys.ts';
 import * as queues from '../../services/items/queues.ts';
 import { invalid, Problem } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
@@ -105,10 +106,11 @@ export const streamTicketEndpoint = endpoint({
     "A ticket that stands for my key in an event stream's URL: to be used within 60 s, then while its stream lasts and 10 minutes longer",
   roles: ['reviewer', 'agent', 'producer', 'consumer'],
   answers: { 201: z.object({ ticket: z.string(), expiresAt: z.string() }) },
-  async handle({ api, caller }) {
+  async handle({ ctx, caller }) {
     if (caller.id === 'open') throw new Problem('forbidden', 'this server asks for no key');
     const { id, actor, role, subject, session } = caller;
-    const { ticket, expiresAt } = await api.services.keys.streamTicket({ id, actor, role, subject, session });
+    const holder = { id, actor, role, subject, session };
+    const { ticket, expiresAt } = await keys.createStreamTicket(ctx, holder);
     return answer(201, { ticket, expiresAt: expiresAt.toISOString() });
   },
 });

@@ -2,7 +2,7 @@ import type { Configuration } from 'openid-client';
 import { Name } from '../../contract/common.ts';
 import type { Role } from '../../contract/keys.ts';
 import { ROLES } from '../../contract/roles.ts';
-import type { OpenIdConfig } from '../shared/context.ts';
+import { type Context, type OpenIdConfig, perContext } from '../shared/context.ts';
 import { Problem } from '../shared/problems.ts';
 
 /** What is remembered of a sign-in between its start and its end, by the browser. */
@@ -23,52 +23,61 @@ export interface Person {
 
 const TIMEOUT_SECONDS = 10;
 
-export type OpenId = ReturnType<typeof openIdService>;
+/** The library is loaded when somebody signs in. */
+const library = () => import('openid-client');
 
-/** Signing in at an OpenID Connect provider: the code flow with PKCE, by a library that is loaded when someone does. */
-export function openIdService(config: OpenIdConfig) {
-  const { issuer, clientId, clientSecret, redirectUri } = config;
-  let discovering: Promise<Configuration> | undefined;
-  const library = () => import('openid-client');
-  /** @throws Problem `unavailable` */
-  const discovered = async (): Promise<Configuration> => {
-    const { allowInsecureRequests, discovery } = await library();
-    const execute = issuer.startsWith('http:') ? [allowInsecureRequests] : [];
-    discovering ??= discovery(new URL(issuer), clientId, clientSecret, undefined, {
-      execute,
-      timeout: TIMEOUT_SECONDS,
-    });
-    return discovering.catch((error: unknown) => {
-      discovering = undefined;
-      throw new Problem('unavailable', `the provider ${issuer} cannot be reached: ${(error as Error).message}`);
-    });
-  };
-  return {
-    issuer,
-    /** Where a browser goes to sign in, and what it has to bring back. @throws Problem `unavailable` */
-    async start(): Promise<{ url: string; started: StartedSignIn }> {
-      const provider = await discovered();
-      const c = await library();
-      const started = { state: c.randomState(), nonce: c.randomNonce(), verifier: c.randomPKCECodeVerifier() };
-      const { state, nonce, verifier } = started;
-      const challenge = await c.calculatePKCECodeChallenge(verifier);
-      const asked = { redirect_uri: redirectUri, scope: 'openid profile email', state, nonce };
-      const proof = { code_challenge: challenge, code_challenge_method: 'S256' };
-      return { url: c.buildAuthorizationUrl(provider, { ...asked, ...proof }).href, started };
-    },
-    /**
-     * Who has come back.
-     * @param query what the provider sent with the browser
-     * @throws Problem `unauthenticated`, `forbidden` for one without a role here, `unavailable`
-     */
-    async finish(query: string, { state, nonce, verifier }: StartedSignIn): Promise<Person> {
-      const provider = await discovered();
-      const { authorizationCodeGrant } = await library();
-      const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true };
-      const tokens = await authorizationCodeGrant(provider, new URL(redirectUri + query), checks).catch(refused);
-      return personOf(config, { ...tokens.claims() });
-    },
-  };
+/** What the provider says of itself, once it was reached. */
+const discovery = perContext(() => ({ done: undefined as Promise<Configuration> | undefined }));
+
+/** Where people sign in. @throws Problem `not_found` where they sign in with keys only */
+export function providerOf({ config: { openId } }: Context): OpenIdConfig {
+  if (!openId) throw new Problem('not_found', 'this server has no OpenID Connect provider');
+  return openId;
+}
+
+/** @throws Problem `unavailable` */
+async function discovered(ctx: Context): Promise<Configuration> {
+  const { issuer, clientId, clientSecret } = providerOf(ctx);
+  const { allowInsecureRequests, discovery: discover } = await library();
+  const execute = issuer.startsWith('http:') ? [allowInsecureRequests] : [];
+  const state = discovery(ctx);
+  const options = { execute, timeout: TIMEOUT_SECONDS };
+  state.done ??= discover(new URL(issuer), clientId, clientSecret, undefined, options);
+  return state.done.catch((error: unknown) => {
+    state.done = undefined;
+    throw new Problem('unavailable', `the provider ${issuer} cannot be reached: ${(error as Error).message}`);
+  });
+}
+
+/**
+ * Begins to sign in at an OpenID Connect provider, by the code flow with PKCE.
+ * @returns where the browser goes, and what it has to bring back
+ * @throws Problem `not_found`, `unavailable`
+ */
+export async function start(ctx: Context): Promise<{ url: string; started: StartedSignIn }> {
+  const provider = await discovered(ctx);
+  const c = await library();
+  const started = { state: c.randomState(), nonce: c.randomNonce(), verifier: c.randomPKCECodeVerifier() };
+  const { state, nonce, verifier } = started;
+  const challenge = await c.calculatePKCECodeChallenge(verifier);
+  const asked = { redirect_uri: providerOf(ctx).redirectUri, scope: 'openid profile email', state, nonce };
+  const proof = { code_challenge: challenge, code_challenge_method: 'S256' };
+  return { url: c.buildAuthorizationUrl(provider, { ...asked, ...proof }).href, started };
+}
+
+/**
+ * Finds out who has come back.
+ * @param query what the provider sent with the browser
+ * @throws Problem `unauthenticated`, `forbidden` for one without a role here, `not_found`, `unavailable`
+ */
+export async function finish(ctx: Context, query: string, { state, nonce, verifier }: StartedSignIn): Promise<Person> {
+  const config = providerOf(ctx);
+  const provider = await discovered(ctx);
+  const { authorizationCodeGrant } = await library();
+  const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true };
+  const url = new URL(config.redirectUri + query);
+  const tokens = await authorizationCodeGrant(provider, url, checks).catch(refused);
+  return personOf(config, { ...tokens.claims() });
 }
 
 /** @throws Problem */

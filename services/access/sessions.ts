@@ -1,38 +1,32 @@
 import { randomBytes } from 'node:crypto';
-import type { Db, RowOf } from '../../db/pool.ts';
+import type { RowOf } from '../../db/pool.ts';
+import { type Context, perContext } from '../shared/context.ts';
 import { digest, SESSION_SECONDS } from './keys.ts';
-
-const CACHE_MS = 1_000;
-const MOST_CACHED = 10_000;
+import { Lookups } from './lookups.ts';
 
 type Row = RowOf<'get_session'>;
 
-export type SessionService = ReturnType<typeof sessionService>;
+const lookups = perContext(() => new Lookups<Row | undefined>());
 
-/** Sessions of browsers. That the key of one still counts is asked of the keys, with each call. */
-export function sessionService(db: Db) {
-  const cache = new Map<string, { row: Row | undefined; at: number }>();
-  return {
-    /** Undefined: the key has ended. The token is shown this once. */
-    async create(keyId: string): Promise<{ token: string; seconds: number; expiresAt: Date } | undefined> {
-      const token = randomBytes(32).toString('base64url');
-      const [row] = await db.run('add_session', { hash: digest(token), keyId, seconds: SESSION_SECONDS });
-      return row && { token, seconds: row.seconds, expiresAt: row.expires_at };
-    },
-    /** A session that has not ended, looked up at most once a second. */
-    async find(hash: Buffer): Promise<Row | undefined> {
-      const name = hash.toString('base64');
-      const known = cache.get(name);
-      if (known && Date.now() - known.at < CACHE_MS) return known.row;
-      const [row] = await db.run('get_session', { hash });
-      if (cache.size > MOST_CACHED) cache.clear();
-      cache.set(name, { row, at: Date.now() });
-      return row;
-    },
-    /** Ends it: here at once, in other processes within a second. */
-    async end(hash: Buffer): Promise<void> {
-      await db.run('end_session', { hash });
-      cache.set(hash.toString('base64'), { row: undefined, at: Date.now() });
-    },
-  };
+/**
+ * Begins a session of a browser. Its token is shown this once. With each call of the session its key is looked up too.
+ * Undefined: the key has ended.
+ */
+export async function create(
+  { db }: Context,
+  keyId: string,
+): Promise<{ token: string; seconds: number; expiresAt: Date } | undefined> {
+  const token = randomBytes(32).toString('base64url');
+  const [row] = await db.run('add_session', { hash: digest(token), keyId, seconds: SESSION_SECONDS });
+  return row && { token, seconds: row.seconds, expiresAt: row.expires_at };
+}
+
+/** A session that has not ended, looked up at most once a second. */
+export const find = (ctx: Context, hash: Buffer): Promise<Row | undefined> =>
+  lookups(ctx).get(hash.toString('base64'), async () => (await ctx.db.run('get_session', { hash }))[0]);
+
+/** Ends a session: here at once, in other processes within a second. */
+export async function end(ctx: Context, hash: Buffer): Promise<void> {
+  await ctx.db.run('end_session', { hash });
+  lookups(ctx).set(hash.toString('base64'), undefined);
 }
