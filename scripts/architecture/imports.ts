@@ -1,4 +1,5 @@
 import { cruise, type ICruiseResult, type IForbiddenRuleType } from 'dependency-cruiser';
+import { checkRooms } from './rooms.ts';
 
 /**
  * The flow: a folder may import itself and what is named here. `types`: only with `import type`, so
@@ -92,7 +93,7 @@ function flowOf(folder: string): IForbiddenRuleType[] {
 }
 
 /**
- * Every import that goes against the flow.
+ * Every import that goes against the flow, and rooms of services/ that are too tangled.
  * @param files from `dir`; what they import is followed
  */
 export async function checkImports(files: string[], dir = process.cwd()): Promise<string[]> {
@@ -105,9 +106,14 @@ export async function checkImports(files: string[], dir = process.cwd()): Promis
     // what `npm run build` makes of the same files
     exclude: { path: '^dist/' },
   });
-  return (output as ICruiseResult).summary.violations.map(({ from, to, cycle, rule }) => {
+  const { modules, summary } = output as ICruiseResult;
+  const violations = summary.violations.map(({ from, to, cycle, rule }) => {
     const { comment } = rules.find((r) => r.name === rule.name) ?? {};
     const path = cycle ? [from, ...cycle.map((c) => c.name)] : [...new Set([from, to])];
     return `${path.join(' → ')}: ${comment}`;
   });
+  const imports = modules.flatMap(({ source, dependencies }) =>
+    dependencies.map(({ resolved }) => ({ from: source, to: resolved })),
+  );
+  return [...violations, ...checkRooms(imports)];
 }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { differences } from '../../scripts/architecture/drift.ts';
 import { checkImports } from '../../scripts/architecture/imports.ts';
+import { checkRooms, type Import } from '../../scripts/architecture/rooms.ts';
 import { checkBundle, checkSizes, checkSql, checkWords } from '../../scripts/architecture/rules.ts';
 import { readSource } from '../../scripts/architecture/source.ts';
 
@@ -103,6 +104,61 @@ describe('imports follow the flow', () => {
     expect(await imports('contract/items.ts', `import pg from 'pg';`)).toHaveLength(1);
     expect(await imports('db/items.ts', `import { Hono } from 'hono';`)).toHaveLength(1);
     expect(await imports('workflows/items.ts', `import { sleep } from '@temporalio/workflow';`)).toEqual([]);
+  });
+});
+
+describe('rooms of services', () => {
+  /** `a>b`: a file of room a imports one of room b. */
+  const rooms = (...arrows: string[]) =>
+    checkRooms(
+      arrows.map((arrow): Import => {
+        const [from, to] = arrow.split('>');
+        return { from: `services/${from}/a.ts`, to: `services/${to}/b.ts` };
+      }),
+    );
+  const letters = [...'abcdefghijkl'];
+
+  test('import each other without a circle', () => {
+    expect(rooms('doctor>jobs', 'jobs>items', 'items>shared', 'jobs>jobs')).toEqual([]);
+    expect(rooms('jobs>items', 'items>cases', 'cases>jobs')).toEqual([
+      'services/: rooms in a circle, jobs → items → cases → jobs: move what both need to a lower room',
+    ]);
+  });
+
+  test('stand on the shared one', () => {
+    expect(rooms('shared>items')).toEqual(['services/shared imports services/items: shared is the lowest']);
+  });
+
+  test('are few, on few floors, with few arrows', () => {
+    expect(rooms('a>b', 'b>c', 'c>d', 'd>e')).toEqual([]);
+    expect(rooms('a>b', 'b>c', 'c>d', 'd>e', 'e>f')).toEqual(['services/ has 6 floors; at most 5']);
+    const all = letters.map((letter) => `${letter}>shared`);
+    expect(rooms(...all.slice(1))).toEqual([]);
+    expect(rooms(...all)).toEqual(['services/ has 13 rooms; at most 12']);
+    // each of six rooms imports each of five others
+    const crossed = letters.slice(0, 6).flatMap((letter) => letters.slice(6, 11).map((other) => `${letter}>${other}`));
+    expect(rooms(...crossed)).toEqual([]);
+    expect(rooms(...crossed, 'a>l')).toEqual(['services/ has 31 arrows between rooms; at most 30']);
+  });
+
+  test('are found in the files that import each other', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'docket-rooms-'));
+    const files = {
+      'services/a/one.ts': `import { b } from '../b/one.ts'; export const a = b;`,
+      'services/a/two.ts': 'export const two = 2;',
+      'services/b/one.ts': `import { two } from '../a/two.ts'; export const b = two;`,
+    };
+    try {
+      for (const [path, text] of Object.entries(files)) {
+        mkdirSync(dirname(join(dir, path)), { recursive: true });
+        appendFileSync(join(dir, path), text);
+      }
+      expect(await checkImports(Object.keys(files), dir)).toEqual([
+        'services/: rooms in a circle, a → b → a: move what both need to a lower room',
+      ]);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
   });
 });
 
