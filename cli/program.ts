@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { ROLES } from '../contract/roles.ts';
 import type { Setting } from '../runtime/config.ts';
+import { VERSION } from '../runtime/version.ts';
 import { add, type Run } from './command.ts';
 import type { DoctorCommandOptions } from './doctor.ts';
 import type { ExportOptions } from './export.ts';
@@ -48,7 +48,7 @@ const DATABASE: Setting[] = ['DATABASE_URL', 'DOCKET_DATA'];
 /** All of `docket`. A command's code is loaded when it runs, so help and mistakes load neither Temporal nor pg. */
 export function createProgram(): Command {
   const program = new Command('docket')
-    .version(version(), '-V, --version', 'print the version')
+    .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help and do nothing else')
     .helpCommand('help [command]', 'print the help of a command')
     .exitOverride();
@@ -70,12 +70,6 @@ docket COMMAND --help has the options, environment variables and examples of a c
   addKeys(program);
   addExport(program);
   return program;
-}
-
-/** Of the package: beside cli/ in a checkout, in dist/ and in the image. */
-function version(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 function addProcesses(program: Command): void {
@@ -157,7 +151,7 @@ holds, secrets of callbacks and hashes of keys too. The schema must be up to dat
   };
   add(program, 'dump', dump, async () => {
     const { dumpCommand } = await import('./dump.ts');
-    return (config, file: string | undefined) => dumpCommand(config, file, version());
+    return (config, file: string | undefined) => dumpCommand(config, file, VERSION);
   }).argument('[file]', 'made for its owner only; it must not be there (default: standard output)');
   const load: Guide = {
     summary: 'fill an empty database from such a file',
@@ -196,7 +190,7 @@ Exit codes: 0 nothing is broken, 1 something is; warnings do not count.`,
   };
   add(program, 'doctor', doctor, async () => {
     const { doctorCommand } = await import('./doctor.ts');
-    return (config, options: DoctorCommandOptions) => doctorCommand(config, options, version());
+    return (config, options: DoctorCommandOptions) => doctorCommand(config, options, VERSION);
   })
     .option('--repair', 'correct counts, and put back workflows, schedules and deliveries that Temporal should have')
     .option('--json', 'print an array of {check, severity, count, examples, advice}')

@@ -14,6 +14,7 @@ import { checkLockfile } from './lockfile.ts';
 import { checkOpenApi } from './openapi.ts';
 import { checkSchema } from './schema.ts';
 import { checkStatements } from './statements.ts';
+import { checkInstallScripts } from './supply-chain/install-scripts.ts';
 import { checkLicenses } from './supply-chain/licenses.ts';
 import { checkSbom } from './supply-chain/sbom.ts';
 import { checkSecrets } from './supply-chain/secrets.ts';
@@ -81,6 +82,11 @@ const checks: Check[] = [
     name: 'licenses of what is shipped',
     fix: 'use another package, or allow the license in scripts/supply-chain/licenses.ts and say why',
     run: checkLicenses,
+  },
+  {
+    name: 'install scripts',
+    fix: 'deny it in allowScripts of package.json, or allow it where Docket does not work without it',
+    run: checkInstallScripts,
   },
   {
     name: 'secrets',

@@ -1,5 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { ProblemSchema } from '../../contract/problems.ts';
+import { VERSION } from '../../runtime/version.ts';
 import { SESSION_COOKIE } from '../auth.ts';
 import type { AnyEndpoint } from '../endpoint.ts';
 import { answersOf, exampleOf } from './examples.ts';
@@ -9,7 +10,7 @@ import { settleSchemas } from './schemas.ts';
 
 const INFO = {
   title: 'Docket',
-  version: '1.0.0',
+  version: VERSION,
   description:
     'Puts people and programs to work on a stream of items. Errors are RFC 9457 problems with a stable `code`. ' +
     'The examples are one story: a report of a message is decided, an order is closed, a review is audited, ' +

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { needFolder, reasonOf } from '../../runtime/failures.ts';
 import { runToEnd } from './children.ts';
 import { freePort } from './ports.ts';
@@ -68,6 +67,7 @@ async function download(
   say('Temporal: downloading its development server (about 100 MB, once) …');
   try {
     const server = { executable: { type: 'cached-download' as const, downloadDir: folder }, port: await freePort() };
+    const { TestWorkflowEnvironment } = await import('@temporalio/testing');
     const downloading = TestWorkflowEnvironment.createLocal({ server }).then((started) => started.teardown());
     await Promise.race([downloading, ...(signal ? [rejected(signal)] : [])]);
     return programIn(folder);

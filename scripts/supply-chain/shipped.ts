@@ -42,7 +42,7 @@ export function shippedPackages(): Shipped[] {
     });
 }
 
-const nameAt = (path: string) => path.slice(path.lastIndexOf(MODULES) + MODULES.length);
+export const nameAt = (path: string) => path.slice(path.lastIndexOf(MODULES) + MODULES.length);
 
 /** Packages whose code the console's sources import; not Vite, which only builds it. */
 function consoleImports(): string[] {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import pg from 'pg';
@@ -145,7 +146,16 @@ describe('documentation', () => {
     const files = [...(body as string).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file]) => file as string);
     expect(files.length).toBeGreaterThan(2);
     for (const file of files) expect((await api.get(file)).status, file).toBe(200);
-    expect((await api.get('/docs/start.js')).body).toContain('/openapi.json');
+    const { body: start } = await api.get('/docs/start.js');
+    expect(start).toContain('/openapi.json');
+    // a reader who wants to send a call asks for that with a button
+    expect(start).not.toContain('tryItOutEnabled');
+  });
+
+  test('it names the version of the package', async () => {
+    expect((await api.get('/openapi.json')).body.info.version).toBe(
+      JSON.parse(readFileSync('package.json', 'utf8')).version,
+    );
   });
 
   test('the OpenAPI document is valid 3.1', async () => {

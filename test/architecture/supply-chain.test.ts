@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { undecided } from '../../scripts/supply-chain/install-scripts.ts';
 import { disallowed } from '../../scripts/supply-chain/licenses.ts';
 import { secretsIn } from '../../scripts/supply-chain/secrets.ts';
 import { shippedPackages } from '../../scripts/supply-chain/shipped.ts';
@@ -24,6 +25,13 @@ test.each([
   [null, false],
 ])('a package under %j: allowed is %s', (license, allowed) => {
   expect(disallowed([{ name: 'x', version: '1.0.0', license }]).length).toBe(allowed ? 0 : 1);
+});
+
+test('an install script that is neither allowed nor denied is reported', () => {
+  const script = { hasInstallScript: true };
+  const packages = { 'node_modules/a': script, 'node_modules/b': {}, 'node_modules/b/node_modules/@x/c': script };
+  expect(undecided(packages, { a: false })).toEqual([expect.stringMatching(/^@x\/c has an install script/)]);
+  expect(undecided(packages, { a: false, '@x/c': true })).toEqual([]);
 });
 
 /** Put together here, so that this file has none of them. */
