@@ -55,8 +55,7 @@ export function typescriptKit(): Kit {
   const installed = join(made.dir, 'node_modules', '@docket', 'client');
   mkdirSync(installed, { recursive: true });
   copyFileSync(client('typescript', 'package.json'), join(installed, 'package.json'));
-  const tsc = client('typescript', 'node_modules', '.bin', 'tsc');
-  run(tsc, ['-p', client('typescript'), '--outDir', join(installed, 'dist')]);
+  run('npm', ['run', 'build', '--workspace', 'clients/typescript', '--', '--outDir', join(installed, 'dist')]);
   // what it and the README's examples need
   for (const name of ['standardwebhooks', 'pg'])
     symlinkSync(join(root, 'node_modules', name), join(made.dir, 'node_modules', name), 'dir');
