@@ -9,6 +9,7 @@ import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';
 import { answer, endpoint, ok } from './endpoint.ts';
 import { page } from './paging.ts';
+import type { Scope, ScopedCall } from './scopes.ts';
 
 export const deliveryView = (row: ListedDelivery) => ({
   n: row.n,
@@ -41,10 +42,7 @@ export function checkUrl(api: Api, path: string, url: string | undefined): void 
 }
 
 /** What a path names an item by. */
-export interface Named {
-  id: string;
-  occurrence?: string;
-}
+export type Named = { id: string; occurrence?: string };
 
 export interface Delivered {
   kind: DeliveredKind;
@@ -54,6 +52,7 @@ export interface Delivered {
   /** `/v1/tickets/{id}` */
   base: string;
   params: z.ZodObject;
+  scope: Scope<ScopedCall<Named, never, never>>;
   /** The item that a path names. */
   idOf(named: Named): string;
 }
@@ -62,7 +61,7 @@ export interface Delivered {
 export const byId = { params: IdParam, idOf: ({ id }: Named) => id };
 
 /** What was sent to whom, and sending it again, for anything that has a callback (S0.10). */
-export function deliveryEndpoints({ kind, tag, operations, base, params: named, idOf }: Delivered) {
+export function deliveryEndpoints({ kind, tag, operations, base, params: named, scope, idOf }: Delivered) {
   const list = endpoint({
     operation: `list${operations}Deliveries`,
     method: 'get',
@@ -70,6 +69,7 @@ export function deliveryEndpoints({ kind, tag, operations, base, params: named, 
     tag,
     summary: 'What was sent to the callback, and with what outcome; newest first',
     roles: ['producer', 'agent'],
+    scope,
     params: named,
     query: Page,
     answers: { 200: pageOf(Delivery) },
@@ -87,6 +87,7 @@ export function deliveryEndpoints({ kind, tag, operations, base, params: named, 
     tag,
     summary: 'Send it again, with the same message id',
     roles: ['producer'],
+    scope,
     params: named.extend({ n: DeliveryNumber }),
     answers: { 202: Delivery },
     problems: ['not_found'],

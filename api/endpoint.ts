@@ -11,7 +11,7 @@ import { invalid, Problem } from '../services/shared/problems.ts';
 import type { Api } from './api.ts';
 import { type Caller, OPEN } from './auth.ts';
 import { checkValues, readJson, type Sent } from './body.ts';
-import { checkScope, scoped } from './scopes.ts';
+import { checkScope, type Scope, type ScopedCall, scoped } from './scopes.ts';
 
 export const LARGE_BODY = 8 * 1024 * 1024;
 
@@ -76,6 +76,8 @@ export interface Endpoint<
   summary: string;
   /** `admin` may do everything and need not be named; null: no key is asked for. */
   roles: Role[] | null;
+  /** How it treats keys that are bound to queues. */
+  scope: Scope<ScopedCall<Out<P>, Out<Q>, Out<B>>>;
   /** Also by `?ticket=` from `POST /v1/stream-tickets`. */
   takesTicket?: boolean;
   params?: P;
@@ -126,16 +128,13 @@ export async function perform(
   const header = (name: string) => c.req.header(name);
   const cut = () => void outgoing.destroy();
   const isBound = caller.queues !== null;
-  if (isBound) {
-    const named = { params: params ?? {}, query: query ?? {}, body: body ?? {} };
-    await checkScope(api, caller, { endpoint: `${e.method} ${e.path}`, path: e.path, ...named });
-  }
+  if (isBound) await checkScope(api, caller, e.scope, { params, query, body });
   const signal = new Departure(c);
   const act = () =>
     e.handle({ api, ctx: api.ctx, caller, params, query, body, raw, header, cut, incoming, headers, signal });
   const answered = changesSettings(e) ? await recorded(api, e, { caller, params, body, headers }, act) : await act();
   if (answered instanceof Response || !isBound) return answered;
-  return { ...answered, body: scoped(caller, e.path, answered.body) };
+  return { ...answered, body: scoped(caller, e.scope, answered.body) };
 }
 
 /** What only administrators may do is on record. */

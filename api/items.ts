@@ -18,7 +18,7 @@ interface Shown extends Delivered {
 
 /** What an operator looks at of one item, whatever its kind: its history, its workflow, its deliveries. */
 export function itemEndpoints({ one, find, ...delivered }: Shown) {
-  const { kind, tag, base, params: named, idOf } = delivered;
+  const { kind, tag, base, params: named, scope, idOf } = delivered;
   const { operations } = delivered;
   const found = (api: Api, params: object) => find(api, idOf(params as Named));
   const events = endpoint({
@@ -28,6 +28,7 @@ export function itemEndpoints({ one, find, ...delivered }: Shown) {
     tag,
     summary: `${one.replace(/^a/, 'A')}'s whole history, oldest first`,
     roles: ['producer', 'agent'],
+    scope,
     params: named,
     query: Page,
     answers: { 200: pageOf(TicketEvent) },
@@ -41,6 +42,7 @@ export function itemEndpoints({ one, find, ...delivered }: Shown) {
     tag,
     summary: `What ${one.replace(/^an?/, 'the')}'s workflow itself says`,
     roles: ['producer', 'agent'],
+    scope,
     params: named,
     answers: { 200: TicketWorkflow },
     problems: ['not_found'],

@@ -1,41 +1,35 @@
-import type { Driven, Kind } from '../contract/snapshot.ts';
-import { isItem, kindAt } from '../domain/kinds.ts';
+import type { Kind } from '../contract/snapshot.ts';
 import { groupOfGid } from '../domain/tasks.ts';
 import * as items from '../services/items/items.ts';
 import { Problem } from '../services/shared/problems.ts';
 import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';
 
-/** What a call names, as its endpoint has checked it. */
-export interface Named {
-  /** `get /v1/queues/{queue}` */
-  endpoint: string;
-  path: string;
-  params: Record<string, unknown>;
-  query: Record<string, unknown>;
-  body: Record<string, unknown>;
+/** What a call gives the functions of its scope; its params, query and body are checked. */
+export interface ScopedCall<P, Q, B> {
+  params: P;
+  query: Q;
+  body: B;
 }
 
-/** Lists over all, and the field by which each entry belongs to a queue, topic, court or executor. */
-const LISTS: Record<string, string> = {
-  '/v1/items': 'queue',
-  '/v1/tickets': 'queue',
-  '/v1/queues': 'name',
-  '/v1/topics': 'name',
-  '/v1/courts': 'name',
-  '/v1/cases': 'court',
-  '/v1/groups': 'id',
-  '/v1/tasks': 'executor',
-  '/v1/deliveries': 'queue',
-  '/v1/jurors/{juror}/invitations': 'court',
-};
+/** What a call names. An object without any of these is about all queues, so bound keys may not call it. */
+interface Named<Call> {
+  /** Queues, topics, courts, groups or executors. */
+  queue?(call: Call): string | undefined | (string | undefined)[];
+  /** Items by their kind and ids, for the queues that they are in. */
+  item?(call: Call): [Kind, ...ids: string[]] | undefined;
+  /** A task, for its executor. */
+  task?(call: Call): string | undefined;
+  /** The answer is a page over all queues: bound keys get the entries whose queue, in this field, is theirs. */
+  list?: string;
+}
 
-/** Which look at what they are about themselves, or are about no queue. */
-const OWN = new Set([
-  ...['post /v1/jobs', 'get /v1/stream', 'post /v1/stream-tickets', 'get /v1/session', 'delete /v1/session'],
-  'get /v1/overview',
-  ...['get /v1/templates', 'post /v1/templates', 'get /v1/templates/{id}'],
-]);
+/**
+ * How an endpoint treats keys that are bound to queues. All that a call names must be the key's own.
+ * `any`: it is about no queue. `unbound`: it is about all queues, so bound keys may not call it. `handler`: its handler
+ * checks or filters.
+ */
+export type Scope<Call> = 'any' | 'unbound' | 'handler' | Named<Call>;
 
 /** Whether a key may act and read in a queue, topic, court or group. A group is also its executor, `gid_` before it. */
 export function inScope({ queues }: Pick<Caller, 'queues'>, name: string): boolean {
@@ -56,58 +50,31 @@ export async function checkItems(api: Api, caller: Caller, kind: Kind, ids: stri
   checkNames(caller, await items.queuesOf(api.ctx, kind, ids));
 }
 
-/**
- * For keys that are bound to queues, whatever they call: checks what a call names, and the queue of each item that
- * it names. An endpoint that this file doesn't know is not for such keys.
- * @throws Problem `forbidden`
- */
-export async function checkScope(api: Api, caller: Caller, named: Named): Promise<void> {
-  const { endpoint, path, params, query, body } = named;
-  const names = namesIn(named);
-  checkNames(caller, names);
-  const item = kindAt(path);
-  if (item) return checkItems(api, caller, item, [String(params.id)]);
-  // reviews are of no queue
-  const kind = params.kind as Driven;
-  if (path.startsWith('/v1/deliveries/{kind}/') && isItem(kind))
-    return checkItems(api, caller, kind, [String(params.itemId)]);
-  if (path === '/v1/tickets/resolve')
-    return checkItems(
-      api,
-      caller,
-      'ticket',
-      (body.items as { id: string }[]).map((i) => i.id),
-    );
-  if (path.startsWith('/v1/tasks/{id}')) return checkTask(api, caller, String(params.id));
-  if (path.endsWith('/explain') && body.ticket !== undefined)
-    await checkItems(api, caller, 'ticket', [String(body.ticket)]);
-  if (path === '/v1/dispatch-log' && query.taskId !== undefined) return checkTask(api, caller, String(query.taskId));
-  if (names.length === 0 && !(path in LISTS) && !OWN.has(endpoint))
+/** Checks a call with a key that is bound to queues. @throws Problem `forbidden` */
+export async function checkScope<Call>(api: Api, caller: Caller, scope: Scope<Call>, call: Call): Promise<void> {
+  if (scope === 'any' || scope === 'handler') return;
+  const named: Named<Call> = scope === 'unbound' ? {} : scope;
+  const queues = [named.queue?.(call)].flat().filter((name) => name !== undefined);
+  const item = named.item?.(call);
+  const task = named.task?.(call);
+  if (queues.length === 0 && !item && task === undefined && named.list === undefined)
     throw new Problem('forbidden', 'this key is for some queues only, and this call is about all');
+  checkNames(caller, queues);
+  if (item) {
+    const [kind, ...ids] = item;
+    await checkItems(api, caller, kind, ids);
+  }
+  const executor = task === undefined ? undefined : (await api.services.tasks.get(task))?.executor;
+  if (executor !== undefined) checkNames(caller, [executor]);
 }
 
-/** Of a list over all, only what is the key's: a page may have fewer entries than asked for. Its cursor goes on. */
-export function scoped(caller: Caller, path: string, answer: unknown): unknown {
-  const field = LISTS[path];
-  if (field === undefined) return answer;
-  const { items } = answer as { items?: Record<string, unknown>[] };
-  if (!items) return answer;
-  return { ...(answer as object), items: items.filter((entry) => inScope(caller, String(entry[field]))) };
+/** The entries of a list that are the key's: a page may have fewer than asked for. Its cursor goes on. */
+export function scoped<Call>(caller: Caller, scope: Scope<Call>, answer: unknown): unknown {
+  if (typeof scope === 'string' || scope.list === undefined) return answer;
+  const { list: field } = scope;
+  const { items } = answer as { items: Record<string, unknown>[] };
+  return { ...(answer as object), items: items.filter((entry) => isOwn(caller, entry[field])) };
 }
 
-async function checkTask(api: Api, caller: Caller, id: string): Promise<void> {
-  const task = await api.services.tasks.get(id);
-  if (task) checkNames(caller, [task.executor]);
-}
-
-function namesIn({ path, params, query, body }: Named): string[] {
-  const fallback = body.fallback as { court?: string; queue?: string } | null | undefined;
-  const found = [
-    ...[params.queue, params.topic, params.court, params.gid],
-    ...[query.queue, query.court],
-    ...[path.startsWith('/v1/tasks') ? (query.executor ?? body.executor) : undefined],
-    ...[path.endsWith('/transfer') ? body.queue : undefined],
-    ...[fallback?.court, fallback?.queue],
-  ];
-  return found.filter((name) => name !== undefined).map(String);
-}
+/** Deliveries of reviews are of no queue. */
+const isOwn = (caller: Caller, queue: unknown) => typeof queue === 'string' && inScope(caller, queue);

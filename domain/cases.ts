@@ -174,7 +174,6 @@ export const courtCase = defineKind({
   leased: 'several',
   workflow: untilItsEnd('courtCase'),
   signals: { invalidate: 'invalidate' },
-  path: '/v1/cases/{id}',
   court: true,
   clock: 'advance_cases',
   exhausted: null,

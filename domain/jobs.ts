@@ -86,7 +86,6 @@ export const job = defineKind({
   leased: 'one',
   workflow: untilItsEnd('job'),
   signals: { cancel: 'invalidate', kick: 'kick' },
-  path: '/v1/jobs/{id}',
   court: false,
   clock: 'advance_items',
   exhausted: 'buried',

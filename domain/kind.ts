@@ -36,8 +36,6 @@ export interface KindOf {
   workflow: Workflow;
   /** The signals that operators may send to its workflow, and what each is. */
   signals: Readonly<Record<string, Exclude<Command['type'], 'refuse'>>>;
-  /** Where the API shows one of them by its id alone. */
-  path: string | null;
   /** Its queues are courts: their settings are applied to cases one by one, and jurors are invited to them. */
   court: boolean;
   /** The function of db/functions that does what time does to it. */

@@ -18,13 +18,6 @@ const REVIEW: Workflow = { type: 'review', reopens: true, urgent: true };
 
 export const kindOf = (kind: Kind): KindOf => TABLE[kind];
 
-/** The kind of the item that an endpoint's path names by `{id}` alone, if there is one. */
-export const kindAt = (path: string): Kind | undefined =>
-  KINDS.find((kind) => {
-    const own = kindOf(kind).path;
-    return own !== null && path.startsWith(own);
-  });
-
 export const isItem = (kind: Driven): kind is Kind => kind !== 'review';
 
 export const workflowOf = (kind: Driven): Workflow => (isItem(kind) ? kindOf(kind).workflow : REVIEW);

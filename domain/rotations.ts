@@ -13,7 +13,6 @@ export const rotation = defineKind({
   leased: 'never',
   workflow: reopened('rotation'),
   signals: { cancel: 'invalidate' },
-  path: null,
   court: false,
   clock: 'advance_rotations',
   exhausted: null,

@@ -95,7 +95,6 @@ export const task = defineKind({
   leased: 'several',
   workflow: reopened('task'),
   signals: { cancel: 'invalidate' },
-  path: null,
   court: false,
   clock: 'advance_tasks',
   exhausted: null,

@@ -111,7 +111,6 @@ export const ticket = defineKind({
   leased: 'one',
   workflow: untilItsEnd('ticket'),
   signals: { invalidate: 'invalidate', release: 'release', reprioritize: 'reprioritize' },
-  path: '/v1/tickets/{id}',
   court: false,
   clock: 'advance_items',
   exhausted: 'dead',

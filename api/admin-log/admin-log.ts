@@ -24,6 +24,7 @@ export const listAdminLog = endpoint({
   tag: 'Keys',
   summary: 'Who changed settings and keys, newest first',
   roles: [],
+  scope: 'unbound',
   query: AdminLogPage,
   answers: { 200: pageOf(AdminLogEntry) },
   async handle({ ctx, query: { limit, cursor, path } }) {

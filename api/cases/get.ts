@@ -16,6 +16,7 @@ export const getCaseEndpoint = endpoint({
   summary:
     'A case in whatever state it is; to a reviewer, one that they hold or have voted on, without the votes of others before its end',
   roles: ['producer', 'reviewer', 'agent'],
+  scope: { item: ({ params }) => ['case', params.id] },
   params: IdParam,
   answers: { 200: Case },
   problems: ['not_found'],
@@ -29,6 +30,7 @@ export const listCasesEndpoint = endpoint({
   tag: 'Cases',
   summary: 'Cases, newest first; gold is not among them',
   roles: ['producer', 'agent'],
+  scope: { list: 'court', queue: ({ query }) => query.court },
   query: CaseFilter,
   answers: { 200: pageOf(Case) },
   async handle({ api, query: { court, state, cursor, limit } }) {
@@ -46,6 +48,7 @@ export const listVotes = endpoint({
   tag: 'Cases',
   summary: 'Its votes, newest first; those that came too late and were kept do not count',
   roles: ['producer', 'agent'],
+  scope: { item: ({ params }) => ['case', params.id] },
   params: IdParam,
   query: Page,
   answers: { 200: pageOf(Vote) },
@@ -67,6 +70,7 @@ export const invalidateCase = endpoint({
   tag: 'Cases',
   summary: 'No one needs to judge it any more; its holders are notified',
   roles: ['producer'],
+  scope: { item: ({ params }) => ['case', params.id] },
   params: IdParam,
   body: InvalidateCase,
   answers: { 200: Case },
@@ -82,6 +86,7 @@ export const oneCase = itemEndpoints({
   tag: 'Cases',
   operations: 'Case',
   base: '/v1/cases/{id}',
+  scope: { item: ({ params }) => ['case', params.id] },
   find: (api, id) => api.services.cases.get(id),
   ...byId,
 });

@@ -10,6 +10,7 @@ export const putGoldEndpoint = endpoint({
   tag: 'Courts',
   summary: 'Replace the cases with known answers, hidden among the others and never in statistics',
   roles: [],
+  scope: { queue: ({ params }) => params.court },
   params: CourtParam,
   body: PutGold,
   bodyLimit: LARGE_BODY,

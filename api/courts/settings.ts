@@ -1,5 +1,5 @@
 import { Page, pageOf } from '../../contract/common.ts';
-import { Court, CourtParam, DryRun, PutCourt } from '../../contract/courts.ts';
+import { Court, CourtParam, type CourtSettings, DryRun, PutCourt } from '../../contract/courts.ts';
 import type { Court as Row } from '../../services/cases/courts.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
@@ -34,6 +34,13 @@ function view(api: Api, c: Row, caller: Caller) {
   };
 }
 
+/** The court or queue that gets hung cases. */
+function appealOf({ fallback }: CourtSettings): string | undefined {
+  if (fallback === null) return undefined;
+  if ('court' in fallback) return fallback.court;
+  return 'queue' in fallback ? fallback.queue : undefined;
+}
+
 export const putCourtEndpoint = endpoint({
   operation: 'putCourt',
   method: 'put',
@@ -41,6 +48,7 @@ export const putCourtEndpoint = endpoint({
   tag: 'Courts',
   summary: 'Replace all settings; acts at once, also on open cases; dryRun: which of them it would decide',
   roles: [],
+  scope: { queue: ({ params, body }) => [params.court, appealOf(body)] },
   params: CourtParam,
   body: PutCourt,
   answers: { 200: Court.or(DryRun) },
@@ -60,6 +68,7 @@ export const getCourtEndpoint = endpoint({
   tag: 'Courts',
   summary: 'A court and its settings',
   roles: ['producer', 'reviewer', 'agent'],
+  scope: { queue: ({ params }) => params.court },
   params: CourtParam,
   answers: { 200: Court },
   problems: ['not_found'],
@@ -73,6 +82,7 @@ export const listCourtsEndpoint = endpoint({
   tag: 'Courts',
   summary: 'All courts, newest first',
   roles: ['producer', 'reviewer', 'agent'],
+  scope: { list: 'name' },
   query: Page,
   answers: { 200: pageOf(Court) },
   async handle({ api, caller, query: { limit, cursor } }) {

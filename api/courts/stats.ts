@@ -40,6 +40,7 @@ export const courtStatsEndpoint = endpoint({
   tag: 'Courts',
   summary: 'How the court does; counts are exact as of the answer, gold is in none of them',
   roles: ['producer', 'agent'],
+  scope: { queue: ({ params }) => params.court },
   params: CourtParam,
   answers: { 200: CourtStats },
   problems: ['not_found'],

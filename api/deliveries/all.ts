@@ -1,6 +1,7 @@
 import { pageOf } from '../../contract/common.ts';
 import { Delivery, DeliveryFilter, DeliveryParam, ListedDelivery } from '../../contract/deliveries.ts';
 import { withoutQuery } from '../../domain/callbacks.ts';
+import { isItem } from '../../domain/kinds.ts';
 import type { ListedDelivery as Row } from '../../services/deliveries/deliveries.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import { deliveryView, NEWEST } from '../deliveries.ts';
@@ -22,6 +23,7 @@ export const listDeliveriesEndpoint = endpoint({
   tag: 'Deliveries',
   summary: 'Deliveries of all items, newest first: what is pending, what has failed, and why',
   roles: ['producer', 'agent'],
+  scope: { list: 'queue', queue: ({ query }) => query.queue },
   query: DeliveryFilter,
   answers: { 200: pageOf(ListedDelivery) },
   async handle({ api, query: { limit, cursor, host, ...filter } }) {
@@ -38,6 +40,7 @@ export const redeliverEndpoint = endpoint({
   tag: 'Deliveries',
   summary: 'Send one again, with the same message id',
   roles: ['producer'],
+  scope: { item: ({ params: { kind, itemId } }) => (isItem(kind) ? [kind, itemId] : undefined) },
   params: DeliveryParam,
   answers: { 202: Delivery },
   problems: ['not_found'],

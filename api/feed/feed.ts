@@ -12,6 +12,7 @@ export const feedEndpoint = endpoint({
   tag: 'Feed',
   summary: 'All events of all kinds, one a line, behind a position; blank lines are signs of life',
   roles: ['producer'],
+  scope: 'unbound',
   query: FeedQuery,
   answers: { 200: FeedEventSchema },
   media: 'application/x-ndjson',

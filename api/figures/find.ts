@@ -26,6 +26,7 @@ export const findItemsEndpoint = endpoint({
   tag: 'Figures',
   summary: 'Tickets, jobs, cases and occurrences of tasks whose id begins like this, in the order of ids',
   roles: ['producer', 'agent'],
+  scope: { list: 'queue' },
   query: FindFilter,
   answers: { 200: pageOf(FoundItem) },
   async handle({ api, query: { id: prefix, kind, limit, cursor = '' } }) {

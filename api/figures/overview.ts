@@ -27,6 +27,7 @@ export const overviewEndpoint = endpoint({
   tag: 'Figures',
   summary: 'All queues, topics, courts and groups with their counts, newest first: a page of each, or of one kind',
   roles: ['producer', 'agent'],
+  scope: 'handler',
   query: OverviewFilter,
   answers: { 200: Overview },
   async handle({ api, caller, query: { kind: only, limit, cursor } }) {
@@ -50,6 +51,7 @@ export const attentionEndpoint = endpoint({
   summary:
     'What needs attention: who waits too long or behind a pause, failed deliveries, parked items, engines that are away',
   roles: ['producer', 'agent'],
+  scope: 'unbound',
   answers: { 200: Attention },
   async handle({ api }) {
     const { figures } = api.services;

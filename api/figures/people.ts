@@ -48,6 +48,7 @@ export const peopleEndpoint = endpoint({
   tag: 'Figures',
   summary: 'What each reviewer of a queue, or juror of a court, did in a time; a reviewer sees their own line',
   roles: ['producer', 'agent', 'reviewer'],
+  scope: { queue: ({ query }) => query.queue },
   query: PeopleFilter,
   answers: { 200: People },
   async handle({ api, caller, query: { kind, ...query } }) {
@@ -74,6 +75,7 @@ export const latenessEndpoint = endpoint({
   tag: 'Figures',
   summary: 'How long after tickets or jobs became available they were handed out for the first time',
   roles: ['producer', 'agent', 'consumer'],
+  scope: { queue: ({ query }) => query.queue },
   query: LatenessFilter,
   answers: { 200: Lateness },
   async handle({ api, caller, query: { kind, ...query } }) {

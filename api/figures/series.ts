@@ -30,6 +30,7 @@ export const figuresEndpoint = endpoint({
   tag: 'Figures',
   summary: 'What a queue, topic, court or group had and did over time; sampled once a minute, kept for 30 days',
   roles: ['producer', 'agent', 'consumer'],
+  scope: { queue: ({ query }) => query.queue },
   query: FigureFilter,
   answers: { 200: Figures },
   async handle({ api, caller, query: { kind, queue, from, to, step } }) {

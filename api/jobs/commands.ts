@@ -196,6 +196,7 @@ export const jobCommand = endpoint({
   tag: 'Jobs',
   summary: "The article's one endpoint: add, pop, finish, delete; and touch, release, bury, kick, peek",
   roles: ['producer', 'consumer'],
+  scope: 'handler',
   document: contract.JobCommand,
   bodyLimit: LARGE_BODY,
   answers: { 200: contract.JobAnswer },

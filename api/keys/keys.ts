@@ -25,6 +25,7 @@ export const addKeyEndpoint = endpoint({
   tag: 'Keys',
   summary: 'A new key, shown in this answer only',
   roles: [],
+  scope: 'unbound',
   body: NewKey,
   answers: { 201: MadeKey },
   async handle({ ctx, body: { name, role, subject = null, ...limits } }) {
@@ -41,6 +42,7 @@ export const listKeysEndpoint = endpoint({
   tag: 'Keys',
   summary: 'All keys, newest first; never the keys themselves',
   roles: [],
+  scope: 'unbound',
   query: Page,
   answers: { 200: pageOf(Key) },
   async handle({ ctx, query: { limit, cursor } }) {
@@ -56,6 +58,7 @@ export const revokeKeyEndpoint = endpoint({
   tag: 'Keys',
   summary: 'Ends a key, within a second everywhere',
   roles: [],
+  scope: 'unbound',
   params: IdParam,
   answers: { 200: Key },
   problems: ['not_found'],

@@ -11,6 +11,7 @@ export const queueStatsEndpoint = endpoint({
   tag: 'Queues',
   summary: 'How many are in which state, exact as of the answer',
   roles: ['producer', 'reviewer', 'agent'],
+  scope: { queue: ({ params }) => params.queue },
   params: QueueParam,
   answers: { 200: QueueStats },
   problems: ['not_found'],

@@ -12,6 +12,7 @@ export const putReviewEndpoint = endpoint({
   tag: 'Reviews',
   summary: "The author's review: created, or edited in its place among the callbacks",
   roles: ['producer'],
+  scope: 'unbound',
   params: IdParam,
   body: PutReview,
   bodyLimit: LARGE_BODY,

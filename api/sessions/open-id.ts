@@ -18,6 +18,7 @@ export const getSignInWays = endpoint({
   tag: 'Sessions',
   summary: 'Whether people sign in at an OpenID Connect provider, at `/sign-in/openid`, or with a key only',
   roles: null,
+  scope: 'any',
   answers: { 200: SignInWays },
   handle: async ({ ctx: { config } }) => ok({ openId: config.openId ? { issuer: config.openId.issuer } : null }),
 });

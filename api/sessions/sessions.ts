@@ -29,6 +29,7 @@ export const signInEndpoint = endpoint({
   tag: 'Sessions',
   summary: 'Exchange a key for a session cookie, of 12 hours at most; it ends with its key',
   roles: null,
+  scope: 'any',
   body: SignIn,
   answers: { 201: Session },
   problems: ['unauthenticated', 'forbidden'],
@@ -56,6 +57,7 @@ export const getSessionEndpoint = endpoint({
   tag: 'Sessions',
   summary: 'Who I am, by session or by key',
   roles: ['producer', 'reviewer', 'agent', 'consumer'],
+  scope: 'any',
   answers: { 200: Session },
   handle: async ({ caller }) => ok(view(caller)),
 });
@@ -67,6 +69,7 @@ export const signOutEndpoint = endpoint({
   tag: 'Sessions',
   summary: 'End my session and clear its cookie',
   roles: ['producer', 'reviewer', 'agent', 'consumer'],
+  scope: 'any',
   answers: { 204: z.undefined() },
   async handle({ api, ctx, caller, incoming, headers }) {
     if (caller.session) await sessions.end(ctx, caller.session.hash);

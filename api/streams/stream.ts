@@ -9,7 +9,7 @@ import { invalid, Problem } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';
 import { answer, endpoint } from '../endpoint.ts';
-import { inScope } from '../scopes.ts';
+import { checkNames, inScope } from '../scopes.ts';
 import { type EventStream, eventStream } from './sse.ts';
 
 const EventId = z.string().regex(/^\d{0,15}$/, 'must be the id of an event');
@@ -22,6 +22,7 @@ export const streamEndpoint = endpoint({
   tag: 'Streams',
   summary: 'Server-sent events: lease_lost and changed for a reviewer or juror; these, available and stats for a queue',
   roles: ['reviewer', 'agent', 'producer'],
+  scope: 'handler',
   takesTicket: true,
   query: z.object({
     reviewer: Name.optional(),
@@ -33,6 +34,7 @@ export const streamEndpoint = endpoint({
   answers: { 200: z.string() },
   media: 'text/event-stream',
   async handle({ api, caller, query, header, signal, incoming }) {
+    if (query.queue !== undefined) checkNames(caller, [query.queue]);
     const named = [query.reviewer, query.juror, query.queue].filter((name) => name !== undefined);
     if (named.length > 1 || (named.length === 0 && caller.role !== 'reviewer'))
       throw invalid('reviewer', 'give either reviewer, juror or queue');
@@ -105,6 +107,7 @@ export const streamTicketEndpoint = endpoint({
   summary:
     "A ticket that stands for my key in an event stream's URL: to be used within 60 s, then while its stream lasts and 10 minutes longer",
   roles: ['reviewer', 'agent', 'producer', 'consumer'],
+  scope: 'any',
   answers: { 201: z.object({ ticket: z.string(), expiresAt: z.string() }) },
   async handle({ ctx, caller }) {
     if (caller.id === 'open') throw new Problem('forbidden', 'this server asks for no key');

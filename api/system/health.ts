@@ -15,6 +15,7 @@ export const livez = endpoint({
   tag: 'System',
   summary: 'Whether the process answers; a lost database must not kill it',
   roles: null,
+  scope: 'any',
   answers: { 200: z.object({ status: z.literal('ok') }) },
   handle: async () => ok({ status: 'ok' as const }),
 });
@@ -27,6 +28,7 @@ export const readyz = endpoint({
   summary:
     'Whether calls can be sent here: not before both stores were reached once; later without Temporal or a worker too',
   roles: null,
+  scope: 'any',
   answers: {
     200: z.object({ status: z.enum(['ok', 'degraded']), ...words }),
     503: z.object({ status: z.literal('unavailable'), ...words }),
@@ -65,6 +67,7 @@ export const metricsEndpoint = endpoint({
   tag: 'System',
   summary: "Prometheus' text format",
   roles: null,
+  scope: 'any',
   answers: { 200: z.string() },
   media: Registry.PROMETHEUS_CONTENT_TYPE,
   async handle({ api: { metrics } }) {
@@ -79,6 +82,7 @@ export const nodesEndpoint = endpoint({
   tag: 'System',
   summary: 'The processes that live',
   roles: ['producer', 'reviewer', 'agent', 'consumer'],
+  scope: 'unbound',
   answers: {
     200: z.object({ items: z.array(z.object({ id: z.string(), url: z.string().nullable(), seenAt: z.string() })) }),
   },

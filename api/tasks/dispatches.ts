@@ -21,6 +21,7 @@ export const nextTaskEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'My unfinished task again, or the next one that is due for me or my groups',
   roles: ['reviewer', 'agent'],
+  scope: 'unbound',
   params: ClientParam,
   body: NextTask,
   answers: { 200: NextTaskAnswer },
@@ -45,6 +46,7 @@ export const completeTaskEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Complete the last task that I was given, by its log id',
   roles: ['reviewer', 'agent'],
+  scope: 'unbound',
   params: ClientParam,
   body: CompleteTask,
   answers: { 200: CompleteTaskAnswer },
@@ -73,6 +75,7 @@ export const dispatchLogEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Who was given what, who completed it and what was given back; oldest first',
   roles: ['producer', 'agent'],
+  scope: { task: ({ query }) => query.taskId },
   query: DispatchFilter,
   answers: { 200: pageOf(DispatchLine) },
   async handle({ api: { services }, query: { uid, taskId, from, limit, cursor } }) {

@@ -7,6 +7,7 @@ export const oneOccurrence = itemEndpoints({
   tag: 'Tasks',
   operations: 'Occurrence',
   base: '/v1/tasks/{id}/occurrences/{occurrence}',
+  scope: { task: ({ params }) => params.id },
   find: (api, id) => api.services.tasks.findOccurrence(id),
   params: OccurrenceParam,
   // whatever zone its time was written in

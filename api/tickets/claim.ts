@@ -12,6 +12,7 @@ export const claimTicketsEndpoint = endpoint({
   tag: 'Tickets',
   summary: 'Hand me the next tickets; those I hold come first',
   roles: ['reviewer', 'agent'],
+  scope: { queue: ({ params }) => params.queue },
   params: QueueParam,
   body: Claim,
   answers: { 200: ClaimAnswer },
@@ -32,6 +33,10 @@ export const explain = endpoint({
   tag: 'Tickets',
   summary: 'Why did I get nothing? Would this ticket be mine, and what goes before it?',
   roles: ['producer', 'reviewer', 'agent'],
+  scope: {
+    queue: ({ params }) => params.queue,
+    item: ({ body: { ticket } }) => (ticket === undefined ? undefined : ['ticket', ticket]),
+  },
   params: QueueParam,
   body: Explain,
   answers: { 200: ExplainAnswer },

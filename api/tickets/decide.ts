@@ -12,6 +12,7 @@ export const decideTicket = endpoint({
   tag: 'Tickets',
   summary: 'Decide a ticket that I hold, and get the next one',
   roles: ['reviewer', 'agent'],
+  scope: { item: ({ params }) => ['ticket', params.id] },
   params: IdParam,
   body: Decide,
   answers: { 200: DecideAnswer },

@@ -32,6 +32,7 @@ export const getTicket = endpoint({
   tag: 'Tickets',
   summary: 'A ticket in whatever state it is',
   roles: ['producer', 'reviewer', 'agent'],
+  scope: { item: ({ params }) => ['ticket', params.id] },
   params: IdParam,
   answers: { 200: Ticket },
   problems: ['not_found'],
@@ -45,6 +46,7 @@ export const listTickets = endpoint({
   tag: 'Tickets',
   summary: 'Tickets, newest first; reviewer: who holds or decided them',
   roles: ['producer', 'reviewer', 'agent'],
+  scope: { list: 'queue', queue: ({ query }) => query.queue },
   query: TicketFilter,
   answers: { 200: pageOf(Ticket) },
   async handle({ ctx, caller, query }) {
@@ -76,6 +78,7 @@ export const oneTicket = itemEndpoints({
   tag: 'Tickets',
   operations: 'Ticket',
   base: '/v1/tickets/{id}',
+  scope: { item: ({ params }) => ['ticket', params.id] },
   find: (api, id) => tickets.find(api.ctx, id),
   ...byId,
 });

@@ -11,6 +11,7 @@ export const patchTicket = endpoint({
   tag: 'Tickets',
   summary: 'Change an open ticket, also while held; the very next claim sees it',
   roles: ['producer'],
+  scope: { item: ({ params }) => ['ticket', params.id] },
   params: IdParam,
   body: PatchTicket,
   answers: { 200: Ticket },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../contract/kinds.ts';
 import { coreState, stateWord } from '../../domain/items.ts';
-import { isItem, isQuiet, kindAt, kindOf, workflowId, workflowOf } from '../../domain/kinds.ts';
+import { isItem, isQuiet, kindOf, workflowId, workflowOf } from '../../domain/kinds.ts';
 import { transitionsOf } from '../../domain/lifecycle.ts';
 
 describe.each(KINDS)('a %s', (kind) => {
@@ -12,16 +12,6 @@ describe.each(KINDS)('a %s', (kind) => {
     expect(new Set(words).size).toBe(states.length);
     expect(words.map((word) => coreState(kind, word))).toEqual(states);
   });
-
-  test('is found by the path of one of it, and by none of another kind', () => {
-    const { path } = kindOf(kind);
-    if (path) expect(kindAt(`${path}/events`)).toBe(kind);
-  });
-});
-
-test('a path without an item of its own is of no kind', () => {
-  for (const path of ['/v1/tickets', '/v1/tickets/resolve', '/v1/tasks/{id}', '/v1/reviews/{id}'])
-    expect(kindAt(path)).toBeUndefined();
 });
 
 test('workflows have a type and an id by their kind, and reviews are none of the items', () => {
