@@ -25,9 +25,6 @@ declare module 'vitest' {
   }
 }
 
-/** Those of the run's Temporal: files take one each, some a few, and a file that is tried again takes new ones. */
-export const NAMESPACES = 600;
-
 /** A run without its servers ends here, with the reason alone: vitest would add stacks and wait for what was started. */
 export default async function servers(project: TestProject) {
   try {
@@ -72,19 +69,15 @@ async function startServers(project: TestProject) {
   };
 }
 
-/** In memory, with a namespace for each test file: workers of one file must not take tasks of another. */
+/** In memory. Each system registers a namespace of its own (test/support/system.ts). */
 async function startTestTemporal(cli: string) {
   const port = await freePort();
-  const namespaces = Array.from({ length: NAMESPACES }, (_, n) => ['--namespace', `test-${n}`]).flat();
   const child = spawn(
     cli,
     [
       ...['server', 'start-dev', '--headless', '--port', String(port), '--log-level', 'error'],
-      ...['--search-attribute', 'docketQueue=Keyword', ...namespaces],
       ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
       ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
-      // what fires the schedules of a namespace: at ten a second, the last one would begin a minute after the start
-      ...['--dynamic-config-value', 'worker.perNamespaceWorkerStartRate=100'],
     ],
     // memory is there, processors are not: Go collects garbage a quarter as often
     { stdio: 'ignore', env: { ...process.env, GOGC: '400' } },
@@ -93,7 +86,7 @@ async function startTestTemporal(cli: string) {
   for (let tries = 0; ; tries++) {
     try {
       const connection = await Connection.connect({ address, connectTimeout: '2s' });
-      await connection.workflowService.describeNamespace({ namespace: `test-${NAMESPACES - 1}` });
+      await connection.workflowService.describeNamespace({ namespace: 'default' });
       await connection.close();
       return { address, kill: () => child.kill('SIGKILL') };
     } catch (error) {

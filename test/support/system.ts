@@ -4,11 +4,12 @@ import { afterAll, expect, inject } from 'vitest';
 import { type RunningProcess, startProcess } from '../../cli/process.ts';
 import type { Config } from '../../runtime/config.ts';
 import { readConfig } from '../../runtime/config.ts';
+import { QUEUE_ATTRIBUTE } from '../../runtime/followers/publisher.ts';
 import { api, type Client } from './client.ts';
 import { onDatabase } from './database.ts';
 import { atEndOfFile } from './endings.ts';
+import './workflow-threads.ts';
 import { recordTransitions, seenTransitions, unknownAmong } from './lifecycle.ts';
-import { NAMESPACES } from './servers.ts';
 
 export interface TestSystem {
   running: RunningProcess;
@@ -33,12 +34,20 @@ async function checkTransitions(databaseUrl: string): Promise<void> {
   expect(unknown, 'transitions that are not in domain/lifecycle.ts').toEqual([]);
 }
 
+/** One for all files of the process. */
+const temporal = Connection.lazy({ address: inject('temporal') });
+const KEYWORD = 2;
+
+async function registerNamespace(namespace: string): Promise<void> {
+  const workflowExecutionRetentionPeriod = { seconds: 86_400 as never };
+  await temporal.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+  await temporal.operatorService.addSearchAttributes({ namespace, searchAttributes: { [QUEUE_ATTRIBUTE]: KEYWORD } });
+}
+
 /** Ends what would still fire where no worker is left: it costs Temporal more than all tests that run meanwhile. */
 async function endSchedules(namespace: string): Promise<void> {
-  const connection = await Connection.connect({ address: inject('temporal') });
-  const schedules = new ScheduleClient({ connection, namespace });
+  const schedules = new ScheduleClient({ connection: temporal, namespace });
   for await (const { scheduleId } of schedules.list()) await schedules.getHandle(scheduleId).delete();
-  await connection.close();
 }
 
 /**
@@ -57,8 +66,8 @@ export async function testStores({ records = true } = {}): Promise<TestStores> {
     await recordTransitions(databaseUrl);
     atEndOfFile(() => checkTransitions(databaseUrl));
   }
-  if (n > NAMESPACES) throw new Error(`this run has used its ${NAMESPACES} namespaces of Temporal: raise NAMESPACES`);
-  const namespace = `test-${n - 1}`;
+  const namespace = `test-${n}`;
+  await registerNamespace(namespace);
   atEndOfFile(() => endSchedules(namespace));
   return {
     databaseUrl,
