@@ -1,15 +1,17 @@
 import type { Command, Kind, Snapshot } from '../contract/snapshot.ts';
 import { snapshotOf } from '../runtime/followers/messages.ts';
+import { invite } from '../services/cases/invitations.ts';
 import * as items from '../services/items/items.ts';
-import type { Services } from '../services/services.ts';
+import type { Context } from '../services/shared/context.ts';
+import { carryOut } from '../services/upkeep/commands.ts';
 
-/** What item workflows ask of the database. */
+/** Activities of items' workflows. */
 export interface ItemActivities {
-  /** The row as it is; null when the item is gone (retention). */
+  /** Reads the row; null when the item was cleared (retention). */
   readItem(kind: Kind, id: string): Promise<Read | null>;
-  /** Does what is due for this item by the database's clock, and returns the fresh row. */
+  /** Makes the item's due transitions by the database's clock, and returns the new row. */
   wakeItem(kind: Kind, id: string): Promise<Read | null>;
-  /** Invites jurors whom the case lacks (S2.1), and returns the fresh row. */
+  /** Invites jurors to a case that lacks some (S2.1), and returns the new row. */
   inviteJurors(id: string): Promise<Read | null>;
   /** Carries out an operator's command once; one that changes nothing is recorded as refused. */
   operate(kind: Kind, id: string, key: string, command: Command): Promise<Read | null>;
@@ -17,12 +19,12 @@ export interface ItemActivities {
 
 export interface Read {
   snapshot: Snapshot;
-  /** Wait a grace beyond the wake time, because a pacemaker is there; else the durable timer is the only clock. */
+  /** Whether the timer leaves the wake time to a pacemaker first; without one the timer is the only clock. */
   graced: boolean;
 }
 
-/** @param pacemaker whether one does the prompt work somewhere */
-export function itemActivities({ ctx, commands, invitations }: Services, pacemaker: boolean): ItemActivities {
+/** @param pacemaker whether a pacemaker runs somewhere, which makes due transitions promptly */
+export function itemActivities(ctx: Context, pacemaker: boolean): ItemActivities {
   const read = async (kind: Kind, id: string): Promise<Read | null> => {
     const row = await items.read(ctx, kind, id);
     return row ? { snapshot: snapshotOf(row, row.now, row.epoch), graced: pacemaker } : null;
@@ -34,11 +36,11 @@ export function itemActivities({ ctx, commands, invitations }: Services, pacemak
       return read(kind, id);
     },
     async inviteJurors(id) {
-      await invitations.invite(id, { receivedBy: id });
+      await invite(ctx, id, { receivedBy: id });
       return read('case', id);
     },
     async operate(kind, id, key, command) {
-      await commands.carryOut(kind, id, key, command);
+      await carryOut(ctx, kind, id, key, command);
       return read(kind, id);
     },
   };

@@ -1,23 +1,13 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { DeliveryRow as Delivery } from '../db/statements.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
-import type { PrivateHosts } from '../domain/private-hosts.ts';
-import type { Log } from '../runtime/log.ts';
-import type { Secrets } from '../runtime/secrets.ts';
-import type { DeliveryService } from '../services/deliveries/deliveries.ts';
+import * as deliveries from '../services/deliveries/deliveries.ts';
+import type { Context } from '../services/shared/context.ts';
 import { Hosts, type Lane, type Slot } from './hosts.ts';
 import { type Answer, type Message, post } from './webhook.ts';
 
-export interface SenderContext {
-  deliveries: DeliveryService;
-  log: Log;
-  /** Private places that the operator allows. */
-  privateCallbacks: PrivateHosts;
-  secrets: Secrets;
-}
-
 const GONE = 410;
-/** What a host answers that cannot serve anything now; any other answer is about the one message. */
+/** Statuses of a host that cannot serve anything now; any other status is about the one message. */
 const UNAVAILABLE = new Set([429, 502, 503, 504]);
 const FIRST_RETRY_SECONDS = 2;
 const MAX_RETRY_SECONDS = 3 * 3600;
@@ -26,14 +16,13 @@ const [MIN_ASKED_SECONDS, MAX_ASKED_SECONDS] = [1, 3600];
 /** Gives a slot for a URL's host, or throws the failure by which the delivery waits for one. */
 type TakeSlot = (url: string) => Slot;
 
-/** One for a process, because it knows how many calls each host has in flight. */
-export function createSender(context: SenderContext) {
-  const { secrets, privateCallbacks } = context;
-  const hosts = new Hosts(context.log);
+/** Sends deliveries; one for a process, because it counts the calls in flight to each host. */
+export function createSender(ctx: Context) {
+  const hosts = new Hosts(ctx.log);
   return {
     /**
-     * Runs one attempt at the delivery `key`. One that was postponed takes its host's slot before `work` reads anything;
-     * the slot is given back at the end.
+     * Runs one attempt at the delivery `key`. A postponed one takes its host's slot before `work` reads anything; the
+     * slot is released at the end.
      * @throws ApplicationFailure when its host has no slot
      */
     async attempt(lane: Lane, key: string, work: (take: TakeSlot) => Promise<void>) {
@@ -50,17 +39,17 @@ export function createSender(context: SenderContext) {
       }
     },
     /**
-     * Sends a message and records what came of it.
+     * Sends a message and records the result.
      * @throws ApplicationFailure with the delay until the next attempt, when there is to be one
      */
     async send(delivery: Delivery, message: Message, take: TakeSlot) {
-      const opened = openedOr(() => secrets.open(message));
-      // that is no fault of its host
-      if (opened instanceof Error) return record(context, delivery, message.url, opened);
+      const opened = openedOr(() => ctx.secrets.open(message));
+      // not a failure of the host
+      if (opened instanceof Error) return record(ctx, delivery, message.url, opened);
       const slot = take(message.url);
-      const answer = await post(opened, privateCallbacks).catch((error: Error) => error);
+      const answer = await post(opened, ctx.config.privateCallbacks).catch((error: Error) => error);
       slot.report(!(answer instanceof Error || UNAVAILABLE.has(answer.status)));
-      await record(context, delivery, message.url, answer);
+      await record(ctx, delivery, message.url, answer);
     },
   };
 }
@@ -73,30 +62,30 @@ function openedOr<T>(open: () => T): T | Error {
   }
 }
 
-/** 2xx is delivered, 410 is "never again", anything else is tried again. */
-async function record({ deliveries, log }: SenderContext, delivery: Delivery, url: string, answer: Answer | Error) {
+/** Records an answer: 2xx is delivered, 410 ends the attempts, anything else is tried again. */
+async function record(ctx: Context, delivery: Delivery, url: string, answer: Answer | Error) {
   const { kind, item_id: id, n } = delivery;
   const status = answer instanceof Error ? null : answer.status;
   const delivered = status !== null && status >= 200 && status < 300;
   const state = delivered ? 'delivered' : status === GONE ? 'failed' : 'pending';
   const error = delivered ? null : answer instanceof Error ? answer.message : `answered ${status}`;
   const delaySeconds = state === 'pending' ? retrySeconds(delivery, answer) : null;
-  const row = await deliveries.record(delivery, { url, status, error, state, delaySeconds });
+  const row = await deliveries.record(ctx, delivery, { url, status, error, state, delaySeconds });
   if (!row) return;
   const line = { kind, item: id, n, url: withoutQuery(url), status, attempt: row.attempts };
-  if (delivered) log.info(line, 'delivered');
-  else log.warn({ ...line, error, nextAttemptAt: row.next_attempt_at?.toISOString() ?? null }, 'not delivered');
+  if (delivered) ctx.log.info(line, 'delivered');
+  else ctx.log.warn({ ...line, error, nextAttemptAt: row.next_attempt_at?.toISOString() ?? null }, 'not delivered');
   if (delaySeconds !== null) throw later(error ?? 'not delivered', delaySeconds);
 }
 
-/** What the receiver asks for, or a delay that doubles with each attempt. */
+/** The delay that the receiver asks for, or one that doubles with each attempt. */
 function retrySeconds({ attempts, attempts_before }: Delivery, answer: Answer | Error): number {
   const asked = answer instanceof Error ? null : answer.retryAfterMs;
   if (asked !== null) return Math.min(Math.max(asked / 1000, MIN_ASKED_SECONDS), MAX_ASKED_SECONDS);
   return Math.min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2 ** (attempts - attempts_before));
 }
 
-/** Benign, because it has its own line in the log. The delay is ours: Temporal's would count the time in waiting too. */
+/** Benign, because it is logged here. Temporal's own delay would also count the time spent waiting for a slot. */
 const later = (message: string, seconds: number) =>
   ApplicationFailure.create({
     message,

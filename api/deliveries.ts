@@ -3,7 +3,7 @@ import { IdParam, Page, pageOf } from '../contract/common.ts';
 import { Delivery, DeliveryNumber } from '../contract/deliveries.ts';
 import type { Callback } from '../contract/items.ts';
 import { refuseUrl } from '../domain/callbacks.ts';
-import type { DeliveredKind, ListedDelivery } from '../services/deliveries/deliveries.ts';
+import * as deliveries from '../services/deliveries/deliveries.ts';
 import { invalid } from '../services/shared/problems.ts';
 import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';
@@ -11,7 +11,7 @@ import { answer, endpoint, ok } from './endpoint.ts';
 import { page } from './paging.ts';
 import type { Scope, ScopedCall } from './scopes.ts';
 
-export const deliveryView = (row: ListedDelivery) => ({
+export const deliveryView = (row: deliveries.ListedDelivery) => ({
   n: row.n,
   type: row.type,
   version: row.version,
@@ -25,27 +25,24 @@ export const deliveryView = (row: ListedDelivery) => ({
   nextAttemptAt: row.state === 'pending' ? (row.next_attempt_at?.toISOString() ?? null) : null,
 });
 
-/** Above every number of a delivery and every place in the list of all. */
+/** Above each delivery's number, so that a list begins with the newest. */
 export const NEWEST = Number.MAX_SAFE_INTEGER;
 
-/** A callback's secret is for those who may set it. */
-export const shownCallback = <C extends Callback>(
-  { runtime }: Api,
-  callback: C | null,
-  { role }: Pick<Caller, 'role'>,
-) => (callback && role !== 'admin' ? { ...callback, secret: 'whsec_hidden' } : runtime.secrets.show(callback));
+/** A callback as a caller may see it: its secret is shown to administrators, who may set it. */
+export const shownCallback = <C extends Callback>({ ctx }: Api, callback: C | null, { role }: Pick<Caller, 'role'>) =>
+  callback && role !== 'admin' ? { ...callback, secret: 'whsec_hidden' } : ctx.secrets.show(callback);
 
-/** @throws Problem `invalid_request` when messages may not go to this URL, as far as the URL alone tells */
+/** Checks a callback's URL before its host is resolved. @throws Problem `invalid_request` when it may not be called */
 export function checkUrl(api: Api, path: string, url: string | undefined): void {
   const refused = url !== undefined && refuseUrl(url, api.config.privateCallbacks);
   if (refused) throw invalid(path, refused);
 }
 
-/** What a path names an item by. */
+/** The parameters by which a path names an item. */
 export type Named = { id: string; occurrence?: string };
 
 export interface Delivered {
-  kind: DeliveredKind;
+  kind: deliveries.DeliveredKind;
   tag: string;
   /** `Ticket`: the noun in the names of its operations. */
   operations: string;
@@ -57,10 +54,10 @@ export interface Delivered {
   idOf(named: Named): string;
 }
 
-/** Of what has a path of its own. */
+/** For items with a path of their own. */
 export const byId = { params: IdParam, idOf: ({ id }: Named) => id };
 
-/** What was sent to whom, and sending it again, for anything that has a callback (S0.10). */
+/** The endpoints that list deliveries and send one again, for a kind that has callbacks (S0.10). */
 export function deliveryEndpoints({ kind, tag, operations, base, params: named, scope, idOf }: Delivered) {
   const list = endpoint({
     operation: `list${operations}Deliveries`,
@@ -74,9 +71,9 @@ export function deliveryEndpoints({ kind, tag, operations, base, params: named, 
     query: Page,
     answers: { 200: pageOf(Delivery) },
     problems: ['not_found'],
-    async handle({ api, params, query: { limit, cursor } }) {
+    async handle({ ctx, params, query: { limit, cursor } }) {
       const id = idOf(params as unknown as Named);
-      const rows = await api.services.deliveries.list(kind, id, cursor ?? NEWEST, limit + 1);
+      const rows = await deliveries.list(ctx, kind, id, cursor ?? NEWEST, limit + 1);
       return ok(page(rows, limit, deliveryView, (d) => d.n));
     },
   });
@@ -91,8 +88,8 @@ export function deliveryEndpoints({ kind, tag, operations, base, params: named, 
     params: named.extend({ n: DeliveryNumber }),
     answers: { 202: Delivery },
     problems: ['not_found'],
-    async handle({ api, params }) {
-      const row = await api.services.deliveries.redeliver(kind, idOf(params as unknown as Named), Number(params.n));
+    async handle({ ctx, params }) {
+      const row = await deliveries.redeliver(ctx, kind, idOf(params as unknown as Named), Number(params.n));
       return answer(202, deliveryView(row));
     },
   });

@@ -1,10 +1,11 @@
-import type { Api } from './api.ts';
+import * as figures from '../services/figures/figures.ts';
+import type { Context } from '../services/shared/context.ts';
 
-/** How long an engine may take to answer. */
+/** Time limit for the answer of PostgreSQL or Temporal. */
 export const ENGINE_MS = 2_000;
 
-/** Whether the server answers within two seconds. */
-export async function checkTemporal({ runtime: { client } }: Api): Promise<'ok' | 'unreachable'> {
+/** Whether Temporal answers within two seconds. */
+export async function checkTemporal({ client }: Context): Promise<'ok' | 'unreachable'> {
   const ask = client.withDeadline(Date.now() + ENGINE_MS, () => client.workflowService.getSystemInfo({}));
   return ask.then(
     () => 'ok' as const,
@@ -12,13 +13,13 @@ export async function checkTemporal({ runtime: { client } }: Api): Promise<'ok' 
   );
 }
 
-/** Without a worker everything goes on but what workflows do. */
-export async function isFollowed({ services }: Api): Promise<boolean> {
-  const ask = services.figures.isFollowed().catch(() => false);
+/** Whether a worker publishes the log; without one, calls are still answered, and workflows stand still. */
+export async function isFollowed(ctx: Context): Promise<boolean> {
+  const ask = figures.isFollowed(ctx).catch(() => false);
   return Promise.race([ask, after(ENGINE_MS, false)]);
 }
 
-/** What counts if nothing has come by then. */
+/** The default answer, after a time limit. */
 export const after = <T>(ms: number, value: T): Promise<T> =>
   new Promise((resolve) => {
     setTimeout(() => resolve(value), ms).unref();

@@ -1,10 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { DELIVERED_KINDS } from '../contract/kinds.ts';
-import type { Runtime } from '../runtime/runtime.ts';
-import type { InvariantMonitor } from '../services/doctor/invariants.ts';
-import type { FigureService } from '../services/figures/figures.ts';
-import type { ReviewService } from '../services/reviews/reviews.ts';
-import type { Services } from '../services/services.ts';
+import { violations } from '../services/doctor/invariants.ts';
+import * as figures from '../services/figures/figures.ts';
+import * as reviews from '../services/reviews/reviews.ts';
+import type { Context } from '../services/shared/context.ts';
 import { queueMetrics } from './queue-metrics.ts';
 
 export interface Metrics {
@@ -14,17 +13,17 @@ export interface Metrics {
   refused: Counter<'code'>;
 }
 
-/** What `GET /metrics` of an API process shows: what it sees itself, and the whole system, read when it is scraped. */
-export function createMetrics({ metrics: { registry } }: Runtime, services: Services): Metrics {
-  const { figures, reviews, invariants } = services;
+/** The metrics of an API process: its own, and those of the whole system, which are read when it is scraped. */
+export function createMetrics(ctx: Context): Metrics {
+  const { registry } = ctx.metrics;
   const registers = [registry];
-  addSystem(figures, registers);
-  addDeliveries(figures, registers);
-  addReviewGauge(reviews, registers);
-  addInvariants(invariants, registers);
+  addSystem(ctx, registers);
+  addDeliveries(ctx, registers);
+  addReviewGauge(ctx, registers);
+  addInvariants(ctx, registers);
   return {
     async text() {
-      const [ofQueues, others] = await Promise.all([queueMetrics(figures), registry.metrics()]);
+      const [ofQueues, others] = await Promise.all([queueMetrics(ctx), registry.metrics()]);
       return others + ofQueues;
     },
     calls: new Histogram({
@@ -44,8 +43,8 @@ export function createMetrics({ metrics: { registry } }: Runtime, services: Serv
 }
 
 /**
- * A scrape collects all metrics at once: those that show parts of one reading share it. Without PostgreSQL they show nothing, so
- * that what the process sees itself can still be scraped.
+ * Shares one reading between the metrics of a scrape, which are collected at once. Undefined while PostgreSQL cannot be
+ * read, so that the metrics of the process itself can still be scraped.
  */
 function shared<T>(read: () => Promise<T>): () => Promise<T | undefined> {
   let reading: Promise<T | undefined> | undefined;
@@ -59,7 +58,7 @@ function shared<T>(read: () => Promise<T>): () => Promise<T | undefined> {
   };
 }
 
-/** Replaces a metric's lines by those of what was read, all at once: two scrapes may come together. */
+/** Replaces all lines of a metric after reading, in one step: two scrapes may overlap. */
 async function refill<T>(
   metric: { reset(): void },
   read: Promise<T[] | undefined>,
@@ -70,7 +69,7 @@ async function refill<T>(
   for (const one of found ?? []) add(one);
 }
 
-function addSystem(figures: FigureService, registers: Registry[]): void {
+function addSystem(ctx: Context, registers: Registry[]): void {
   const gauge = <T>(name: string, help: string, read: () => Promise<T | undefined>, toNumber: (found: T) => number) =>
     new Gauge({
       ...{ name, help, registers },
@@ -80,15 +79,20 @@ function addSystem(figures: FigureService, registers: Registry[]): void {
         else this.set(toNumber(found));
       },
     });
-  const unpublished = shared(figures.unpublished);
-  const parked = shared(figures.parked);
+  const unpublished = shared(() => figures.unpublished(ctx));
+  const parked = shared(() => figures.parked(ctx));
   gauge(
     'docket_postgres_up',
     '1: this process can read from PostgreSQL; 0: what is of the whole system is left out',
     async () => ((await parked()) === undefined ? 0 : 1),
     (up) => up,
   );
-  gauge('docket_followed', '1: a worker publishes to the workflows', shared(figures.isFollowed), Number);
+  gauge(
+    'docket_followed',
+    '1: a worker publishes to the workflows',
+    shared(() => figures.isFollowed(ctx)),
+    Number,
+  );
   gauge(
     'docket_unpublished_rows',
     'Lines of the log behind the slowest lane of publishing; estimated from 10,000 on',
@@ -104,24 +108,24 @@ function addSystem(figures: FigureService, registers: Registry[]): void {
   gauge(
     'docket_resync_rows',
     'Schedules and repeated deliveries that Temporal may have otherwise than their rows say',
-    shared(figures.resync),
+    shared(() => figures.resync(ctx)),
     Number,
   );
   gauge('docket_parked_items', 'Items whose due transition fails; must be 0', parked, Number);
   gauge(
     'docket_delivery_oldest_pending_seconds',
     'Age of the oldest delivery that is pending',
-    shared(figures.oldestDelivery),
+    shared(() => figures.oldestDelivery(ctx)),
     Number,
   );
 }
 
 const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 
-/** Of the whole system, not of this process: workers make the attempts. */
-function addDeliveries(figures: FigureService, registers: Registry[]): void {
-  const read = shared(figures.deliveries);
-  /** Also where there are none yet: what appears with the first failure is not seen to grow by it. */
+/** Deliveries of the whole system, because workers make the attempts. */
+function addDeliveries(ctx: Context, registers: Registry[]): void {
+  const read = shared(() => figures.deliveries(ctx));
+  /** With zeros: a counter that appears with the first failure would not show an increase. */
   const counts = async (prefix: string) => {
     const found = await read();
     const numberOf = (kind: string, what: string) =>
@@ -131,7 +135,7 @@ function addDeliveries(figures: FigureService, registers: Registry[]): void {
       DELIVERY_STATES.map((state) => ({ kind, state, n: numberOf(kind, prefix + state) })),
     );
   };
-  const hosts = shared(figures.pendingHosts);
+  const hosts = shared(() => figures.pendingHosts(ctx));
   new Gauge({
     name: 'docket_deliveries',
     help: 'Deliveries of all processes by kind and state: pending, failed, delivered',
@@ -170,9 +174,9 @@ function addDeliveries(figures: FigureService, registers: Registry[]): void {
   });
 }
 
-function addReviewGauge(reviews: ReviewService, registers: Registry[]): void {
+function addReviewGauge(ctx: Context, registers: Registry[]): void {
   const counts = shared(async () => {
-    const { day: _, ...byOutcome } = await reviews.counts(null);
+    const { day: _, ...byOutcome } = await reviews.counts(ctx, null);
     return Object.entries(byOutcome);
   });
   new Gauge({
@@ -186,7 +190,7 @@ function addReviewGauge(reviews: ReviewService, registers: Registry[]): void {
   });
 }
 
-function addInvariants({ violations }: InvariantMonitor, registers: Registry[]): void {
+function addInvariants(ctx: Context, registers: Registry[]): void {
   new Gauge({
     name: 'docket_invariant_violations',
     help: 'Rows that break an invariant, by check of docket doctor; must be 0. Shown by one API process of all that live',
@@ -194,7 +198,7 @@ function addInvariants({ violations }: InvariantMonitor, registers: Registry[]):
     registers,
     collect() {
       this.reset();
-      for (const [check, n] of violations) this.set({ check }, n);
+      for (const [check, n] of violations(ctx)) this.set({ check }, n);
     },
   });
 }

@@ -3,7 +3,8 @@ import type { Kind } from '../contract/snapshot.ts';
 import type { RowOf } from '../db/pool.ts';
 import { transitionsOf } from '../domain/lifecycle.ts';
 import { MOST_NAMES, OTHERS } from '../runtime/metrics.ts';
-import type { FigureService } from '../services/figures/figures.ts';
+import * as figures from '../services/figures/figures.ts';
+import type { Context } from '../services/shared/context.ts';
 
 type Row = RowOf<'queue_metrics'>;
 
@@ -11,14 +12,14 @@ interface Family {
   name: string;
   type: 'gauge' | 'counter';
   help: string;
-  /** The lines of one row, by what follows `kind` and `queue` in the labels. */
+  /** The lines of one row, each with the labels that follow `kind` and `queue`. */
   lines(row: Row): [labels: string, value: number][];
 }
 
 const OPEN = ['delayed', 'ready', 'held', 'buried'] as const;
 const ENDED = ['settled', 'invalidated', 'expired', 'dead'] as const;
 
-/** So that no kind has lines for states that it does not know. */
+/** Whether items of a kind can be in a state; other states have no lines. */
 const isKnown = (kind: Kind, state: string) => transitionsOf(kind).some(({ to }) => to === state);
 const KNOWN = new Map((['ticket', 'job', 'case', 'task', 'rotation'] as const).map((kind) => [kind, statesOf(kind)]));
 
@@ -27,7 +28,7 @@ function statesOf(kind: Kind) {
   return { open: among(OPEN), ended: among(ENDED) };
 }
 
-/** Of queues, topics, courts and groups. The same from each API process: take the maximum over these. */
+/** Metrics of queues, topics, courts and groups. All API processes show the same: take the maximum over them. */
 const FAMILIES: readonly Family[] = [
   {
     name: 'docket_items',
@@ -65,17 +66,17 @@ const isNothing = (row: Row) =>
   [...OPEN, ...ENDED, 'added' as const, 'lapsed' as const].every((what) => row[what] === 0);
 const escaped = (value: string) => value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 
-/** Rows between which calls have their turn. */
+/** Rows after which the event loop handles calls. */
 const AT_ONCE = 100;
 
 /**
- * The counts of all queues in Prometheus' text format; empty where PostgreSQL cannot be read. Written here and a part at a time:
- * through prom-client a thousand queues hold up calls for a tenth of a second in each scrape.
+ * The counts of all queues in Prometheus' text format; empty where PostgreSQL cannot be read. Written here in parts,
+ * because prom-client would block calls for a tenth of a second in each scrape with a thousand queues.
  */
-export async function queueMetrics({ queues }: FigureService): Promise<string> {
-  const found = await queues(MOST_NAMES).catch(() => undefined);
+export async function queueMetrics(ctx: Context): Promise<string> {
+  const found = await figures.queues(ctx, MOST_NAMES).catch(() => undefined);
   if (!found) return '';
-  // users without a group are others, too: no line where there are none
+  // users without a group count among the others: no line where there are none
   const rows = found
     .filter((row) => row.queue !== null || !isNothing(row))
     .map((row) => ({ row, labels: `kind="${row.kind}",queue="${escaped(row.queue ?? OTHERS)}"` }));

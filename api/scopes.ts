@@ -2,6 +2,7 @@ import type { Kind } from '../contract/snapshot.ts';
 import { groupOfGid } from '../domain/tasks.ts';
 import * as items from '../services/items/items.ts';
 import { Problem } from '../services/shared/problems.ts';
+import * as tasks from '../services/tasks/tasks.ts';
 import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';
 
@@ -64,7 +65,7 @@ export async function checkScope<Call>(api: Api, caller: Caller, scope: Scope<Ca
     const [kind, ...ids] = item;
     await checkItems(api, caller, kind, ids);
   }
-  const executor = task === undefined ? undefined : (await api.services.tasks.get(task))?.executor;
+  const executor = task === undefined ? undefined : (await tasks.get(api.ctx, task))?.executor;
   if (executor !== undefined) checkNames(caller, [executor]);
 }
 

@@ -165,7 +165,7 @@ function apiOf(runtime: Runtime, services: Services, config: Config, stores: Sto
     config: { ...config, temporalUiUrl: stores.temporalUiUrl, temporalNamespace },
     auth: new Authenticator(services.ctx, config),
     attempts: new Attempts(),
-    metrics: createMetrics(runtime, services),
+    metrics: createMetrics(services.ctx),
     console: new Console(config.imageHosts),
     reached: { temporal: false },
   };

@@ -15,7 +15,6 @@ import type { PrivateHosts } from '../domain/private-hosts.ts';
 import { needFolder } from '../runtime/failures.ts';
 import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../runtime/followers/publisher.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { forwardToReview } from '../services/reviews/forwarding.ts';
 import type { Services } from '../services/services.ts';
 import { Pusher } from './pusher.ts';
 import { publishing, working } from './tracing.ts';
@@ -43,18 +42,9 @@ export interface RunningWorker {
  */
 export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   const { runtime, services, connection, namespace } = o;
-  const { log } = runtime;
-  const items = itemActivities(services, o.pacemaker);
-  const deliveries = deliveryActivities({
-    log,
-    deliveries: services.deliveries,
-    outcomes: services.outcomes,
-    privateCallbacks: o.privateCallbacks,
-    secrets: runtime.secrets,
-    forwardToReview: (item, target) => forwardToReview(services, item, target),
-    escalateHung: services.cases.escalate,
-  });
-  const reviews = reviewActivities({ ...deliveries, reviews: services.reviews });
+  const items = itemActivities(services.ctx, o.pacemaker);
+  const deliveries = deliveryActivities(services.ctx);
+  const reviews = reviewActivities(services.ctx, deliveries);
   const bundle = await workflowBundle(o.cacheDir);
   const interceptors = runtime.tracing ? { activity: [working(runtime.tracing)] } : {};
   const workflowWorkers = await Promise.all(

@@ -2,7 +2,8 @@ import { Case, CaseBatch, NewCase, NewCases } from '../../contract/cases.ts';
 import { CourtParam } from '../../contract/courts.ts';
 import { BatchResults } from '../../contract/tickets.ts';
 import { caseView } from '../../domain/cases.ts';
-import type { Court } from '../../services/cases/courts.ts';
+import * as cases from '../../services/cases/cases.ts';
+import * as courts from '../../services/cases/courts.ts';
 import { newId } from '../../services/shared/tokens.ts';
 import { entryOfBatch, wantedId } from '../adding.ts';
 import type { Api } from '../api.ts';
@@ -23,11 +24,11 @@ export const addCaseEndpoint = endpoint({
   takesKey: true,
   answers: { 200: Case, 201: Case },
   problems: ['not_found', 'id_conflict'],
-  async handle({ api, caller, params, body, header }) {
-    const court = await api.services.courts.get(params.court);
+  async handle({ api, ctx, caller, params, body, header }) {
+    const court = await courts.get(ctx, params.court);
     const id = wantedId(body.id, caller, 'case', header('idempotency-key'));
     const { item, created } = await addCase(api, caller, court, body, id);
-    return answer(created ? 201 : 200, caseView(await api.services.cases.get(item.id)));
+    return answer(created ? 201 : 200, caseView(await cases.get(ctx, item.id)));
   },
 });
 
@@ -46,14 +47,14 @@ export const addCaseBatch = endpoint({
   checksEntries: true,
   answers: { 200: BatchResults },
   problems: ['not_found'],
-  async handle({ api, caller, params, body }) {
-    const court = await api.services.courts.get(params.court);
+  async handle({ api, ctx, caller, params, body }) {
+    const court = await courts.get(ctx, params.court);
     const add = (sent: unknown) => entryOfBatch(NewCase, 'case', sent, (one) => addCase(api, caller, court, one));
     return ok({ results: await Promise.all(body.cases.map(add)) });
   },
 });
 
-function addCase(api: Api, { actor }: Caller, court: Court, sent: NewCase, id = sent.id ?? newId()) {
+function addCase(api: Api, { actor }: Caller, court: courts.Court, sent: NewCase, id = sent.id ?? newId()) {
   checkUrl(api, 'callback.url', sent.callback?.url);
-  return api.services.cases.add(court, sent, id, actor);
+  return cases.add(api.ctx, court, sent, id, actor);
 }

@@ -2,6 +2,7 @@ import { Case, CaseFilter, InvalidateCase, Vote } from '../../contract/cases.ts'
 import { IdParam, Page, pageOf } from '../../contract/common.ts';
 import { caseView } from '../../domain/cases.ts';
 import { coreState } from '../../domain/items.ts';
+import * as cases from '../../services/cases/cases.ts';
 import { byId } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { itemEndpoints } from '../items.ts';
@@ -20,7 +21,7 @@ export const getCaseEndpoint = endpoint({
   params: IdParam,
   answers: { 200: Case },
   problems: ['not_found'],
-  handle: async ({ api, caller, params: { id } }) => ok(await viewFor(api, caller, await api.services.cases.get(id))),
+  handle: async ({ ctx, caller, params: { id } }) => ok(await viewFor(ctx, caller, await cases.get(ctx, id))),
 });
 
 export const listCasesEndpoint = endpoint({
@@ -33,10 +34,10 @@ export const listCasesEndpoint = endpoint({
   scope: { list: 'court', queue: ({ query }) => query.court },
   query: CaseFilter,
   answers: { 200: pageOf(Case) },
-  async handle({ api, query: { court, state, cursor, limit } }) {
+  async handle({ ctx, query: { court, state, cursor, limit } }) {
     const before = cursor && { createdAt: cursor[0], seq: cursor[1] };
     const filter = { court, state: state && coreState('case', state), before };
-    const rows = await api.services.cases.list(filter, limit + 1);
+    const rows = await cases.list(ctx, filter, limit + 1);
     return ok(page(rows, limit, caseView, (i) => `${i.created_at.toISOString()}_${i.seq}`));
   },
 });
@@ -53,8 +54,8 @@ export const listVotes = endpoint({
   query: Page,
   answers: { 200: pageOf(Vote) },
   problems: ['not_found'],
-  async handle({ api, params: { id }, query: { limit, cursor } }) {
-    const rows = await api.services.cases.votes(id, cursor, limit + 1);
+  async handle({ ctx, params: { id }, query: { limit, cursor } }) {
+    const rows = await cases.votes(ctx, id, cursor, limit + 1);
     const view = ({ juror, option, comment, at, counted }: (typeof rows)[number]) => ({
       ...{ juror, option, comment, counted },
       at: at.toISOString(),
@@ -75,8 +76,8 @@ export const invalidateCase = endpoint({
   body: InvalidateCase,
   answers: { 200: Case },
   problems: ['not_found', 'not_open'],
-  async handle({ api, caller, params: { id }, body: { reason } }) {
-    return ok(caseView(await api.services.cases.invalidate(id, reason, caller.actor)));
+  async handle({ ctx, caller, params: { id }, body: { reason } }) {
+    return ok(caseView(await cases.invalidate(ctx, id, reason, caller.actor)));
   },
 });
 
@@ -87,6 +88,6 @@ export const oneCase = itemEndpoints({
   operations: 'Case',
   base: '/v1/cases/{id}',
   scope: { item: ({ params }) => ['case', params.id] },
-  find: (api, id) => api.services.cases.get(id),
+  find: (api, id) => cases.get(api.ctx, id),
   ...byId,
 });

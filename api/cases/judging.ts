@@ -13,12 +13,12 @@ import {
 import { IdParam, pageByText } from '../../contract/common.ts';
 import { CourtParam } from '../../contract/courts.ts';
 import type { RowOf } from '../../db/pool.ts';
+import { ofJuror } from '../../services/cases/invitations.ts';
+import * as judging from '../../services/cases/judging.ts';
 import { boundTo, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 import { viewForJuror } from './view.ts';
-
-// What jurors do.
 
 export const claimCaseEndpoint = endpoint({
   operation: 'claimCase',
@@ -32,13 +32,13 @@ export const claimCaseEndpoint = endpoint({
   body: ClaimCase,
   answers: { 200: ClaimCaseAnswer },
   problems: ['not_found'],
-  async handle({ api, caller, params: { court }, body, signal }) {
+  async handle({ ctx, caller, params: { court }, body, signal }) {
     const juror = personOf(caller, body.juror, 'juror');
-    const claim = await api.services.cases.claim(court, juror, signal);
+    const claim = await judging.claim(ctx, court, juror, signal);
     if (claim.item === null) return ok({ case: null, lease: null, resumed: false, reasons: claim.reasons });
     const { item, token, expiresAt, resumed } = claim;
     const lease = { token, expiresAt: expiresAt.toISOString() };
-    return ok({ case: await viewForJuror(api, caller, item, { juror }), lease, resumed, reasons: null });
+    return ok({ case: await viewForJuror(ctx, caller, item, { juror }), lease, resumed, reasons: null });
   },
 });
 
@@ -54,10 +54,10 @@ export const castVoteEndpoint = endpoint({
   body: CastVote,
   answers: { 200: CastVoteAnswer },
   problems: ['not_found', 'not_open', 'lease_lost', 'already_voted', 'conflict_of_interest'],
-  async handle({ api, caller, params: { id }, body: { token, option, comment = null } }) {
+  async handle({ ctx, caller, params: { id }, body: { token, option, comment = null } }) {
     const hold = { id, token, subject: boundTo(caller) };
-    const { counted, item } = await api.services.cases.vote(hold, option, comment);
-    return ok({ counted, case: await viewForJuror(api, caller, item, { token }) });
+    const { counted, item } = await judging.vote(ctx, hold, option, comment);
+    return ok({ counted, case: await viewForJuror(ctx, caller, item, { token }) });
   },
 });
 
@@ -73,8 +73,8 @@ export const renewCase = endpoint({
   body: HoldToken,
   answers: { 200: z.object({ expiresAt: z.string() }) },
   problems: ['not_found', 'not_open', 'lease_lost'],
-  async handle({ api, caller, params: { id }, body: { token } }) {
-    const expiresAt = await api.services.cases.renew({ id, token, subject: boundTo(caller) });
+  async handle({ ctx, caller, params: { id }, body: { token } }) {
+    const expiresAt = await judging.renew(ctx, { id, token, subject: boundTo(caller) });
     return ok({ expiresAt: expiresAt.toISOString() });
   },
 });
@@ -91,10 +91,10 @@ export const releaseCase = endpoint({
   body: ReleaseCase,
   answers: { 200: Case },
   problems: ['not_found', 'not_open', 'lease_lost'],
-  async handle({ api, caller, params: { id }, body: { token, skip } }) {
+  async handle({ ctx, caller, params: { id }, body: { token, skip } }) {
     const hold = { id, token, subject: boundTo(caller) };
-    const item = await api.services.cases.leave(hold, skip ? 'skipped' : 'released');
-    return ok(await viewForJuror(api, caller, item, { token }));
+    const item = await judging.leave(ctx, hold, skip ? 'skipped' : 'released');
+    return ok(await viewForJuror(ctx, caller, item, { token }));
   },
 });
 
@@ -110,9 +110,9 @@ export const declineCase = endpoint({
   body: HoldToken,
   answers: { 200: Case },
   problems: ['not_found', 'not_open', 'lease_lost'],
-  async handle({ api, caller, params: { id }, body: { token } }) {
-    const item = await api.services.cases.leave({ id, token, subject: boundTo(caller) }, 'declined');
-    return ok(await viewForJuror(api, caller, item, { token }));
+  async handle({ ctx, caller, params: { id }, body: { token } }) {
+    const item = await judging.leave(ctx, { id, token, subject: boundTo(caller) }, 'declined');
+    return ok(await viewForJuror(ctx, caller, item, { token }));
   },
 });
 
@@ -127,9 +127,9 @@ export const listInvitations = endpoint({
   params: JurorParam,
   query: pageByText(/^lt_[A-Za-z0-9_-]{1,100}$/),
   answers: { 200: Invitations },
-  async handle({ api, caller, params, query: { limit, cursor } }) {
+  async handle({ ctx, caller, params, query: { limit, cursor } }) {
     const juror = personOf(caller, params.juror, 'juror');
-    const rows = await api.services.invitations.ofJuror(juror, cursor, limit + 1);
+    const rows = await ofJuror(ctx, juror, cursor, limit + 1);
     return ok(page(rows, limit, view, (i) => i.token));
   },
 });

@@ -1,5 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { CourtParam, PutGold } from '../../contract/courts.ts';
+import * as courts from '../../services/cases/courts.ts';
+import * as gold from '../../services/cases/gold.ts';
 import { checkEntry } from '../../services/shared/problems.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
@@ -16,10 +18,10 @@ export const putGoldEndpoint = endpoint({
   bodyLimit: LARGE_BODY,
   answers: { 200: z.object({ total: z.number().int() }) },
   problems: ['not_found', 'id_conflict'],
-  async handle({ api: { services }, caller, params, body: { cases } }) {
-    const court = await services.courts.get(params.court);
+  async handle({ ctx, caller, params, body: { cases } }) {
+    const court = await courts.get(ctx, params.court);
     for (const [n, one] of cases.entries()) checkEntry(`cases.${n}`, one);
-    await services.gold.put(court, cases, caller.actor);
+    await gold.put(ctx, court, cases, caller.actor);
     return ok({ total: cases.length });
   },
 });

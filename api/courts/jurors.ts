@@ -1,4 +1,5 @@
 import { CourtJuror, CourtJurorParam, CourtParam, JurorsTotal, PutJurors } from '../../contract/courts.ts';
+import * as jurors from '../../services/cases/jurors.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
@@ -15,9 +16,9 @@ export const putJurorsEndpoint = endpoint({
   bodyLimit: LARGE_BODY,
   answers: { 200: JurorsTotal },
   problems: ['not_found'],
-  async handle({ api, params: { court }, body: { jurors, list: name, first, final } }) {
+  async handle({ ctx, params: { court }, body: { jurors: sent, list: name, first, final } }) {
     const chunk = name === undefined ? undefined : { name, first, final };
-    return ok({ total: await api.services.jurors.put(court, jurors, chunk) });
+    return ok({ total: await jurors.put(ctx, court, sent, chunk) });
   },
 });
 
@@ -32,9 +33,9 @@ export const getJurorEndpoint = endpoint({
   params: CourtJurorParam,
   answers: { 200: CourtJuror },
   problems: ['not_found'],
-  async handle({ api, caller, params: { court: name, juror: named } }) {
+  async handle({ ctx, caller, params: { court: name, juror: named } }) {
     const juror = personOf(caller, named, 'juror');
-    const { court, eligible, shown, frees_at, votes, now } = await api.services.jurors.limits(name, juror);
+    const { court, eligible, shown, frees_at, votes, now } = await jurors.limits(ctx, name, juror);
     const { window_cases: cases, votes_per_day: limit } = court;
     const left = (most: number, used: number) => Math.max(0, most - used);
     const freesAt = frees_at?.toISOString() ?? null;

@@ -1,13 +1,13 @@
 import { Page, pageOf } from '../../contract/common.ts';
 import { Court, CourtParam, type CourtSettings, DryRun, PutCourt } from '../../contract/courts.ts';
-import type { Court as Row } from '../../services/cases/courts.ts';
+import * as courts from '../../services/cases/courts.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkUrl, shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
-function view(api: Api, c: Row, caller: Caller) {
+function view(api: Api, c: courts.Court, caller: Caller) {
   const { window_cases: cases, window_seconds: seconds, assign_jurors: jurors, answer_seconds: answerSeconds } = c;
   return {
     name: c.name,
@@ -52,12 +52,11 @@ export const putCourtEndpoint = endpoint({
   params: CourtParam,
   body: PutCourt,
   answers: { 200: Court.or(DryRun) },
-  async handle({ api, caller, params: { court: name }, body: { dryRun, ...settings } }) {
+  async handle({ api, ctx, caller, params: { court: name }, body: { dryRun, ...settings } }) {
     checkUrl(api, 'callback.url', settings.callback?.url);
     checkUrl(api, 'invitationCallback.url', settings.invitationCallback?.url);
-    const { courts } = api.services;
-    if (dryRun) return ok({ wouldDecide: await courts.wouldDecide(name, settings) });
-    return ok(view(api, await courts.put(name, settings), caller));
+    if (dryRun) return ok({ wouldDecide: await courts.wouldDecide(ctx, name, settings) });
+    return ok(view(api, await courts.put(ctx, name, settings), caller));
   },
 });
 
@@ -72,7 +71,7 @@ export const getCourtEndpoint = endpoint({
   params: CourtParam,
   answers: { 200: Court },
   problems: ['not_found'],
-  handle: async ({ api, caller, params }) => ok(view(api, await api.services.courts.get(params.court), caller)),
+  handle: async ({ api, ctx, caller, params }) => ok(view(api, await courts.get(ctx, params.court), caller)),
 });
 
 export const listCourtsEndpoint = endpoint({
@@ -85,9 +84,9 @@ export const listCourtsEndpoint = endpoint({
   scope: { list: 'name' },
   query: Page,
   answers: { 200: pageOf(Court) },
-  async handle({ api, caller, query: { limit, cursor } }) {
-    const rows = await api.services.courts.list(cursor ?? null, limit + 1);
-    const shown = (court: Row) => view(api, court, caller);
+  async handle({ api, ctx, caller, query: { limit, cursor } }) {
+    const rows = await courts.list(ctx, cursor ?? null, limit + 1);
+    const shown = (court: courts.Court) => view(api, court, caller);
     return ok(page(rows, limit, shown, (court) => court.seq));
   },
 });

@@ -1,6 +1,7 @@
 import { CourtParam, CourtStats } from '../../contract/courts.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { fleissKappa, krippendorffAlpha, type TallyCount } from '../../domain/agreement.ts';
+import { stats } from '../../services/cases/courts.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
 const VOTES = 'votes ';
@@ -44,5 +45,5 @@ export const courtStatsEndpoint = endpoint({
   params: CourtParam,
   answers: { 200: CourtStats },
   problems: ['not_found'],
-  handle: async ({ api, params: { court } }) => ok(view(await api.services.courts.stats(court))),
+  handle: async ({ ctx, params: { court } }) => ok(view(await stats(ctx, court))),
 });

@@ -2,13 +2,13 @@ import { pageOf } from '../../contract/common.ts';
 import { Delivery, DeliveryFilter, DeliveryParam, ListedDelivery } from '../../contract/deliveries.ts';
 import { withoutQuery } from '../../domain/callbacks.ts';
 import { isItem } from '../../domain/kinds.ts';
-import type { ListedDelivery as Row } from '../../services/deliveries/deliveries.ts';
+import * as deliveries from '../../services/deliveries/deliveries.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import { deliveryView, NEWEST } from '../deliveries.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
-const listed = (row: Row) => ({
+const listed = (row: deliveries.ListedDelivery) => ({
   ...deliveryView(row),
   kind: row.kind,
   itemId: row.item_id,
@@ -26,9 +26,9 @@ export const listDeliveriesEndpoint = endpoint({
   scope: { list: 'queue', queue: ({ query }) => query.queue },
   query: DeliveryFilter,
   answers: { 200: pageOf(ListedDelivery) },
-  async handle({ api, query: { limit, cursor, host, ...filter } }) {
+  async handle({ ctx, query: { limit, cursor, host, ...filter } }) {
     const wanted = { ...filter, host: host?.toLowerCase() };
-    const rows = await api.services.deliveries.listAll(wanted, cursor ?? NEWEST, limit + 1);
+    const rows = await deliveries.listAll(ctx, wanted, cursor ?? NEWEST, limit + 1);
     return ok(page(rows, limit, listed, (d) => d.seq));
   },
 });
@@ -44,9 +44,9 @@ export const redeliverEndpoint = endpoint({
   params: DeliveryParam,
   answers: { 202: Delivery },
   problems: ['not_found'],
-  async handle({ api, params: { kind, itemId, n } }) {
+  async handle({ ctx, params: { kind, itemId, n } }) {
     // jobs are pushed, not delivered
     if (kind === 'job') throw new Problem('not_found', `job ${itemId} has no delivery ${n}`);
-    return answer(202, deliveryView(await api.services.deliveries.redeliver(kind, itemId, n)));
+    return answer(202, deliveryView(await deliveries.redeliver(ctx, kind, itemId, n)));
   },
 });

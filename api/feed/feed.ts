@@ -1,5 +1,6 @@
 import { type FeedEvent, FeedEvent as FeedEventSchema, FeedQuery } from '../../contract/feed.ts';
 import type { FeedRow } from '../../runtime/feed.ts';
+import * as feed from '../../services/figures/feed.ts';
 import { endpoint } from '../endpoint.ts';
 import { ndjson } from '../streams/ndjson.ts';
 
@@ -16,24 +17,23 @@ export const feedEndpoint = endpoint({
   query: FeedQuery,
   answers: { 200: FeedEventSchema },
   media: 'application/x-ndjson',
-  async handle({ api, caller, query: { after, follow, limit }, cut }) {
-    const { feed, log } = api.runtime;
+  async handle({ api, ctx, caller, query: { after, follow, limit }, cut }) {
     const range = { after, follow, limit: limit ?? (follow ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT) };
-    // before the answer begins, so that a database that cannot be reached is still a 503
-    const pages = await api.services.feed.read(range);
+    // the first page is read before the answer begins, so that an unreachable database is a 503
+    const pages = await feed.read(ctx, range);
     return ndjson((ended) => textOf(pages(ended)), {
       endless: follow,
-      headers: { 'docket-feed-newest': String(feed.newest) },
+      headers: { 'docket-feed-newest': String(ctx.feed.newest) },
       allowed: () => api.auth.isLive(caller).catch(() => true),
       failed(error) {
-        log.warn({ err: (error as Error).message }, 'an answer of the feed broke off');
+        ctx.log.warn({ err: (error as Error).message }, 'an answer of the feed broke off');
         cut();
       },
     });
   },
 });
 
-/** Every line is one event; a blank one shows that the connection lives. */
+/** One event a line; a blank line is a heartbeat. */
 async function* textOf(pages: AsyncGenerator<FeedRow[]>): AsyncGenerator<string> {
   for await (const rows of pages) yield rows.length > 0 ? rows.map(lineOf).join('') : '\n';
 }

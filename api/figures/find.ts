@@ -3,6 +3,7 @@ import type { FigureKind } from '../../contract/figures.ts';
 import { FindFilter, FoundItem } from '../../contract/figures.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { stateWord } from '../../domain/items.ts';
+import * as figures from '../../services/figures/figures.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
@@ -29,10 +30,10 @@ export const findItemsEndpoint = endpoint({
   scope: { list: 'queue' },
   query: FindFilter,
   answers: { 200: pageOf(FoundItem) },
-  async handle({ api, query: { id: prefix, kind, limit, cursor = '' } }) {
+  async handle({ ctx, query: { id: prefix, kind, limit, cursor = '' } }) {
     const slash = cursor.indexOf('/');
     const after = slash < 0 ? {} : { afterKind: cursor.slice(0, slash), afterId: cursor.slice(slash + 1) };
-    const rows = await api.services.figures.find({ prefix, kinds: kind ? [kind] : KINDS, ...after }, limit + 1);
+    const rows = await figures.find(ctx, { prefix, kinds: kind ? [kind] : KINDS, ...after, limit: limit + 1 });
     return ok(page(rows, limit, view, (i) => `${i.kind}/${i.id}`));
   },
 });

@@ -1,5 +1,6 @@
 import { Attention, type FigureKind, Overview, OverviewFilter } from '../../contract/figures.ts';
 import type { RowOf } from '../../db/pool.ts';
+import * as figures from '../../services/figures/figures.ts';
 import { invalid } from '../../services/shared/problems.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { checkTemporal, isFollowed } from '../engines.ts';
@@ -30,12 +31,12 @@ export const overviewEndpoint = endpoint({
   scope: 'handler',
   query: OverviewFilter,
   answers: { 200: Overview },
-  async handle({ api, caller, query: { kind: only, limit, cursor } }) {
+  async handle({ ctx, caller, query: { kind: only, limit, cursor } }) {
     if (cursor !== undefined && only === undefined) throw invalid('kind', 'is required with a cursor');
     const kinds = only ? [only] : (Object.keys(NOUNS) as FigureKind[]);
     const pages = await Promise.all(
       kinds.map(async (kind) => {
-        const rows = await api.services.figures.overview(kind, caller.queues, cursor, limit + 1);
+        const rows = await figures.overview(ctx, kind, caller.queues, cursor, limit + 1);
         return [NOUNS[kind], page(rows, limit, entry(kind), (q) => q.seq)] as const;
       }),
     );
@@ -53,16 +54,15 @@ export const attentionEndpoint = endpoint({
   roles: ['producer', 'agent'],
   scope: 'unbound',
   answers: { 200: Attention },
-  async handle({ api }) {
-    const { figures } = api.services;
+  async handle({ ctx }) {
     const [found, oldest, parkedTotal, { oldest_seconds }, nodes, temporal, followed] = await Promise.all([
-      figures.attention(),
-      figures.oldestDelivery(),
-      figures.parked(),
-      figures.unpublished(),
-      figures.nodes(),
-      checkTemporal(api),
-      isFollowed(api),
+      figures.attention(ctx),
+      figures.oldestDelivery(ctx),
+      figures.parked(ctx),
+      figures.unpublished(ctx),
+      figures.nodes(ctx),
+      checkTemporal(ctx),
+      isFollowed(ctx),
     ]);
     return ok({
       waitingTooLong: found.late.map((q) => ({

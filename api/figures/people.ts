@@ -1,11 +1,11 @@
 import { Lateness, LatenessFilter, People, PeopleFilter } from '../../contract/figures.ts';
 import type { RowOf } from '../../db/pool.ts';
-import { MOST_PERSONS } from '../../services/figures/samples.ts';
+import * as samples from '../../services/figures/samples.ts';
 import { invalid, Problem } from '../../services/shared/problems.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
-/** Upper bounds of all buckets but the last, which has none; seconds. */
+/** Upper bounds of the buckets in seconds; the last bucket has none. */
 const BOUNDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600, 86_400];
 
 interface Covered {
@@ -51,20 +51,19 @@ export const peopleEndpoint = endpoint({
   scope: { queue: ({ query }) => query.queue },
   query: PeopleFilter,
   answers: { 200: People },
-  async handle({ api, caller, query: { kind, ...query } }) {
-    const { samples } = api.services;
+  async handle({ ctx, caller, query: { kind, ...query } }) {
     const wanted = { ...query, person: caller.role === 'reviewer' ? personOf(caller, query.person) : query.person };
     if (kind === 'ticket') {
-      const rows = await samples.reviewers(wanted);
+      const rows = await samples.reviewers(ctx, wanted);
       const found = rows.filter(isPerson);
-      const answered = { reviewers: found.slice(0, MOST_PERSONS).map(reviewer), jurors: [] };
-      return ok({ ...time(rows[0] as Covered, found.length > MOST_PERSONS), ...answered });
+      const answered = { reviewers: found.slice(0, samples.MOST_PERSONS).map(reviewer), jurors: [] };
+      return ok({ ...time(rows[0] as Covered, found.length > samples.MOST_PERSONS), ...answered });
     }
     if (wanted.queue === undefined) throw invalid('queue', 'must name a court');
-    const rows = await samples.jurors(wanted.queue, wanted);
+    const rows = await samples.jurors(ctx, wanted.queue, wanted);
     const found = rows.filter(isPerson);
-    const answered = { reviewers: [], jurors: found.slice(0, MOST_PERSONS).map(juror) };
-    return ok({ ...time(rows[0] as Covered, found.length > MOST_PERSONS), ...answered });
+    const answered = { reviewers: [], jurors: found.slice(0, samples.MOST_PERSONS).map(juror) };
+    return ok({ ...time(rows[0] as Covered, found.length > samples.MOST_PERSONS), ...answered });
   },
 });
 
@@ -78,10 +77,10 @@ export const latenessEndpoint = endpoint({
   scope: { queue: ({ query }) => query.queue },
   query: LatenessFilter,
   answers: { 200: Lateness },
-  async handle({ api, caller, query: { kind, ...query } }) {
+  async handle({ ctx, caller, query: { kind, ...query } }) {
     if (caller.role === 'consumer' && kind !== 'job')
       throw new Problem('forbidden', 'a consumer key may see figures of jobs only');
-    const found = await api.services.samples.lateness(kind, BOUNDS, query);
+    const found = await samples.lateness(ctx, kind, BOUNDS, query);
     const buckets = found.counts.map((count, n) => ({
       fromSeconds: BOUNDS[n - 1] ?? 0,
       toSeconds: BOUNDS[n] ?? null,

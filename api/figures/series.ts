@@ -1,6 +1,7 @@
 import { FigureFilter, Figures } from '../../contract/figures.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { queueOfExecutor } from '../../domain/tasks.ts';
+import * as samples from '../../services/figures/samples.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
@@ -8,13 +9,13 @@ type Sample = RowOf<'queue_samples'>;
 
 type Count = Exclude<keyof Sample, 'since' | 'until' | 'step' | 'n' | 'known'>;
 
-/** A queue without a sample has had nothing since sampling began, and of the time before nothing is known. */
+/** A sum of counts: 0 for a queue without a sample, null for the time before sampling began. */
 const count = (sample: Sample, ...fields: Count[]): number | null =>
   sample.known ? fields.reduce((sum, field) => sum + (sample[field] ?? 0), 0) : null;
 
 const ALL = ['delayed', 'ready', 'held', 'buried', 'settled', 'invalidated', 'expired', 'dead'] as const;
 
-/** How much has come in each step. */
+/** The increase in each step. */
 function perStep(samples: Sample[], ...fields: Count[]): (number | null)[] {
   const totals = samples.map((sample) => count(sample, ...fields));
   return totals.slice(1).map((after, n) => {
@@ -33,16 +34,16 @@ export const figuresEndpoint = endpoint({
   scope: { queue: ({ query }) => query.queue },
   query: FigureFilter,
   answers: { 200: Figures },
-  async handle({ api, caller, query: { kind, queue, from, to, step } }) {
+  async handle({ ctx, caller, query: { kind, queue, from, to, step } }) {
     if (caller.role === 'consumer' && kind !== 'job')
       throw new Problem('forbidden', 'a consumer key may see figures of jobs only');
     const name = kind === 'task' && queue !== undefined ? queueOfExecutor(queue) : (queue ?? '');
-    const samples = await api.services.samples.over({ kind, queue: name, from, to, step });
-    const [first] = samples as [Sample];
-    const levels = (field: Count) => samples.slice(1).map((sample) => count(sample, field));
-    const rates = (...fields: Count[]) => perStep(samples, ...fields);
-    const unknown = samples.slice(1).map(() => null);
-    // of cases and tasks, which several may hold at a time, no lease is counted
+    const found = await samples.over(ctx, { kind, queue: name, from, to, step });
+    const [first] = found as [Sample];
+    const levels = (field: Count) => found.slice(1).map((sample) => count(sample, field));
+    const rates = (...fields: Count[]) => perStep(found, ...fields);
+    const unknown = found.slice(1).map(() => null);
+    // leases of cases and tasks, which several may hold at a time, are not counted
     const hasOneHolder = kind === 'ticket' || kind === 'job';
     return ok({
       ...{ kind, queue: queue ?? null },
@@ -51,7 +52,7 @@ export const figuresEndpoint = endpoint({
       stepSeconds: first.step,
       series: {
         ...{ delayed: levels('delayed'), waiting: levels('ready'), held: levels('held'), buried: levels('buried') },
-        oldestWaitingSeconds: samples.slice(1).map((s) => s.oldest_seconds && Math.round(s.oldest_seconds)),
+        oldestWaitingSeconds: found.slice(1).map((s) => s.oldest_seconds && Math.round(s.oldest_seconds)),
         failedDeliveries: levels('failed'),
         added: rates(...ALL),
         handedOut: hasOneHolder ? rates('granted') : unknown,

@@ -7,9 +7,10 @@ import {
   type AuditCallback as Sent,
 } from '../../contract/reviews.ts';
 import type { Gone } from '../../runtime/waiting.ts';
+import * as reviews from '../../services/reviews/reviews.ts';
+import type { Context } from '../../services/shared/context.ts';
 import { invalid, Problem } from '../../services/shared/problems.ts';
 import { newId } from '../../services/shared/tokens.ts';
-import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 
@@ -25,7 +26,7 @@ export const reviewCallback = endpoint({
   body: AuditCallback,
   answers: { 200: CallbackAnswer, 202: CallbackAnswer },
   problems: ['not_found'],
-  handle: ({ api, caller, params: { id }, body, signal }) => receive(api, caller, id, body, signal),
+  handle: ({ ctx, caller, params: { id }, body, signal }) => receive(ctx, caller, id, body, signal),
 });
 
 export const pictureCallback = endpoint({
@@ -40,17 +41,17 @@ export const pictureCallback = endpoint({
   body: PictureCallback,
   answers: { 200: CallbackAnswer, 202: CallbackAnswer },
   problems: ['not_found'],
-  async handle({ api, caller, params: { pictureId }, body, signal }) {
+  async handle({ ctx, caller, params: { pictureId }, body, signal }) {
     if ((body.targetId ?? pictureId) !== pictureId)
       throw invalid('targetId', 'is another picture than that of the path');
-    const id = await api.services.reviews.ofPicture(pictureId);
+    const id = await reviews.ofPicture(ctx, pictureId);
     if (id === undefined) throw new Problem('not_found', `there is no picture ${pictureId}`);
-    return receive(api, caller, id, { ...body, targetId: pictureId }, signal);
+    return receive(ctx, caller, id, { ...body, targetId: pictureId }, signal);
   },
 });
 
-/** Keeps a callback, and waits for what becomes of it as long as the caller wants to (S1.2, S1.6). */
-async function receive(api: Api, caller: Caller, review: string, sent: Sent, signal: Gone) {
+/** Stores a callback, and waits for its outcome as long as the caller asks for (S1.2, S1.6). */
+async function receive(ctx: Context, caller: Caller, review: string, sent: Sent, signal: Gone) {
   const callbackId = sent.callbackId ?? newId();
   const callback = {
     review,
@@ -61,7 +62,7 @@ async function receive(api: Api, caller: Caller, review: string, sent: Sent, sig
     auditTime: sent.auditTime ?? null,
     actor: caller.actor,
   };
-  const known = await api.services.reviews.receive(callback, sent.waitSeconds, signal);
+  const known = await reviews.receive(ctx, callback, sent.waitSeconds, signal);
   if (!known) return answer(202, { callbackId, outcome: 'pending' as const });
   const { outcome, first_outcome } = known;
   return ok({ callbackId, outcome, ...(first_outcome !== null && { first: { outcome: first_outcome } }) });

@@ -12,6 +12,7 @@ import type { RowOf } from '../../db/pool.ts';
 import type { ReviewRow as Row } from '../../db/statements.ts';
 import { PAGE_BYTES } from '../../domain/pages.ts';
 import { recordAfter, reviewView } from '../../domain/reviews.ts';
+import * as reviews from '../../services/reviews/reviews.ts';
 import { byId, deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
@@ -44,7 +45,7 @@ const lineOf = (l: LogLine) => ({
   version: l.version,
 });
 
-/** Lines with what all targets, of which there may be 10,000, were before and after them: as many as a page holds, at least one. */
+/** Lines with the record before and after each, which may have 10,000 targets: as many as a page holds, at least one. */
 function withRecords(lines: LogLine[], record: ReviewRecord): LineView[] {
   const shown: LineView[] = [];
   let [before, bytes, size] = [record, 0, JSON.stringify(record).length];
@@ -71,7 +72,7 @@ export const getReviewEndpoint = endpoint({
   params: IdParam,
   answers: { 200: Review },
   problems: ['not_found'],
-  handle: async ({ api, params: { id } }) => ok(viewOf(await api.services.reviews.get(id))),
+  handle: async ({ ctx, params: { id } }) => ok(viewOf(await reviews.get(ctx, id))),
 });
 
 export const listReviewsEndpoint = endpoint({
@@ -84,8 +85,8 @@ export const listReviewsEndpoint = endpoint({
   scope: 'unbound',
   query: Page,
   answers: { 200: pageOf(Review) },
-  async handle({ api, query: { limit, cursor } }) {
-    const rows = await api.services.reviews.list(cursor ?? null, limit + 1);
+  async handle({ ctx, query: { limit, cursor } }) {
+    const rows = await reviews.list(ctx, cursor ?? null, limit + 1);
     return ok(page(rows, limit, viewOf, (r) => r.seq));
   },
 });
@@ -102,8 +103,8 @@ export const reviewLogEndpoint = endpoint({
   query: Page,
   answers: { 200: pageOf(ReviewLogLine) },
   problems: ['not_found'],
-  async handle({ api, params: { id }, query: { limit, cursor } }) {
-    const { lines: rows, record } = await api.services.reviews.log(id, cursor ?? 0, limit + 1);
+  async handle({ ctx, params: { id }, query: { limit, cursor } }) {
+    const { lines: rows, record } = await reviews.log(ctx, id, cursor ?? 0, limit + 1);
     const lines = withRecords(rows.slice(0, limit), record);
     const shown = page(
       rows,
@@ -125,7 +126,7 @@ export const reviewStatsEndpoint = endpoint({
   scope: 'unbound',
   query: ReviewStatsFilter,
   answers: { 200: ReviewStats },
-  handle: async ({ api, query: { day } }) => ok(await api.services.reviews.counts(day ?? null)),
+  handle: async ({ ctx, query: { day } }) => ok(await reviews.counts(ctx, day ?? null)),
 });
 
 export const reviewStoresEndpoint = endpoint({
@@ -139,8 +140,8 @@ export const reviewStoresEndpoint = endpoint({
   params: IdParam,
   answers: { 200: ReviewStores },
   problems: ['not_found'],
-  async handle({ api, params: { id } }) {
-    const { record, version, index, base, in_step } = await api.services.reviews.stores(id);
+  async handle({ ctx, params: { id } }) {
+    const { record, version, index, base, in_step } = await reviews.stores(ctx, id);
     const { text, pictures, replies } = record;
     return ok({ record: { text, pictures, replies, version }, index, base, inStep: in_step });
   },
@@ -157,8 +158,8 @@ export const reviewWorkflow = endpoint({
   params: IdParam,
   answers: { 200: TicketWorkflow },
   problems: ['not_found'],
-  async handle({ api, params: { id } }) {
-    const { log_seq, updated_at } = await api.services.reviews.get(id);
+  async handle({ api, ctx, params: { id } }) {
+    const { log_seq, updated_at } = await reviews.get(ctx, id);
     return ok(await askWorkflow(api, { kind: 'review', id, ended_at: log_seq > 0 ? updated_at : null }));
   },
 });

@@ -1,6 +1,6 @@
 import { IdParam } from '../../contract/common.ts';
 import { PutReview, Review } from '../../contract/reviews.ts';
-import type { Target } from '../../services/reviews/reviews.ts';
+import * as reviews from '../../services/reviews/reviews.ts';
 import { checkUrl } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY } from '../endpoint.ts';
 import { viewOf } from './get.ts';
@@ -18,15 +18,15 @@ export const putReviewEndpoint = endpoint({
   bodyLimit: LARGE_BODY,
   answers: { 200: Review, 201: Review },
   problems: ['id_conflict'],
-  async handle({ api, caller, params: { id }, body }) {
+  async handle({ api, ctx, caller, params: { id }, body }) {
     checkUrl(api, 'callback.url', body.callback?.url);
     const review = { id, targets: targetsOf(body), body: body.body, callback: body.callback, actor: caller.actor };
-    const { row, created } = await api.services.reviews.put(review);
+    const { row, created } = await reviews.put(ctx, review);
     return answer(created ? 201 : 200, viewOf(row));
   },
 });
 
-function targetsOf({ text, pictures, replies }: PutReview): Target[] {
+function targetsOf({ text, pictures, replies }: PutReview): reviews.Target[] {
   return [
     { kind: 'text', id: '', position: 0, status: text.status },
     ...pictures.map((p, position) => ({ kind: 'picture' as const, position, ...p })),

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { Registry } from 'prom-client';
 import { type SchemaState, schemaState } from '../../runtime/database.ts';
+import * as figures from '../../services/figures/figures.ts';
 import type { Api } from '../api.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { after, checkTemporal, ENGINE_MS, isFollowed } from '../engines.ts';
@@ -34,13 +35,13 @@ export const readyz = endpoint({
     503: z.object({ status: z.literal('unavailable'), ...words }),
   },
   async handle({ api }) {
-    const [schema, temporal] = await Promise.all([checkSchema(api), checkTemporal(api)]);
+    const [schema, temporal] = await Promise.all([checkSchema(api), checkTemporal(api.ctx)]);
     const postgres = schema === 'unreachable' ? 'unreachable' : 'ok';
     api.reached.temporal ||= temporal === 'ok';
     const found = { postgres, schema: postgres === 'ok' ? schema : 'unknown', temporal } as const;
     const ready = postgres === 'ok' && schema === 'ok' && api.reached.temporal;
     if (!ready) return answer(503, { status: 'unavailable' as const, ...found });
-    const works = temporal === 'ok' && (await isFollowed(api));
+    const works = temporal === 'ok' && (await isFollowed(api.ctx));
     return ok({ status: works ? ('ok' as const) : ('degraded' as const), ...found });
   },
 });
@@ -49,14 +50,14 @@ export const readyz = endpoint({
 export function reachTemporal(api: Api, closing: AbortSignal): void {
   const { reached } = api;
   const ask = async () => {
-    reached.temporal ||= (await checkTemporal(api)) === 'ok';
+    reached.temporal ||= (await checkTemporal(api.ctx)) === 'ok';
     if (!closing.aborted && !reached.temporal) setTimeout(ask, 1_000).unref();
   };
   void ask();
 }
 
 async function checkSchema(api: Api): Promise<SchemaState | 'unreachable'> {
-  const check = schemaState(api.runtime.db.pool).catch(() => 'unreachable' as const);
+  const check = schemaState(api.ctx.db.pool).catch(() => 'unreachable' as const);
   return Promise.race([check, after(ENGINE_MS, 'unreachable' as const)]);
 }
 
@@ -86,8 +87,8 @@ export const nodesEndpoint = endpoint({
   answers: {
     200: z.object({ items: z.array(z.object({ id: z.string(), url: z.string().nullable(), seenAt: z.string() })) }),
   },
-  async handle({ api }) {
-    const rows = await api.services.figures.nodes();
+  async handle({ ctx }) {
+    const rows = await figures.nodes(ctx);
     return ok({ items: rows.map((n) => ({ id: n.id, url: n.url, seenAt: n.seen_at.toISOString() })) });
   },
 });

@@ -9,7 +9,7 @@ import {
   NextTaskAnswer,
 } from '../../contract/tasks.ts';
 import { instantOf, taskOf } from '../../domain/tasks.ts';
-import type { DispatchLogRow } from '../../services/tasks/dispatches.ts';
+import * as dispatches from '../../services/tasks/dispatches.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
@@ -25,14 +25,14 @@ export const nextTaskEndpoint = endpoint({
   params: ClientParam,
   body: NextTask,
   answers: { 200: NextTaskAnswer },
-  async handle({ api: { services }, caller, params, body, signal }) {
+  async handle({ ctx, caller, params, body, signal }) {
     const uid = personOf(caller, params.uid, 'uid');
-    const found = await services.dispatches.pull({ uid, ...body, signal });
+    const found = await dispatches.pull(ctx, { uid, ...body, signal });
     if (found.outcome === 'none') {
       const { nextAt = null, reasons = null } = found.given;
       return ok({ task: null, logId: null, redo: false, nextAt, reasons });
     }
-    // an answer that can't be written to a closed connection is given again, with the same log id, when it is asked for
+    // a dispatch whose answer was lost is given again at the next call, with the same log id
     const startTime = found.available_at.toISOString();
     const task = { id: taskOf(found.id), occurrence: instantOf(found.id), startTime, params: found.given };
     return ok({ task, logId: found.log_id, redo: found.outcome === 'redo', nextAt: null, reasons: null });
@@ -51,19 +51,19 @@ export const completeTaskEndpoint = endpoint({
   body: CompleteTask,
   answers: { 200: CompleteTaskAnswer },
   problems: ['stale_log_id', 'lease_lost'],
-  async handle({ api: { services }, caller, params, body: { logId, result = null } }) {
-    const completedAt = await services.dispatches.complete(personOf(caller, params.uid, 'uid'), logId, result);
+  async handle({ ctx, caller, params, body: { logId, result = null } }) {
+    const completedAt = await dispatches.complete(ctx, personOf(caller, params.uid, 'uid'), logId, result);
     return ok({ logId, completedAt: completedAt.toISOString() });
   },
 });
 
-/** A line's time in microseconds, number and item, as its cursor is written. */
+/** The time in microseconds, number and item of a line, from its cursor. */
 function positionOf(cursor: string) {
   const [micros = '', seq = '', ...item] = cursor.split('_');
   return { micros: Number(micros), itemId: item.join('_'), seq: Number(seq) };
 }
 
-const line = ({ item_id, type, at, data }: DispatchLogRow) => ({
+const line = ({ item_id, type, at, data }: dispatches.DispatchLogRow) => ({
   ...{ logId: data.logId, uid: data.uid, taskId: taskOf(item_id), occurrence: instantOf(item_id) },
   ...{ params: data.params, type, at: at.toISOString(), result: data.result ?? null },
 });
@@ -78,9 +78,9 @@ export const dispatchLogEndpoint = endpoint({
   scope: { task: ({ query }) => query.taskId },
   query: DispatchFilter,
   answers: { 200: pageOf(DispatchLine) },
-  async handle({ api: { services }, query: { uid, taskId, from, limit, cursor } }) {
+  async handle({ ctx, query: { uid, taskId, from, limit, cursor } }) {
     const after = cursor === undefined ? undefined : positionOf(cursor);
-    const rows = await services.dispatches.log({ uid, taskId, from, after }, limit + 1);
+    const rows = await dispatches.log(ctx, { uid, taskId, from, after }, limit + 1);
     return ok(page(rows, limit, line, (r) => `${r.micros}_${r.seq}_${r.item_id}`));
   },
 });

@@ -1,7 +1,7 @@
 import { Page, pageOf } from '../../contract/common.ts';
 import { ChangeMembers, Group, GroupParam, GroupSummary, PutGroup } from '../../contract/tasks.ts';
 import type { TaskGroupRow } from '../../db/statements.ts';
-import type { GroupWithMembers } from '../../services/tasks/groups.ts';
+import * as groups from '../../services/tasks/groups.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
@@ -12,7 +12,7 @@ const summary = (g: TaskGroupRow) => ({
   updatedAt: g.updated_at.toISOString(),
 });
 
-const view = (g: GroupWithMembers) => ({ ...summary(g), members: g.members });
+const view = (g: groups.GroupWithMembers) => ({ ...summary(g), members: g.members });
 
 export const putGroupEndpoint = endpoint({
   operation: 'putGroup',
@@ -26,8 +26,7 @@ export const putGroupEndpoint = endpoint({
   body: PutGroup,
   bodyLimit: LARGE_BODY,
   answers: { 200: Group },
-  handle: async ({ api: { services }, params: { gid }, body }) =>
-    ok(view(await services.groups.put(gid, body.members))),
+  handle: async ({ ctx, params: { gid }, body }) => ok(view(await groups.put(ctx, gid, body.members))),
 });
 
 export const changeMembersEndpoint = endpoint({
@@ -43,8 +42,8 @@ export const changeMembersEndpoint = endpoint({
   bodyLimit: LARGE_BODY,
   answers: { 200: Group },
   problems: ['not_found'],
-  handle: async ({ api: { services }, params: { gid }, body: { add, remove } }) =>
-    ok(view(await services.groups.change(gid, add, remove))),
+  handle: async ({ ctx, params: { gid }, body: { add, remove } }) =>
+    ok(view(await groups.change(ctx, gid, add, remove))),
 });
 
 export const getGroupEndpoint = endpoint({
@@ -58,7 +57,7 @@ export const getGroupEndpoint = endpoint({
   params: GroupParam,
   answers: { 200: Group },
   problems: ['not_found'],
-  handle: async ({ api: { services }, params: { gid } }) => ok(view(await services.groups.find(gid))),
+  handle: async ({ ctx, params: { gid } }) => ok(view(await groups.find(ctx, gid))),
 });
 
 export const listGroupsEndpoint = endpoint({
@@ -71,8 +70,8 @@ export const listGroupsEndpoint = endpoint({
   scope: { list: 'id' },
   query: Page,
   answers: { 200: pageOf(GroupSummary) },
-  async handle({ api: { services }, query: { limit, cursor } }) {
-    const rows = await services.groups.list(cursor, limit + 1);
+  async handle({ ctx, query: { limit, cursor } }) {
+    const rows = await groups.list(ctx, cursor, limit + 1);
     return ok(page(rows, limit, summary, (g) => g.seq));
   },
 });

@@ -1,4 +1,5 @@
 import { OccurrenceParam } from '../../contract/tasks.ts';
+import { findOccurrence } from '../../services/tasks/tasks.ts';
 import { itemEndpoints } from '../items.ts';
 
 export const oneOccurrence = itemEndpoints({
@@ -8,8 +9,8 @@ export const oneOccurrence = itemEndpoints({
   operations: 'Occurrence',
   base: '/v1/tasks/{id}/occurrences/{occurrence}',
   scope: { task: ({ params }) => params.id },
-  find: (api, id) => api.services.tasks.findOccurrence(id),
+  find: (api, id) => findOccurrence(api.ctx, id),
   params: OccurrenceParam,
-  // whatever zone its time was written in
+  // normalised to UTC
   idOf: ({ id, occurrence = '' }) => `${id}/${new Date(occurrence).toISOString()}`,
 });

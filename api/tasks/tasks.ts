@@ -2,7 +2,7 @@ import { IdParam, pageOf } from '../../contract/common.ts';
 import { NewTask, PatchTask, Task, TaskFilter } from '../../contract/tasks.ts';
 import type { TaskRow } from '../../db/statements.ts';
 import { stateWord } from '../../domain/items.ts';
-import { fieldsOf, type Occurrences, type Saved } from '../../services/tasks/tasks.ts';
+import * as tasks from '../../services/tasks/tasks.ts';
 import { wantedId } from '../adding.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
@@ -11,7 +11,7 @@ import { page } from '../paging.ts';
 function taskView(t: TaskRow): Task {
   return {
     id: t.id,
-    ...fieldsOf(t),
+    ...tasks.fieldsOf(t),
     callback: t.callback && { url: t.callback.url },
     state: t.state,
     createdAt: t.created_at.toISOString(),
@@ -19,9 +19,9 @@ function taskView(t: TaskRow): Task {
   };
 }
 
-const savedView = ({ task, warnings }: Saved): Task => ({ ...taskView(task), warnings });
+const savedView = ({ task, warnings }: tasks.Saved): Task => ({ ...taskView(task), warnings });
 
-const expandedView = (task: TaskRow, { times, moreFrom }: Occurrences): Task => ({
+const expandedView = (task: TaskRow, { times, moreFrom }: tasks.Occurrences): Task => ({
   ...taskView(task),
   occurrences: times.map((o) => ({
     occurrence: o.at.toISOString(),
@@ -45,9 +45,9 @@ export const addTaskEndpoint = endpoint({
   takesKey: true,
   answers: { 200: Task, 201: Task },
   problems: ['id_conflict', 'limit_reached', 'template_mismatch'],
-  async handle({ api: { services }, caller, body: { id: sent, ...fields }, header }) {
+  async handle({ ctx, caller, body: { id: sent, ...fields }, header }) {
     const id = wantedId(sent, caller, 'task', header('idempotency-key'));
-    const added = await services.tasks.add(id, fields, caller.actor);
+    const added = await tasks.add(ctx, id, fields, caller.actor);
     return answer(added.created ? 201 : 200, savedView(added));
   },
 });
@@ -64,8 +64,8 @@ export const patchTaskEndpoint = endpoint({
   body: PatchTask,
   answers: { 200: Task },
   problems: ['not_found', 'not_open', 'limit_reached', 'template_mismatch'],
-  handle: async ({ api: { services }, caller, params: { id }, body }) =>
-    ok(savedView(await services.tasks.change(id, body, caller.actor))),
+  handle: async ({ ctx, caller, params: { id }, body }) =>
+    ok(savedView(await tasks.change(ctx, id, body, caller.actor))),
 });
 
 export const deleteTaskEndpoint = endpoint({
@@ -79,8 +79,7 @@ export const deleteTaskEndpoint = endpoint({
   params: IdParam,
   answers: { 200: Task },
   problems: ['not_found'],
-  handle: async ({ api: { services }, caller, params: { id } }) =>
-    ok(taskView(await services.tasks.remove(id, caller.actor))),
+  handle: async ({ ctx, caller, params: { id } }) => ok(taskView(await tasks.remove(ctx, id, caller.actor))),
 });
 
 export const getTaskEndpoint = endpoint({
@@ -94,7 +93,7 @@ export const getTaskEndpoint = endpoint({
   params: IdParam,
   answers: { 200: Task },
   problems: ['not_found'],
-  handle: async ({ api: { services }, params: { id } }) => ok(taskView(await services.tasks.find(id))),
+  handle: async ({ ctx, params: { id } }) => ok(taskView(await tasks.find(ctx, id))),
 });
 
 export const listTasksEndpoint = endpoint({
@@ -107,10 +106,10 @@ export const listTasksEndpoint = endpoint({
   scope: { list: 'executor', queue: ({ query }) => query.executor },
   query: TaskFilter,
   answers: { 200: pageOf(Task) },
-  async handle({ api: { services }, query: { limit, cursor, include, expand, executor, state, from, to } }) {
+  async handle({ ctx, query: { limit, cursor, include, expand, executor, state, from, to } }) {
     const after = cursor && { start: cursor[0], seq: cursor[1] };
     const filter = { executor, ownOnly: include === 'own', state, from, to, after, expand: expand === 'occurrences' };
-    const { rows, occurrences } = await services.tasks.list(filter, limit);
+    const { rows, occurrences } = await tasks.list(ctx, filter, limit);
     const view = (task: TaskRow) => {
       const found = occurrences?.get(task);
       return found ? expandedView(task, found) : taskView(task);

@@ -1,6 +1,7 @@
 import { Deleted, IdParam, Page, pageOf } from '../../contract/common.ts';
 import { NewTemplate, Template } from '../../contract/tasks.ts';
 import type { TaskTemplateRow } from '../../db/statements.ts';
+import * as templates from '../../services/tasks/templates.ts';
 import { wantedId } from '../adding.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
@@ -22,9 +23,9 @@ export const addTemplateEndpoint = endpoint({
   takesKey: true,
   answers: { 200: Template, 201: Template },
   problems: ['id_conflict'],
-  async handle({ api: { services }, caller, body: { id: sent, ...content }, header }) {
+  async handle({ ctx, caller, body: { id: sent, ...content }, header }) {
     const id = wantedId(sent, caller, 'template', header('idempotency-key'));
-    const { template, created } = await services.templates.add(id, content);
+    const { template, created } = await templates.add(ctx, id, content);
     return answer(created ? 201 : 200, view(template));
   },
 });
@@ -40,7 +41,7 @@ export const getTemplateEndpoint = endpoint({
   params: IdParam,
   answers: { 200: Template },
   problems: ['not_found'],
-  handle: async ({ api: { services }, params: { id } }) => ok(view(await services.templates.find(id))),
+  handle: async ({ ctx, params: { id } }) => ok(view(await templates.find(ctx, id))),
 });
 
 export const deleteTemplateEndpoint = endpoint({
@@ -54,8 +55,8 @@ export const deleteTemplateEndpoint = endpoint({
   params: IdParam,
   answers: { 200: Deleted },
   problems: ['not_found', 'id_conflict'],
-  async handle({ api: { services }, params: { id } }) {
-    await services.templates.remove(id);
+  async handle({ ctx, params: { id } }) {
+    await templates.remove(ctx, id);
     return ok({ deleted: true });
   },
 });
@@ -70,8 +71,8 @@ export const listTemplatesEndpoint = endpoint({
   scope: 'any',
   query: Page,
   answers: { 200: pageOf(Template) },
-  async handle({ api: { services }, query: { limit, cursor } }) {
-    const rows = await services.templates.list(cursor, limit + 1);
+  async handle({ ctx, query: { limit, cursor } }) {
+    const rows = await templates.list(ctx, cursor, limit + 1);
     return ok(page(rows, limit, view, (t) => t.seq));
   },
 });

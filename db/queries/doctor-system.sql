@@ -1,4 +1,4 @@
--- What `docket doctor` asks of the database itself, and of what waits (services/doctor-*.ts). Each reads only what is late,
+-- What `docket doctor` asks of the database itself, and of what waits (services/doctor/). Each reads only what is late,
 -- pending or failed, or the server's own views.
 
 -- name: server_facts

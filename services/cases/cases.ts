@@ -5,13 +5,12 @@ import type { Looks, Sight } from '../../domain/cases.ts';
 import { verdictOf } from '../../domain/courts.ts';
 import * as items from '../items/items.ts';
 import { share } from '../shared/batching.ts';
-import type { Context } from '../shared/context.ts';
+import { type Context, perContext } from '../shared/context.ts';
 import { addOnce } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
 import { addCases, type NewCase } from './adding.ts';
-import type { Court, CourtService } from './courts.ts';
-import { escalateHung } from './escalation.ts';
-import { caseNotFound, type JudgingService, judgingService, rejected } from './judging.ts';
+import * as courts from './courts.ts';
+import { caseNotFound, rejected } from './judging.ts';
 
 interface CaseFilter {
   court: string | undefined;
@@ -20,78 +19,85 @@ interface CaseFilter {
   before: { createdAt: string; seq: number } | undefined;
 }
 
-/** What is done with cases (S2). */
-export interface CaseService extends JudgingService {
-  /**
-   * Adds a case, together with those that come at the same time.
-   * @throws Problem `id_conflict` when the id stands for other content
-   */
-  add(court: Court, content: Content, id: string, actor: string): Promise<{ item: Pick<Item, 'id'>; created: boolean }>;
-  /** @throws Problem `not_found` */
-  get(id: string): Promise<CaseItem>;
-  /** Newest first, without gold. */
-  list(filter: CaseFilter, limit: number): Promise<CaseItem[]>;
-  /** Newest first, those before the number `before`. @throws Problem `not_found` */
-  votes(id: string, before: number | undefined, limit: number): Promise<RowOf<'case_votes'>[]>;
-  /** What a juror, or the holder of the token, has to do with a case, and what their view of it depends on. */
-  sight(item: CaseItem, who: { juror?: string | null; token?: string }): Promise<[Sight, Looks] | undefined>;
-  /** Ends an open case without a winner; a repeated call has the same answer. @throws Problem `not_found`, `not_open` */
-  invalidate(id: string, reason: string, actor: string): Promise<CaseItem>;
-  /** Takes a hung case where its court wants it; see services/cases/escalation.ts. */
-  escalate(item: CaseItem): Promise<void>;
-}
-
-export function caseService(ctx: Context, courts: CourtService): CaseService {
-  const { db, secrets } = ctx;
-  const addTogether = share<NewCase, Item | undefined>(
+const addShared = perContext(({ db }) =>
+  share<NewCase, Item | undefined>(
     async (cases) => {
       const added = new Map((await addCases(db, cases)).map((item) => [item.id, item]));
       return cases.map(({ id }) => added.get(id));
     },
     { keys: ({ id }) => [id] },
-  );
-  const get = async (id: string) => {
-    const [item] = await db.run('get_cases', { ids: [id] });
-    if (!item) throw caseNotFound(id);
-    return item;
-  };
+  ),
+);
 
-  return {
-    async add(court, { parties, body, deadlineSeconds = null, callback = null }, id, actor) {
-      const content = { parties, body, deadlineSeconds, callback };
-      const hash = contentHash({ court: court.name, ...content });
-      const added = await addOnce(
-        { what: 'case', id, hash },
-        () => addTogether({ id, court, ...content, callback: secrets.seal(callback), gold: null, hash, actor }),
-        () => items.get(ctx, 'case', id),
-      );
-      if (added.created) ctx.tracing?.saw('case', id);
-      return added;
-    },
-    ...judgingService(ctx, courts),
-    get,
-    list: ({ before, ...filter }, limit) =>
-      db.lists.run('list_cases', { ...filter, beforeCreatedAt: before?.createdAt, beforeSeq: before?.seq, limit }),
-    async votes(id, before, limit) {
-      await get(id);
-      return db.lists.run('case_votes', { id, before, limit });
-    },
-    async sight({ id, queue }, who) {
-      const [sight] = await db.run('case_sight', { id, ...who });
-      if (!sight) return undefined;
-      const court = await courts.get(queue);
-      const { deadline_seconds: deadlineSeconds, created_at: courtSince } = court;
-      return [sight, { judge: (tally) => verdictOf(court, tally, 0), deadlineSeconds, courtSince }];
-    },
-    async invalidate(id, reason, actor) {
-      const closed = await closeCases(db, [id], reason, actor);
-      const item = await get(id);
-      const same = item.state === 'invalidated' && item.ended_by === actor && item.end_reason === reason;
-      if (closed.length === 0 && !same) throw await rejected(db, { id }, 'not_open');
-      return item;
-    },
-    escalate: (item) => escalateHung(ctx, item),
-  };
+/**
+ * Adds a case, in one statement with concurrent ones (S2.1).
+ * @throws Problem `id_conflict` when the id stands for other content
+ */
+export async function add(
+  ctx: Context,
+  court: courts.Court,
+  sent: Content,
+  id: string,
+  actor: string,
+): Promise<{ item: Pick<Item, 'id'>; created: boolean }> {
+  const { parties, body, deadlineSeconds = null, callback = null } = sent;
+  const content = { parties, body, deadlineSeconds, callback };
+  const hash = contentHash({ court: court.name, ...content });
+  const sealed = { ...content, callback: ctx.secrets.seal(callback) };
+  const added = await addOnce(
+    { what: 'case', id, hash },
+    () => addShared(ctx)({ id, court, ...sealed, gold: null, hash, actor }),
+    () => items.get(ctx, 'case', id),
+  );
+  if (added.created) ctx.tracing?.saw('case', id);
+  return added;
+}
+
+/** @throws Problem `not_found` */
+export async function get({ db }: Context, id: string): Promise<CaseItem> {
+  const [item] = await db.run('get_cases', { ids: [id] });
+  if (!item) throw caseNotFound(id);
+  return item;
+}
+
+/** Cases without gold, newest first. */
+export const list = ({ db }: Context, { before, ...filter }: CaseFilter, limit: number): Promise<CaseItem[]> =>
+  db.lists.run('list_cases', { ...filter, beforeCreatedAt: before?.createdAt, beforeSeq: before?.seq, limit });
+
+/** The votes on a case, newest first, those before the number `before`. @throws Problem `not_found` */
+export async function votes(
+  ctx: Context,
+  id: string,
+  before: number | undefined,
+  limit: number,
+): Promise<RowOf<'case_votes'>[]> {
+  await get(ctx, id);
+  return ctx.db.lists.run('case_votes', { id, before, limit });
+}
+
+/**
+ * The relation of a juror, or of a token's holder, to a case, and the settings on which their view of it depends.
+ * @returns undefined when there is none
+ */
+export async function sight(
+  ctx: Context,
+  { id, queue }: CaseItem,
+  who: { juror?: string | null; token?: string },
+): Promise<[Sight, Looks] | undefined> {
+  const [found] = await ctx.db.run('case_sight', { id, ...who });
+  if (!found) return undefined;
+  const court = await courts.get(ctx, queue);
+  const { deadline_seconds: deadlineSeconds, created_at: courtSince } = court;
+  return [found, { judge: (tally) => verdictOf(court, tally, 0), deadlineSeconds, courtSince }];
+}
+
+/** Ends an open case without a winner; a repeated call has the same answer. @throws Problem `not_found`, `not_open` */
+export async function invalidate(ctx: Context, id: string, reason: string, actor: string): Promise<CaseItem> {
+  const closed = await closeCases(ctx.db, [id], reason, actor);
+  const item = await get(ctx, id);
+  const same = item.state === 'invalidated' && item.ended_by === actor && item.end_reason === reason;
+  if (closed.length === 0 && !same) throw await rejected(ctx, { id }, 'not_open');
+  return item;
 }
 
 /** @returns the ids that were open */

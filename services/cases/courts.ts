@@ -3,90 +3,82 @@ import type { CourtSettings } from '../../contract/courts.ts';
 import { type Db, only, type RowOf } from '../../db/pool.ts';
 import type { CourtRow } from '../../db/statements.ts';
 import { ADMITS, DECIDES, eligibilityOf, orderOf, PICKS, type Ruled, verdictOf } from '../../domain/courts.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import type { Context } from '../shared/context.ts';
 import { invalid, Problem } from '../shared/problems.ts';
-import type { Invitations } from './invitations.ts';
+import * as invitations from './invitations.ts';
 
 /** A court with its settings. */
 export type Court = RowOf<'get_court'>;
 
-/** What is done with courts (S2): their settings and statistics. */
-export interface CourtService {
-  /** @throws Problem `not_found` */
-  get(name: string): Promise<Court>;
-  /** Newest first, those before the number `before`. */
-  list(before: number | null, limit: number): Promise<Court[]>;
-  /**
-   * Replaces all settings, also for open cases (S2.8). Applying them may go on for some time after the answer.
-   * @throws Problem 422 for what the schema cannot check
-   */
-  put(name: string, settings: CourtSettings): Promise<Court>;
-  /** The open cases that a court with these settings would decide at once. @throws Problem 422 as above */
-  wouldDecide(name: string, settings: CourtSettings): Promise<string[]>;
-  /** @throws Problem `not_found` */
-  stats(name: string): Promise<RowOf<'court_stats'>>;
-}
-
+/** A call that changes settings is answered after this time, while they are still applied to open cases. */
 const ANSWER_MS = 1_000;
 
-export function courtService(runtime: Runtime, invitations: Invitations): CourtService {
-  const { db, secrets } = runtime;
-  const get = async (name: string) => {
-    const [court] = await db.run('get_court', { name });
-    if (!court) throw new Problem('not_found', `there is no court ${name}`);
-    return court;
-  };
-  /**
-   * Applies new settings to the open cases. After a second the rest is done after the answer: a vote is judged by the
-   * new settings in any case, and maintenance completes what this process cannot.
-   */
-  const apply = async (name: string): Promise<void> => {
-    const applied = refreshCourt(db, name).then(() => runtime.rearm());
-    const answered = new AbortController();
-    await Promise.race([applied, sleep(ANSWER_MS, undefined, { signal: answered.signal })]).finally(() =>
-      answered.abort(),
-    );
-    applied.catch((error: Error) =>
-      runtime.log.warn({ court: name, err: error.message }, 'settings are not applied to all cases yet'),
-    );
-  };
-
-  return {
-    get,
-    list: (before, limit) => db.lists.run('list_courts', { before, limit }),
-    async put(name, settings) {
-      checkSettings(name, settings);
-      const { leaseSeconds: lease_seconds, deadlineSeconds: deadline_seconds } = settings;
-      const callback = secrets.seal(settings.callback);
-      const own = { ...rowOf(settings), invitation_callback: secrets.seal(settings.invitationCallback) };
-      const row = { name, queue: { lease_seconds, deadline_seconds, callback }, court: own };
-      const court = await db.transaction(async (tx) => {
-        await tx.run('replace_settings', { court: name });
-        const put = only(await tx.run('put_court', row));
-        // a higher cap, another threshold, a longer window: any juror may be free by it
-        await tx.run('free_jurors', { court: name });
-        return put;
-      });
-      invitations.look();
-      if (court.refresh_pending) await apply(name);
-      return court;
-    },
-    async wouldDecide(name, settings) {
-      checkSettings(name, settings);
-      const court = rowOf(settings);
-      const ids: string[] = [];
-      for await (const batch of openCases(db, name))
-        ids.push(...batch.filter((c) => verdictOf(court, c.tally, c.stage).winner !== null).map((c) => c.id));
-      return ids;
-    },
-    async stats(name) {
-      await get(name);
-      return only(await db.lists.run('court_stats', { court: name }));
-    },
-  };
+/** @throws Problem `not_found` */
+export async function get({ db }: Context, name: string): Promise<Court> {
+  const [court] = await db.run('get_court', { name });
+  if (!court) throw new Problem('not_found', `there is no court ${name}`);
+  return court;
 }
 
-/** @throws Problem 422 for what the schema cannot check */
+/** Newest first, those before the number `before`. */
+export const list = ({ db }: Context, before: number | null, limit: number): Promise<Court[]> =>
+  db.lists.run('list_courts', { before, limit });
+
+/**
+ * Replaces all settings, also for open cases (S2.8). Applying them may go on for some time after the answer.
+ * @throws Problem 422 for settings that contradict each other
+ */
+export async function put(ctx: Context, name: string, settings: CourtSettings): Promise<Court> {
+  checkSettings(name, settings);
+  const { db, secrets } = ctx;
+  const { leaseSeconds: lease_seconds, deadlineSeconds: deadline_seconds } = settings;
+  const callback = secrets.seal(settings.callback);
+  const own = { ...rowOf(settings), invitation_callback: secrets.seal(settings.invitationCallback) };
+  const row = { name, queue: { lease_seconds, deadline_seconds, callback }, court: own };
+  const court = await db.transaction(async (tx) => {
+    await tx.run('replace_settings', { court: name });
+    const saved = only(await tx.run('put_court', row));
+    // a higher cap, another threshold or a longer window may free any juror
+    await tx.run('free_jurors', { court: name });
+    return saved;
+  });
+  invitations.look(ctx);
+  if (court.refresh_pending) await apply(ctx, name);
+  return court;
+}
+
+/**
+ * Applies new settings to the open cases, and returns after a second at most. Nothing depends on the rest: a vote is
+ * judged by the new settings, and maintenance completes what this process cannot.
+ */
+async function apply(ctx: Context, name: string): Promise<void> {
+  const applied = refresh(ctx, name).then(() => ctx.rearm());
+  const answered = new AbortController();
+  await Promise.race([applied, sleep(ANSWER_MS, undefined, { signal: answered.signal })]).finally(() =>
+    answered.abort(),
+  );
+  applied.catch((error: Error) =>
+    ctx.log.warn({ court: name, err: error.message }, 'settings are not applied to all cases yet'),
+  );
+}
+
+/** Ids of the open cases that these settings would decide at once. @throws Problem 422 as `put` does */
+export async function wouldDecide({ db }: Context, name: string, settings: CourtSettings): Promise<string[]> {
+  checkSettings(name, settings);
+  const court = rowOf(settings);
+  const ids: string[] = [];
+  for await (const batch of openCases(db, name))
+    ids.push(...batch.filter((c) => verdictOf(court, c.tally, c.stage).winner !== null).map((c) => c.id));
+  return ids;
+}
+
+/** @throws Problem `not_found` */
+export async function stats(ctx: Context, name: string): Promise<RowOf<'court_stats'>> {
+  await get(ctx, name);
+  return only(await ctx.db.lists.run('court_stats', { court: name }));
+}
+
+/** Checks the rules that a JSON Schema cannot express. @throws Problem 422 */
 function checkSettings(name: string, { strategy, panel, votesToWin, mode, assign, fallback }: CourtSettings): void {
   const known = { admit: ADMITS, pick: PICKS, decide: DECIDES };
   for (const [what, names] of Object.entries(known)) {
@@ -99,7 +91,7 @@ function checkSettings(name: string, { strategy, panel, votesToWin, mode, assign
     throw invalid('fallback.court', 'must be another court');
 }
 
-/** Settings as the row that they become. */
+/** The columns of a court with these settings. */
 function rowOf(s: CourtSettings): Omit<CourtRow, 'name' | 'list'> & Ruled {
   const eligibility = eligibilityOf(s.strategy.admit, s);
   return {
@@ -141,15 +133,15 @@ async function* openCases(db: Db, court: string): AsyncGenerator<RowOf<'open_cas
   }
 }
 
-/** Cases in one transaction: to decide one takes longer than to give it another place among the open ones. */
-const AT_ONCE = { decided: 25, open: 1_000 };
+/** Cases in one transaction: deciding one takes longer than moving it in the order of open cases. */
+const PER_TRANSACTION = { decided: 25, open: 1_000 };
 
 /**
- * Judges a court's open cases anew after its settings changed, in batches that each commit, what is decided by them
- * first (S2.8). Safe to repeat and to run twice at once; it ends when the settings change again. A crash in between
- * leaves `refresh_pending` true.
+ * Judges a court's open cases again after its settings changed, in batches that each commit; cases that the settings
+ * decide come first (S2.8). Safe to repeat and to run concurrently; it ends when the settings change again. A crash in
+ * between leaves `refresh_pending` true.
  */
-export async function refreshCourt(db: Db, name: string): Promise<void> {
+export async function refresh({ db }: Context, name: string): Promise<void> {
   const [court] = await db.run('get_court', { name });
   if (!court?.refresh_pending) return;
   const { settings_version: settingsVersion } = court;
@@ -159,11 +151,11 @@ export async function refreshCourt(db: Db, name: string): Promise<void> {
       const judged = batch
         .map(({ id, tally, votes, stage }) => ({ id, votes, verdict: verdictOf(court, tally, stage) }))
         .filter(({ verdict }) => (verdict.winner !== null || verdict.hung) === (part === 'decided'));
-      for (let at = 0; at < judged.length; at += AT_ONCE[part]) {
-        const found = judged.slice(at, at + AT_ONCE[part]);
+      for (let at = 0; at < judged.length; at += PER_TRANSACTION[part]) {
+        const found = judged.slice(at, at + PER_TRANSACTION[part]);
         const moved = (rows: RowOf<'rejudge_cases'>[]) => ({ kind: 'case' as const, ids: idsOf(rows) });
         const rows = await db.move('rejudge_cases', { court: name, found, settingsVersion }, { moved });
-        // others have replaced the settings
+        // another call has replaced the settings
         if (rows.some(({ id }) => id === null)) return;
       }
     }

@@ -10,8 +10,8 @@ import type { Court } from './courts.ts';
 const actor = 'system';
 
 /**
- * Takes a case that hangs to the court of appeal or the queue of tickets that its court names; once, because what
- * is made there is named after the case (S2.7).
+ * Brings a hung case to the court of appeal or the queue of tickets that its court names (S2.7); once, because the id
+ * of the new case or ticket is derived from the case's.
  */
 export async function escalateHung(ctx: Context, item: CaseItem): Promise<void> {
   const { db } = ctx;
@@ -29,7 +29,7 @@ export async function escalateHung(ctx: Context, item: CaseItem): Promise<void> 
   else if ((await appeal(ctx, item, appeals, id)).length > 0) await note('escalated', { ...fallback, id });
 }
 
-/** `case~court` where that is an id; else, where it is too long, a hash of it: cut off, it could be the case's own. */
+/** `case~court`, or a hash of it where that is too long for an id: cut off, it could be the case's own id. */
 function followUpId({ id, queue }: CaseItem): string {
   const plain = `${id}~${queue}`;
   return plain.length <= 200 ? plain : `hung-${contentHash([id, queue]).slice(0, 64)}`;
@@ -40,7 +40,7 @@ function appeal({ db }: Context, { parties, body, callback }: CaseItem, court: C
   return addCases(db, [{ id, court, parties, body, callback, deadlineSeconds: null, gold: null, hash, actor }]);
 }
 
-/** A ticket with the case for people who are not parties. */
+/** Adds a ticket with the case, for people who are not its parties. */
 async function ask(ctx: Context, item: CaseItem, queue: string, id: string) {
   await queues.ensure(ctx, 'ticket', queue);
   const body = { case: caseView(item) };

@@ -1,6 +1,6 @@
 import type { PutGold } from '../../contract/courts.ts';
 import type { Mover } from '../../db/pool.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import type { Context } from '../shared/context.ts';
 import { invalid, Problem } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
 import { addCases } from './adding.ts';
@@ -10,19 +10,17 @@ import type { Court } from './courts.ts';
 /** Cases with known answers. */
 type Gold = PutGold['cases'];
 
-export const goldService = ({ db }: Runtime) => ({
-  /**
-   * Replaces a court's gold, all of it or nothing.
-   * @throws Problem `id_conflict` when an id is that of another case, 422 for an answer that is none of the court's options
-   */
-  async put(court: Court, gold: Gold, actor: string) {
-    gold.forEach(({ answer }, n) => {
-      if (!court.options.includes(answer))
-        throw invalid(`cases.${n}.answer`, `must be one of ${court.options.join(', ')}`);
-    });
-    await db.transaction((tx) => replace(tx, court, gold, actor));
-  },
-});
+/**
+ * Replaces a court's gold, all of it or nothing.
+ * @throws Problem `id_conflict` when an id is that of another case, 422 for an answer that is no option of the court
+ */
+export async function put({ db }: Context, court: Court, gold: Gold, actor: string): Promise<void> {
+  gold.forEach(({ answer }, n) => {
+    if (!court.options.includes(answer))
+      throw invalid(`cases.${n}.answer`, `must be one of ${court.options.join(', ')}`);
+  });
+  await db.transaction((tx) => replace(tx, court, gold, actor));
+}
 
 async function replace(tx: Mover, court: Court, wanted: Gold, actor: string): Promise<void> {
   const { name } = court;
@@ -41,6 +39,6 @@ async function replace(tx: Mover, court: Court, wanted: Gold, actor: string): Pr
   await tx.move('change_gold', { court: name, gold: rows.map(({ id, gold, body }) => ({ id, gold, body })) });
   for (const { id } of rows) known.delete(id);
   const left = [...known.values()].filter((gold) => gold.ended_at === null).map((gold) => gold.id);
-  // as any other case: its holders see it
+  // withdrawn gold is closed like any other case, because its holders see it
   await closeCases(tx, left, 'withdrawn', actor);
 }

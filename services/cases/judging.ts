@@ -1,17 +1,17 @@
 import type { CaseItem } from '../../contract/items.ts';
-import { type Db, only, type Queryable, type RowOf } from '../../db/pool.ts';
+import { only, type Queryable, type RowOf } from '../../db/pool.ts';
 import { type Claimed, claimReasons, type Rejection } from '../../domain/cases.ts';
 import { verdictOf } from '../../domain/courts.ts';
 import { refusalOf } from '../../domain/refusals.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import { share, sharePerGroup } from '../shared/batching.ts';
+import { type Context, perContext } from '../shared/context.ts';
 import { foreignToken, invalid, Problem } from '../shared/problems.ts';
 import { whileBusy } from '../shared/retry.ts';
 import { newToken } from '../shared/tokens.ts';
-import type { CourtService } from './courts.ts';
+import * as courts from './courts.ts';
 
-/** What a call about a lease names. */
+/** A lease, as calls name it. */
 interface Hold {
   id: string;
   token: string;
@@ -25,84 +25,86 @@ type Claim =
   | { item: CaseItem; token: string; expiresAt: Date; resumed: boolean }
   | { item: null; reasons: ReturnType<typeof claimReasons> };
 
-/** What jurors do with cases (S2.1–S2.6). */
-export interface JudgingService {
-  /**
-   * Hands a juror a case of a court, one that they hold first. It is given back if the caller has gone meanwhile.
-   * @throws Problem `not_found`
-   */
-  claim(court: string, juror: string, signal: Gone): Promise<Claim>;
-  /** @throws Problem when the vote is rejected, `unavailable` while others vote on the case all the time */
-  vote(hold: Hold, option: string, comment: string | null): Promise<{ counted: boolean; item: CaseItem }>;
-  /** Ends a hold; a repeated call has the same answer. @throws Problem when it is rejected */
-  leave(hold: Hold, how: Leaving): Promise<CaseItem>;
-  /** Begins a full lease. @returns its end. @throws Problem when it is rejected */
-  renew(hold: Hold): Promise<Date>;
-}
-
 const CLAIM_RETRIES = { tries: 50, stepMs: 4, mostMs: 40 };
 const VOTE_TRIES = 100;
-/** Few, because a shared statement locks the cases of all. */
+/** Few, because a shared statement locks the cases of all its calls. */
 const MOST_TOGETHER = 32;
 
-export const judgingService = ({ db, metrics, tracing }: Runtime, courts: CourtService): JudgingService => {
-  const claimTogether = sharePerGroup((court) => claimsOf(db, court));
-  const voteTogether = votes(db);
-  return {
-    async claim(name, juror, signal) {
-      const { name: court } = await courts.get(name);
-      const token = newToken();
-      // all candidates are locked by other claims; waiting for them could deadlock
-      const claimed = await whileBusy(
-        () => claimTogether(court, { juror, token }),
-        ({ outcome }) => outcome === 'busy',
-        CLAIM_RETRIES,
-      );
-      if (claimed.id === null) {
-        const reasons = claimReasons(claimed.outcome, only(await db.run('case_reasons', { court, juror })));
-        metrics.empty('case', court, firstReason(reasons));
-        return { item: null, reasons };
-      }
-      const { id, outcome, expires_at: expiresAt } = claimed;
-      tracing?.saw('case', id);
-      const item = claimed.item ?? only(await db.run('get_cases', { ids: [id] }));
-      // an answer that cannot be written to a closed connection is no hand-out
-      if (outcome === 'held' && signal.aborted) await leave(db, { id, token, subject: null }, 'released');
-      else if (outcome === 'held') metrics.handedOut('case', court);
-      return { item, token: claimed.token, expiresAt, resumed: outcome === 'resumed' };
-    },
-    async vote(hold, option, comment) {
-      for (let tries = 0; tries < VOTE_TRIES; tries++) {
-        const cast = await voteTogether({ ...hold, option, comment });
-        tracing?.saw('case', hold.id);
-        if (cast instanceof Problem) throw cast;
-        const { outcome, counted, item } = cast;
-        if (outcome === 'counted' || outcome === 'late' || outcome === 'repeated') return { counted, item };
-        if (outcome !== 'again') throw await rejected(db, hold, outcome);
-      }
-      throw new Problem('unavailable', 'too many votes on this case at once, try again');
-    },
-    async leave(hold, how) {
-      const { outcome, items } = await leave(db, hold, how);
-      if (outcome === 'done' || outcome === 'repeated') return only(items);
-      throw await rejected(db, hold, outcome);
-    },
-    async renew(hold) {
-      const changed = ([row]: RowOf<'renew_hold'>[]) => (row?.outcome === 'done' ? [] : [hold.id]);
-      const moved = (rows: RowOf<'renew_hold'>[]) => ({ kind: 'case' as const, ids: changed(rows) });
-      const renewed = only(await db.move('renew_hold', hold, { moved }));
-      if (renewed.outcome === 'done') return renewed.expires_at;
-      throw await rejected(db, hold, renewed.outcome);
-    },
-  };
-};
+/**
+ * Hands a juror a case of a court; one that they hold already comes first (S2.1, S2.4, S2.5). The case is given back if
+ * the caller has disconnected meanwhile.
+ * @throws Problem `not_found`
+ */
+export async function claim(ctx: Context, name: string, juror: string, signal: Gone): Promise<Claim> {
+  const { db, metrics } = ctx;
+  const { name: court } = await courts.get(ctx, name);
+  const token = newToken();
+  // all candidates are locked by other claims; waiting for them could deadlock
+  const claimed = await whileBusy(
+    () => claimShared(ctx)(court, { juror, token }),
+    ({ outcome }) => outcome === 'busy',
+    CLAIM_RETRIES,
+  );
+  if (claimed.id === null) {
+    const reasons = claimReasons(claimed.outcome, only(await db.run('case_reasons', { court, juror })));
+    metrics.empty('case', court, firstReason(reasons));
+    return { item: null, reasons };
+  }
+  const { id, outcome, expires_at: expiresAt } = claimed;
+  ctx.tracing?.saw('case', id);
+  const item = claimed.item ?? only(await db.run('get_cases', { ids: [id] }));
+  // an answer that cannot be written to a closed connection is no hand-out
+  if (outcome === 'held' && signal.aborted) await leaveCase(ctx, { id, token, subject: null }, 'released');
+  else if (outcome === 'held') metrics.handedOut('case', court);
+  return { item, token: claimed.token, expiresAt, resumed: outcome === 'resumed' };
+}
 
-/** What excludes the juror themselves goes before what is about single cases. */
+/**
+ * Casts a vote (S2.2, S2.3).
+ * @returns `counted`: false for a late vote that is only recorded
+ * @throws Problem when the vote is rejected, `unavailable` while others vote on the case all the time
+ */
+export async function vote(
+  ctx: Context,
+  hold: Hold,
+  option: string,
+  comment: string | null,
+): Promise<{ counted: boolean; item: CaseItem }> {
+  for (let tries = 0; tries < VOTE_TRIES; tries++) {
+    const cast = await voteShared(ctx)({ ...hold, option, comment });
+    ctx.tracing?.saw('case', hold.id);
+    if (cast instanceof Problem) throw cast;
+    const { outcome, counted, item } = cast;
+    if (outcome === 'counted' || outcome === 'late' || outcome === 'repeated') return { counted, item };
+    if (outcome !== 'again') throw await rejected(ctx, hold, outcome);
+  }
+  throw new Problem('unavailable', 'too many votes on this case at once, try again');
+}
+
+/** Ends a hold; a repeated call has the same answer. @throws Problem when it is rejected */
+export async function leave(ctx: Context, hold: Hold, how: Leaving): Promise<CaseItem> {
+  const { outcome, items } = await leaveCase(ctx, hold, how);
+  if (outcome === 'done' || outcome === 'repeated') return only(items);
+  throw await rejected(ctx, hold, outcome);
+}
+
+/** Renews a hold for a full lease. @returns its new end. @throws Problem when it is rejected */
+export async function renew(ctx: Context, hold: Hold): Promise<Date> {
+  const changed = ([row]: RowOf<'renew_hold'>[]) => (row?.outcome === 'done' ? [] : [hold.id]);
+  const moved = (rows: RowOf<'renew_hold'>[]) => ({ kind: 'case' as const, ids: changed(rows) });
+  const renewed = only(await ctx.db.move('renew_hold', hold, { moved }));
+  if (renewed.outcome === 'done') return renewed.expires_at;
+  throw await rejected(ctx, hold, renewed.outcome);
+}
+
+/** Reasons for an empty claim by precedence: those about the juror before those about single cases. */
 const REASONS = ['notEligible', 'fatigue', 'windowFull', 'voted', 'party', 'skipped', 'noVotesLeft'] as const;
 const firstReason = (reasons: ReturnType<typeof claimReasons>) => REASONS.find((name) => reasons[name] > 0) ?? 'none';
 
-/** Claims in a court. Those that come at the same time share a statement. */
-const claimsOf = (db: Db, court: string) =>
+const claimShared = perContext((ctx) => sharePerGroup((court) => claimsOf(ctx, court)));
+
+/** Claims in a court; concurrent ones share a statement. */
+const claimsOf = ({ db }: Context, court: string) =>
   share<{ juror: string; token: string }, Claimed & { item: CaseItem | undefined }>(
     async (claims) => {
       const read = readOnce();
@@ -132,10 +134,10 @@ interface Vote extends Hold {
 type Cast = Problem | { outcome: RowOf<'cast_votes'>['outcome']; counted: boolean; item: CaseItem };
 
 /**
- * Votes; those on several cases that come at the same time share a statement. They are judged before they are cast, and
- * cast only if nothing has changed meanwhile: the strategies stay in one place.
+ * Concurrent votes on several cases share a statement. Strategies are TypeScript, so a vote is judged before it is
+ * cast, and cast only if its case has not changed meanwhile.
  */
-const votes = (db: Db) =>
+const voteShared = perContext(({ db }) =>
   share<Vote, Cast>(
     async (all) => {
       const found = new Map(
@@ -155,9 +157,10 @@ const votes = (db: Db) =>
       });
     },
     { keys: ({ id }) => [id], max: MOST_TOGETHER },
-  );
+  ),
+);
 
-/** A vote with what it would mean. */
+/** A vote with the verdict that it would lead to. */
 function judge(vote: Vote, found: RowOf<'cases_to_judge'> | undefined) {
   if (!found) return caseNotFound(vote.id);
   const { options, votes, stage, settings_version: settingsVersion } = found;
@@ -166,13 +169,12 @@ function judge(vote: Vote, found: RowOf<'cases_to_judge'> | undefined) {
   return { ...vote, votes, settingsVersion, verdict };
 }
 
-async function leave(db: Db, hold: Hold, how: Leaving) {
+async function leaveCase({ db }: Context, hold: Hold, how: Leaving) {
   const read = readOnce();
   const left = await db.move('leave_case', { ...hold, how }, { moved: () => read.moved([hold.id]) });
   return { ...only(left), items: read.items() };
 }
 
-/** There is no such case. */
 export const caseNotFound = (id: string) => new Problem('not_found', `there is no case ${id}`);
 
 const withOneMore = (tally: Record<string, number>, option: string) => ({
@@ -180,7 +182,7 @@ const withOneMore = (tally: Record<string, number>, option: string) => ({
   [option]: (Object.hasOwn(tally, option) ? (tally[option] ?? 0) : 0) + 1,
 });
 
-/** Reads cases that a transaction has moved once, for what follows its commit and for the answer. */
+/** Reads the cases that a transaction moved, once both for publishing them and for the answer. */
 function readOnce() {
   let items: CaseItem[] = [];
   const read = (ids: string[]) => async (db: Queryable) => {
@@ -201,7 +203,7 @@ const DETAILS: Partial<Record<Rejection, string>> = {
 
 /** The problem to answer with when a call changed nothing. */
 export async function rejected(
-  db: Db,
+  { db }: Context,
   { id, token }: { id: string; token?: string },
   why: Rejection,
 ): Promise<Problem> {

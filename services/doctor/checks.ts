@@ -1,61 +1,61 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** `broken`: something that must always hold does not. `warning`: someone should look at it. `info`: to be read with the rest. */
+/** `broken`: a rule that must always hold is violated; `warning`: an operator should act; `info`: facts. */
 type Severity = 'broken' | 'warning' | 'info';
 
-/** Part of the log, by the numbers of its lines: behind `from`, up to `to`. */
+/** A range of the log by line numbers: after `from`, up to and including `to`. */
 export interface Lines {
   from: number;
   to: number;
 }
 
-/** One thing that a check is about. */
+/** One violation of a check's rule. */
 export interface Found {
-  /** What it is, the same in each look. */
+  /** Identifies the thing that violates the rule, the same each time. */
   id: string;
-  /** What is wrong with it. */
+  /** Describes the violation. */
   says?: string | null;
-  /** For how many it stands; left out: for one. */
+  /** Number of violations that it stands for; default 1. */
   n?: number;
-  /** The part of the log in which it was found. */
+  /** The range of the log in which it was found. */
   lines?: Lines;
 }
 
 export interface Check {
   name: string;
   severity: Severity;
-  /** What is so where nothing is found, in a few words. */
+  /** The rule that holds where nothing is found, in a few words. */
   rule: string;
-  /** One sentence: what to do. */
+  /** One sentence that tells an operator what to do. */
   advice: string | ((found: Found[]) => string);
   /**
-   * @param before what the look before has found: only that is asked about
-   * @returns what breaks the rule
+   * @param before violations that an earlier look found; only these are examined again
+   * @returns the violations
    */
   look(before?: Found[]): Promise<Found[]>;
   /**
-   * Puts right what was found. Safe to repeat, and while the system runs.
-   * @returns what was done, as a sentence
+   * Repairs violations. Safe to repeat, and while the system runs.
+   * @returns a sentence that says what was done
    */
   repair?(found: Found[]): Promise<string>;
 }
 
-/** What a check has come to. */
+/** The result of a check. */
 export interface Result {
   check: Check;
   found: Found[];
-  /** Why it could not be looked at. */
+  /** Why the check could not be made. */
   failed?: string;
-  /** What was done about it. */
+  /** What `repair` did. */
   repaired?: string;
 }
 
-/** What programs read of it: `docket doctor --json`. */
+/** A result as `docket doctor --json` prints it. */
 export interface Finding {
   check: string;
   severity: Severity;
   count: number;
-  /** The first few, with what is wrong with each. */
+  /** The first few violations. */
   examples: string[];
   advice: string;
   repaired?: string;
@@ -67,8 +67,8 @@ const CANCELLED = '57014';
 const TOO_LONG = 'it took too long';
 
 /**
- * Makes all checks, one after the other. What is found counts only if it is still so `againMs` later: things are under way in a
- * system that runs.
+ * Makes all checks, one after the other. A violation counts only if it is still there `againMs` later, because a
+ * running system always has work in progress.
  */
 export async function examine(checks: Check[], againMs: number): Promise<Result[]> {
   const results: Result[] = [];
@@ -79,7 +79,7 @@ export async function examine(checks: Check[], againMs: number): Promise<Result[
   return results;
 }
 
-/** The same result with what is still so. */
+/** The same result with the violations that are still there. */
 export async function lookedAgain(result: Result): Promise<Result> {
   const before = new Set(result.found.map(({ id }) => id));
   const again = await looked(result, result.found);
@@ -95,7 +95,7 @@ async function looked(result: Result, before?: Found[]): Promise<Result> {
   }
 }
 
-/** What is to be said about a result; undefined: nothing. */
+/** A result as programs read it; undefined when there is nothing to report. */
 export function findingOf({ check, found, failed, repaired }: Result): Finding | undefined {
   const { name, severity, advice } = check;
   if (failed)

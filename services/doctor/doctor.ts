@@ -9,13 +9,13 @@ import { databaseChecks, reachTemporal, schemaCheck, temporalChecks } from './sy
 import { waitingChecks } from './waiting.ts';
 import { workflowChecks } from './workflows.ts';
 
-/** What is not found out but decided: what counts as late, old, much. */
+/** Thresholds. */
 interface Limits {
-  /** What was found is looked at again after this time. */
+  /** Delay after which violations are examined again. */
   againMs: number;
-  /** How long a repair may take to be seen. */
+  /** How long a repair may take to have effect. */
   healMs: number;
-  /** Lines of the log that are read; with `deep` at a time. */
+  /** Log lines that are read, with `deep` in each step. */
   lines: number;
   overdueSeconds: number;
   unpublishedSeconds: number;
@@ -46,14 +46,14 @@ const LIMITS: Limits = {
 export interface DoctorOptions {
   db: Db;
   client: Client;
-  /** Of this program. */
+  /** The version of this program. */
   version: string;
   secrets: Secrets;
-  /** Reads all of the log instead of its newest lines. */
+  /** Whether to read the whole log instead of its newest lines. */
   deep: boolean;
-  /** Puts right what it can. */
+  /** Whether to repair violations. */
   repair: boolean;
-  /** Why Temporal cannot be used, for the person who runs this. */
+  /** The message for an operator when Temporal cannot be used. */
   temporalFailure?(error: unknown): Error;
   now?(): number;
   limits?: Partial<Limits>;
@@ -61,7 +61,7 @@ export interface DoctorOptions {
 
 const HEAL_STEP_MS = 500;
 
-/** Looks at everything that must hold, and at what someone should know; with `repair` puts right what it can. */
+/** Makes all checks of a live system, and repairs violations if asked to. */
 export async function diagnose(o: DoctorOptions): Promise<Result[]> {
   const limits = { ...LIMITS, ...o.limits };
   const schema = await examine([schemaCheck(o)], 0);
@@ -84,11 +84,11 @@ async function checksOf(o: DoctorOptions, limits: Limits): Promise<Check[]> {
     () => undefined,
     (error: unknown) => o.temporalFailure?.(error) ?? (error as Error),
   );
-  if (failure) return [...own, away(failure)];
+  if (failure) return [...own, unreachable(failure)];
   return [...own, ...temporalChecks(system), ...workflowChecks({ ...o, ...limits }), ...scheduleChecks(o)];
 }
 
-const away = ({ message }: Error): Check => ({
+const unreachable = ({ message }: Error): Check => ({
   name: 'temporal',
   severity: 'broken',
   rule: 'Temporal can be reached',
@@ -96,7 +96,7 @@ const away = ({ message }: Error): Check => ({
   look: async () => [{ id: 'Temporal', says: message }],
 });
 
-/** An invariant over the newest lines of the log, or over all of them a part at a time. */
+/** Checks an invariant over the newest lines of the log, or over the whole log in steps. */
 function invariantCheck({ db, deep }: DoctorOptions, { look, byLog, ...invariant }: Invariant, size: number): Check {
   const parts = async (): Promise<Lines[]> => {
     if (!byLog || !deep) return [await newestLines(db, size)];
@@ -132,7 +132,7 @@ async function correctCounts(db: Db): Promise<string> {
   return `${wrong.length} counts were corrected.`;
 }
 
-/** The result with what was done, and with what is left after that. */
+/** Repairs a result's violations. @returns the result with those that are left */
 async function repaired(result: Result, healMs: number): Promise<Result> {
   const { check, found } = result;
   if (!check.repair || found.length === 0) return result;

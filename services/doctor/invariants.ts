@@ -2,10 +2,10 @@ import { KINDS } from '../../contract/kinds.ts';
 import { only, type Queryable } from '../../db/pool.ts';
 import { kindOf } from '../../domain/kinds.ts';
 import { transitionsOf } from '../../domain/lifecycle.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import { type Context, perContext } from '../shared/context.ts';
 import type { Found, Lines } from './checks.ts';
 
-/** Violations of one rule that are looked for. */
+/** Violations of one rule that a check reports. */
 const MOST = 1_000;
 const EXAMPLES = 5;
 
@@ -14,7 +14,7 @@ export interface Invariant {
   name: string;
   rule: string;
   advice: string;
-  /** Whether it is about the items of a part of the log; else it is about all that it reads. */
+  /** Whether it checks the items of a range of the log; otherwise it checks all rows. */
   byLog: boolean;
   look(on: Queryable, lines: Lines): Promise<Found[]>;
 }
@@ -30,7 +30,7 @@ const LIFECYCLE = {
 const EXCLUSIVE = KINDS.filter((kind) => kindOf(kind).leased === 'one');
 const REPORT = 'report it if only Docket writes to this database';
 
-/** In the order in which they are looked at. */
+/** The invariants, in the order in which they are checked. */
 export const INVARIANTS: readonly Invariant[] = [
   {
     name: 'counts',
@@ -111,84 +111,59 @@ export async function newestLines(on: Queryable, n: number): Promise<Lines> {
 }
 
 const EVERY_MS = 300_000;
-/** Of those that read a whole index. */
+/** Interval of the check that reads a whole index. */
 const WHOLE_EVERY_MS = 3_600_000;
 const FIRST_MS = 60_000;
-/** Whether this process is to look at all. */
+/** Interval at which a process that is not the first asks whether it is. */
 const ASK_MS = 60_000;
-/** Read for a gauge: some tenths of a second of one connection. */
+/** Log lines that a gauge reads: some tenths of a second of one connection. */
 const GAUGE_LINES = 5_000;
 
+const monitors = perContext(() => ({
+  violations: new Map<string, number>(),
+  /** `performance.now()` at which each invariant is due. */
+  dueAt: new Map<string, number>(),
+  askAt: performance.now() + FIRST_MS,
+}));
+
+/** Number of rows that break each invariant, as of its last check; empty where another process checks. */
+export const violations = (ctx: Context): ReadonlyMap<string, number> => monitors(ctx).violations;
+
 /**
- * Looks at the invariants for the gauges that must be 0: in one API process, the first by its id of those that live, one
- * invariant at a time on the lists' connections. At a million items all of them take half a second in five minutes, and the counts
- * a second in each hour.
+ * Checks the invariant that is due the longest, for the gauges that must be 0. A maintenance chore, which only one API
+ * process does: the first by its id of those that are alive. At a million items all checks together read for half a
+ * second in five minutes, and the counts for a second in each hour, on the connection of lists.
  */
-export class InvariantMonitor {
-  /** How many rows break each invariant, as of the last look; empty where another process looks. */
-  readonly violations = new Map<string, number>();
-  readonly #o: Pick<Runtime, 'db' | 'node' | 'log'>;
-  /** `performance.now()` at which each is looked at next. */
-  readonly #dueAt = new Map<string, number>();
-  #askAt = performance.now() + FIRST_MS;
-  #running: Promise<void> | undefined;
+export async function checkNext(ctx: Context): Promise<void> {
+  const monitor = monitors(ctx);
+  if (performance.now() < monitor.askAt) return;
+  const dueAt = ({ name }: Invariant) => monitor.dueAt.get(name) ?? 0;
+  const [first] = INVARIANTS.toSorted((a, b) => dueAt(a) - dueAt(b));
+  if (!first || dueAt(first) > performance.now()) return;
+  const nodes = await ctx.db.lists.run('live_nodes');
+  if (nodes.find(({ role }) => role !== 'worker')?.id === ctx.node) return check(ctx, first);
+  monitor.violations.clear();
+  monitor.dueAt.clear();
+  monitor.askAt = performance.now() + ASK_MS;
+}
 
-  constructor(runtime: Runtime) {
-    this.#o = runtime;
-    runtime.maintenance.add(() => {
-      if (performance.now() < this.#askAt) return;
-      this.#running ??= this.#next().finally(() => {
-        this.#running = undefined;
-      });
-    });
-  }
+/** Checks all invariants now, whether or not this is the process that checks them. */
+export async function checkAll(ctx: Context): Promise<void> {
+  for (const invariant of INVARIANTS) await check(ctx, invariant);
+}
 
-  async stop(): Promise<void> {
-    this.#askAt = Number.POSITIVE_INFINITY;
-    await this.idle();
-  }
-
-  /** Until the look under way is over. */
-  async idle(): Promise<void> {
-    await this.#running;
-  }
-
-  /** Looks at all of them now, whether or not this process is the one that looks. */
-  async lookAtAll(): Promise<void> {
-    for (const invariant of INVARIANTS) await this.#look(invariant);
-  }
-
-  /** The one that is due the longest. */
-  async #next(): Promise<void> {
-    const dueAt = ({ name }: Invariant) => this.#dueAt.get(name) ?? 0;
-    const [first] = INVARIANTS.toSorted((a, b) => dueAt(a) - dueAt(b));
-    if (!first || dueAt(first) > performance.now()) return;
-    try {
-      const nodes = await this.#o.db.lists.run('live_nodes');
-      if (nodes.find(({ role }) => role !== 'worker')?.id === this.#o.node) return await this.#look(first);
-      this.violations.clear();
-      this.#dueAt.clear();
-      this.#askAt = performance.now() + ASK_MS;
-    } catch (error) {
-      this.#o.log.warn({ err: (error as Error).message }, 'invariants cannot be looked at, trying again');
-    }
-  }
-
-  async #look({ name, byLog, look }: Invariant): Promise<void> {
-    const { lists } = this.#o.db;
-    this.#dueAt.set(name, performance.now() + (name === 'counts' ? WHOLE_EVERY_MS : EVERY_MS));
-    try {
-      const found = await look(lists, byLog ? await newestLines(lists, GAUGE_LINES) : { from: 0, to: 0 });
-      this.violations.set(name, found.length);
-      if (found.length === 0) return;
-      const examples = found.slice(0, EXAMPLES);
-      this.#o.log.error({ check: name, count: found.length, examples }, 'an invariant is broken: run docket doctor');
-    } catch (error) {
-      this.violations.delete(name);
-      this.#o.log.warn(
-        { check: name, err: (error as Error).message },
-        'an invariant cannot be looked at, trying again',
-      );
-    }
+async function check(ctx: Context, { name, byLog, look }: Invariant): Promise<void> {
+  const { db, log } = ctx;
+  const monitor = monitors(ctx);
+  monitor.dueAt.set(name, performance.now() + (name === 'counts' ? WHOLE_EVERY_MS : EVERY_MS));
+  try {
+    const found = await look(db.lists, byLog ? await newestLines(db.lists, GAUGE_LINES) : { from: 0, to: 0 });
+    monitor.violations.set(name, found.length);
+    if (found.length === 0) return;
+    const examples = found.slice(0, EXAMPLES);
+    log.error({ check: name, count: found.length, examples }, 'an invariant is broken: run docket doctor');
+  } catch (error) {
+    monitor.violations.delete(name);
+    log.warn({ check: name, err: (error as Error).message }, 'an invariant cannot be checked, trying again');
   }
 }

@@ -16,16 +16,16 @@ const PAGE = 500;
 
 /** Rows of schedules against Temporal's schedules, in both directions. */
 export function scheduleChecks(o: Stores): Check[] {
-  return [missing(o), left(o)];
+  return [missing(o), leftOver(o)];
 }
 
-/** The rows by what Temporal calls them, but those that are about to be brought there. */
+/** The rows by their ids in Temporal, without those that are about to be brought there. */
 async function wanted({ db }: Stores): Promise<Map<string, Named>> {
   const rows = await db.run('settled_schedules');
   return new Map(rows.map(({ topic, name }) => [scheduleId(topic, name), [topic, name]]));
 }
 
-/** As Temporal's visibility knows them, some seconds late; those of other programs are left out. */
+/** Ids of Docket's schedules from Temporal's visibility store, which is some seconds late. */
 async function listed({ client }: Stores): Promise<Set<string>> {
   const ids = new Set<string>();
   for await (const { scheduleId: id } of client.schedule.list({ pageSize: PAGE }))
@@ -33,7 +33,7 @@ async function listed({ client }: Stores): Promise<Set<string>> {
   return ids;
 }
 
-/** Topic and name as the schedule itself has them, undefined where another program made it; `gone`: there is none of that id. */
+/** Topic and name from the schedule itself; undefined where another program made it, `gone` where there is none. */
 async function describe({ client }: Stores, id: string): Promise<Named | 'gone' | undefined> {
   try {
     const { action } = await client.schedule.getHandle(id).describe();
@@ -74,7 +74,7 @@ function missing(o: Stores): Check {
   };
 }
 
-function left(o: Stores): Check {
+function leftOver(o: Stores): Check {
   return {
     name: 'schedules-left',
     severity: 'broken',
@@ -89,7 +89,7 @@ function left(o: Stores): Check {
         AT_ONCE,
         async (id) => {
           const named = await describe(o, id);
-          // one that is about to be brought to Temporal has a row all the same
+          // also compared with the rows that are about to be brought to Temporal
           if (Array.isArray(named) && !(await hasRow(o, named))) still.push({ id, says: `of topic ${named[0]}` });
         },
       );
@@ -100,7 +100,7 @@ function left(o: Stores): Check {
       for (const { id } of found) {
         const named = await describe(o, id);
         if (!Array.isArray(named)) continue;
-        // under the schedule's lock, by what its row says by then
+        // this locks the schedule's row and reads it again
         await syncSchedule(o, ...named);
         deleted++;
       }

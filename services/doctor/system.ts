@@ -15,7 +15,7 @@ import type { Check, Found } from './checks.ts';
 interface SystemOptions {
   db: Db;
   client: Client;
-  /** Of this program. */
+  /** The version of this program. */
   version: string;
   /** This machine's clock, in milliseconds since 1970. */
   now(): number;
@@ -27,19 +27,19 @@ interface SystemOptions {
   /** How long a transaction may last. */
   transactionSeconds: number;
   secrets: Secrets;
-  /** Reads every item. */
+  /** Whether to read every item. */
   deep: boolean;
 }
 
 const MOST = 1_000;
 const TIMEOUT_MS = 10_000;
-/** Of the connections that the server permits. */
+/** Share of the server's connections above which the check warns. */
 const MOST_USED = 0.9;
-/** As Temporal's API numbers them. */
+/** Types of task queues in Temporal's API. */
 const WORKFLOW = 1;
 const ACTIVITY = 2;
 
-/** The schema as a whole: where this finds something, no other check can be made. */
+/** Checks the schema as a whole; where it is wrong, no other check can be made. */
 export const schemaCheck = ({ db }: Pick<SystemOptions, 'db'>): Check => ({
   name: 'schema',
   severity: 'broken',
@@ -54,12 +54,12 @@ export const schemaCheck = ({ db }: Pick<SystemOptions, 'db'>): Check => ({
   },
 });
 
-/** What PostgreSQL says of itself. */
+/** Checks of PostgreSQL. */
 export function databaseChecks(o: SystemOptions): Check[] {
   return [objects(o), settings(o), sealed(o), clock(o), bloat(o), horizon(o)];
 }
 
-/** What Temporal says of itself. It must be reachable. */
+/** Checks of Temporal, which must be reachable. */
 export function temporalChecks(o: SystemOptions): Check[] {
   return [processes(o), attribute(o), reconciliation(o), versions(o)];
 }
@@ -160,10 +160,10 @@ function horizon({ db, transactionSeconds: seconds }: SystemOptions): Check {
   };
 }
 
-/** @throws what Temporal answers, where it does not know the namespace or cannot be reached */
+/** @throws Error of Temporal, where it does not know the namespace or cannot be reached */
 export const reachTemporal = async (client: Client): Promise<unknown> => {
   const { namespace } = client.options;
-  // has a limit of its own: the first connection of a process may take most of the call's
+  // with a time limit of its own, because the first connection of a process may take most of that of the call
   await client.connection.ensureConnected();
   return client.withDeadline(Date.now() + TIMEOUT_MS, () => client.workflowService.describeNamespace({ namespace }));
 };

@@ -3,23 +3,23 @@ import type { Check, Found } from './checks.ts';
 
 interface WaitingOptions {
   db: Db;
-  /** How long something may be due. */
+  /** How long an item may be due. */
   overdueSeconds: number;
   /** How long a line of the log may wait to be published. */
   unpublishedSeconds: number;
-  /** How long what processes do beside their work may wait. */
+  /** How long a chore of maintenance may wait. */
   choreSeconds: number;
-  /** Attempts after which a receiver counts as one that does not answer. */
+  /** Attempts after which a receiver counts as unresponsive. */
   attempts: number;
 }
 
-/** Of each sort that are looked at. */
+/** Violations of one check that are listed. */
 const MOST = 1_000;
-/** Queues with a target that are looked at, and those of them that are shown. */
+/** Queues with a target that are examined, and the number of late ones that are shown. */
 const MOST_TARGETS = 5_000;
 const MOST_LATE = 50;
 
-/** What waits longer than it should, and what no one waits for any more. */
+/** Checks for items that wait too long, and for those that were given up. */
 export function waitingChecks(o: WaitingOptions): Check[] {
   return [overdue(o), parked(o), late(o), unpublished(o), chores(o), receivers(o), deadLetters(o)];
 }
@@ -54,7 +54,7 @@ function parked({ db }: WaitingOptions): Check {
   };
 }
 
-/** By each queue's own target: its first escalation, else three quarters of its deadline. */
+/** A queue's target is its first escalation, or three quarters of its deadline. */
 function late({ db }: WaitingOptions): Check {
   return {
     name: 'late',

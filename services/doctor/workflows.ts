@@ -12,39 +12,40 @@ import { type Check, eachOf, type Found } from './checks.ts';
 interface WorkflowOptions {
   db: Db;
   client: Client;
-  /** How long something has been as it is before Temporal is expected to be so too. */
+  /** Age of a state in PostgreSQL after which Temporal must have it too. */
   overSeconds: number;
 }
 
-interface Thing {
+/** An item or review, which a workflow drives. */
+interface Subject {
   kind: Driven;
   id: string;
 }
 
-/** Items that are read, asked about or marked by one statement. */
+/** Items that one statement reads or marks. */
 const BATCH = 5_000;
 const PAGE = 1_000;
 const AT_ONCE = 16;
 const TIMEOUT_MS = 10_000;
-/** Of one sort that are looked at again; there being more, all that there is is put back. */
+/** Violations of one check that are listed; above this number, a repair runs a full reconcile. */
 const MOST = 10_000;
 const DELIVERY = 'delivery/';
 const ITEMS: ReadonlySet<string> = new Set(KINDS);
 
-/** Rows against workflows, in both directions. */
+/** Compares rows with workflows, in both directions. */
 export function workflowChecks(o: WorkflowOptions): Check[] {
-  // listed once, by the first check that needs it; each look after that asks about single ones
+  // listed once, by the first check that needs it; a second look describes single workflows
   let listed: Promise<Set<string>> | undefined;
   const running = () => {
     listed ??= listRunning(o.client);
     return listed;
   };
-  return [missing(o, running), stranded(o, running), undelivered(o, running), needless(o, running)];
+  return [missing(o, running), stranded(o, running), undelivered(o, running), leftOver(o, running)];
 }
 
 /**
- * The ids of Docket's running workflows, as Temporal's visibility knows them, some seconds late. A million of them are about a
- * minute and 100 MB.
+ * The ids of Docket's running workflows from Temporal's visibility store, which is some seconds late. A million of them
+ * take about a minute and 100 MB.
  */
 async function listRunning(client: Client): Promise<Set<string>> {
   const ids = new Set<string>();
@@ -57,16 +58,16 @@ async function listRunning(client: Client): Promise<Set<string>> {
   return ids;
 }
 
-/** The item that a workflow is of. */
-function thingOf(id: string): Thing {
+/** The item or review of a workflow. */
+function subjectOf(id: string): Subject {
   const at = id.indexOf('/');
   return { kind: id.slice(0, at) as Driven, id: id.slice(at + 1) };
 }
 
-const columnsOf = (things: Thing[]) => ({ kinds: things.map((t) => t.kind), ids: things.map((t) => t.id) });
-const foundOf = (thing: Thing, says: string): Found => ({ id: workflowId(thing), says });
+const columnsOf = (all: Subject[]) => ({ kinds: all.map(({ kind }) => kind), ids: all.map(({ id }) => id) });
+const foundOf = (subject: Subject, says: string): Found => ({ id: workflowId(subject), says });
 
-/** Temporal's word for how each of these workflows is, `none` for one that it does not know. */
+/** Temporal's status of each of these workflows, `none` for unknown ones. */
 async function statusesOf(client: Client, ids: string[]): Promise<Map<string, string>> {
   const statuses = new Map<string, string>();
   await eachOf(ids, AT_ONCE, async (id) => {
@@ -83,26 +84,26 @@ async function statusesOf(client: Client, ids: string[]): Promise<Map<string, st
 
 const RUNNING = 'RUNNING';
 const START_AGAIN = 'Run docket doctor --repair while a worker runs: followers of the log start these workflows again.';
-/** Those of these workflows that run, asked one by one. */
+/** The running ones among these workflows, which are described one by one. */
 async function stillRunning(client: Client, ids: string[]): Promise<Set<string>> {
   const statuses = await statusesOf(client, [...new Set(ids)]);
   return new Set(ids.filter((id) => statuses.get(id) === RUNNING));
 }
 
-const howIsIt = (status: string | undefined) =>
+const describedAs = (status: string | undefined) =>
   status === undefined || status === 'none' ? 'it has no workflow' : `its workflow is ${status.toLowerCase()}`;
 
 function missing({ db, client }: WorkflowOptions, running: () => Promise<Set<string>>): Check {
-  /** Items that need a workflow, and are not among those that run. */
-  const suspected = async (): Promise<Thing[]> => {
+  /** Items that need a workflow, and have none in the list of running ones. */
+  const suspected = async (): Promise<Subject[]> => {
     const known = await running();
-    const things: Thing[] = [];
+    const subjects: Subject[] = [];
     let after = { afterKind: '', afterId: '' };
     for (;;) {
       const part = await db.run('driven_part', { ...after, limit: BATCH });
       const last = part.find(({ wanted }) => wanted === null);
-      if (!last || things.length >= MOST) return things;
-      for (const row of part) if (row.wanted && !known.has(workflowId(row))) things.push(row);
+      if (!last || subjects.length >= MOST) return subjects;
+      for (const row of part) if (row.wanted && !known.has(workflowId(row))) subjects.push(row);
       after = { afterKind: last.kind, afterId: last.id };
     }
   };
@@ -111,17 +112,17 @@ function missing({ db, client }: WorkflowOptions, running: () => Promise<Set<str
     severity: 'broken',
     rule: 'each item for which time or its outcome matters has a running workflow',
     advice: (found) =>
-      found.some(({ says }) => says === howIsIt('COMPLETED'))
+      found.some(({ says }) => says === describedAs('COMPLETED'))
         ? 'A workflow that has completed is not started again: go on with a namespace that was never used, as after a restore.'
         : START_AGAIN,
     async look(before) {
-      const things = before ? before.map(({ id }) => thingOf(id)) : await suspected();
-      const driven = await inBatches(things, BATCH, (batch) => db.run('still_driven', columnsOf(batch)));
-      if (!before) return driven.map((thing) => foundOf(thing, 'it has no workflow'));
+      const subjects = before ? before.map(({ id }) => subjectOf(id)) : await suspected();
+      const driven = await inBatches(subjects, BATCH, (batch) => db.run('still_driven', columnsOf(batch)));
+      if (!before) return driven.map((subject) => foundOf(subject, 'it has no workflow'));
       const statuses = await statusesOf(client, driven.map(workflowId));
-      return driven.flatMap((thing) => {
-        const status = statuses.get(workflowId(thing));
-        return status === RUNNING ? [] : [foundOf(thing, howIsIt(status))];
+      return driven.flatMap((subject) => {
+        const status = statuses.get(workflowId(subject));
+        return status === RUNNING ? [] : [foundOf(subject, describedAs(status))];
       });
     },
     async repair(found) {
@@ -134,13 +135,13 @@ function missing({ db, client }: WorkflowOptions, running: () => Promise<Set<str
   };
 }
 
-/** Followers of the log start or signal what is marked. */
+/** Marks items, whose workflows are then started or signalled by the followers of the log. */
 async function publishAgain(db: Db, found: Found[]): Promise<string> {
-  await inBatches(found, BATCH, (batch) => db.run('publish_again', columnsOf(batch.map(({ id }) => thingOf(id)))));
+  await inBatches(found, BATCH, (batch) => db.run('publish_again', columnsOf(batch.map(({ id }) => subjectOf(id)))));
   return `${found.length} are marked to be published again, which workers do within seconds.`;
 }
 
-/** Reviews' workflows run only while there is something to do. A change that is sent again has a workflow of its own. */
+/** A review's workflow runs only while there is work; a repeated delivery of a change has a workflow of its own. */
 function stranded({ db, client, overSeconds: seconds }: WorkflowOptions, running: () => Promise<Set<string>>): Check {
   return {
     name: 'reviews-stranded',
@@ -149,9 +150,9 @@ function stranded({ db, client, overSeconds: seconds }: WorkflowOptions, running
     advice: START_AGAIN,
     async look(before) {
       const rows = (await db.run('driven_reviews', { seconds, limit: MOST })).map(({ id, n }) => {
-        const thing = { kind: 'review' as const, id };
-        const own = workflowId(thing);
-        return { thing, drivers: n === null ? [own] : [own, `${DELIVERY}${own}/${n}`] };
+        const subject = { kind: 'review' as const, id };
+        const own = workflowId(subject);
+        return { subject, drivers: n === null ? [own] : [own, `${DELIVERY}${own}/${n}`] };
       });
       const known = before
         ? await stillRunning(
@@ -160,14 +161,14 @@ function stranded({ db, client, overSeconds: seconds }: WorkflowOptions, running
           )
         : await running();
       const left = rows.filter(({ drivers }) => !drivers.some((id) => known.has(id)));
-      const found = left.map(({ thing }) => foundOf(thing, 'callbacks or changes of it are left'));
+      const found = left.map(({ subject }) => foundOf(subject, 'callbacks or changes of it are left'));
       return [...new Map(found.map((one) => [one.id, one])).values()];
     },
     repair: (found) => publishAgain(db, found),
   };
 }
 
-/** Repeated deliveries and invitations have workflows of their own. */
+/** Repeated deliveries and invitations have their own workflows. */
 function undelivered(
   { db, client, overSeconds: seconds }: WorkflowOptions,
   running: () => Promise<Set<string>>,
@@ -185,7 +186,7 @@ function undelivered(
     },
     async repair(found) {
       await eachOf(found, AT_ONCE, async ({ id }) => {
-        const { kind, id: rest } = thingOf(id.slice(DELIVERY.length));
+        const { kind, id: rest } = subjectOf(id.slice(DELIVERY.length));
         const at = rest.lastIndexOf('/');
         await startDelivery(client, kind, rest.slice(0, at), Number(rest.slice(at + 1)), 'USE_EXISTING');
       });
@@ -194,7 +195,7 @@ function undelivered(
   };
 }
 
-function needless(o: WorkflowOptions, running: () => Promise<Set<string>>): Check {
+function leftOver(o: WorkflowOptions, running: () => Promise<Set<string>>): Check {
   const { db, client, overSeconds: seconds } = o;
   return {
     name: 'workflows-left',
@@ -204,14 +205,14 @@ function needless(o: WorkflowOptions, running: () => Promise<Set<string>>): Chec
       'Run docket doctor --repair while a worker runs: it sends these workflows the state of their items, and they end; terminate in the Temporal UI those that fail all the same.',
     async look(before) {
       const ids = before ? before.map(({ id }) => id) : [...(await running())];
-      // workflows of reviews end by themselves, those of deliveries with their delivery
-      const things = ids.map(thingOf).filter(({ kind }) => ITEMS.has(kind));
-      const rows = await inBatches(things, BATCH, (batch) =>
+      // the workflow of a review ends by itself, that of a delivery with the delivery
+      const subjects = ids.map(subjectOf).filter(({ kind }) => ITEMS.has(kind));
+      const rows = await inBatches(subjects, BATCH, (batch) =>
         db.run('needless_items', { ...columnsOf(batch), seconds }),
       );
       const left = rows.slice(0, MOST).map(({ present, ...row }) => {
-        const thing = { kind: row.kind as Driven, id: row.id };
-        return foundOf(thing, present ? 'its item is over' : 'there is no such item');
+        const subject = { kind: row.kind as Driven, id: row.id };
+        return foundOf(subject, present ? 'its item is over' : 'there is no such item');
       });
       if (!before) return left;
       const known = await stillRunning(
@@ -229,12 +230,12 @@ function needless(o: WorkflowOptions, running: () => Promise<Set<string>>): Chec
 
 /** Sends a workflow the state of its item. */
 async function sendState({ db, client }: WorkflowOptions, id: string): Promise<void> {
-  const thing = thingOf(id);
-  const [row] = await db.run('read_item', { kind: thing.kind as Kind, id: thing.id });
+  const subject = subjectOf(id);
+  const [row] = await db.run('read_item', { kind: subject.kind as Kind, id: subject.id });
   const handle = client.workflow.getHandle(id);
   const message: Message | undefined = row && { snapshot: snapshotOf(row, row.now, row.epoch), events: [] };
   try {
-    // of an item that is not there it has nothing to know: a signal that it does not take makes it read its row
+    // there is no state of a missing item: an unknown signal makes its workflow read the row, and end
     await client.withDeadline(Date.now() + TIMEOUT_MS, () =>
       message ? handle.signal('changed', message) : handle.signal('doctor'),
     );

@@ -1,9 +1,9 @@
 import type { Callback, Change } from '../../contract/items.ts';
 import { only, type RowOf } from '../../db/pool.ts';
 import { reviewChange } from '../../domain/reviews.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import { share } from '../shared/batching.ts';
+import { type Context, perContext } from '../shared/context.ts';
 import { found, invalid, Problem } from '../shared/problems.ts';
 import { whileBusy } from '../shared/retry.ts';
 
@@ -16,7 +16,7 @@ interface NewCallback {
   status: number;
   /** ISO time; null: the database's clock at arrival. */
   auditTime: string | null;
-  /** Who sends it. */
+  /** The sender. */
   actor: string;
 }
 
@@ -38,97 +38,106 @@ interface NewReview {
 }
 
 /** About twenty seconds: an edit may have thousands of targets. */
-const LOCKED = { tries: 400, stepMs: 2, mostMs: 100 };
+const LOCKED_RETRIES = { tries: 400, stepMs: 2, mostMs: 100 };
 /** Callbacks that one statement applies. */
 const BATCH = 500;
 
-export type ReviewService = ReturnType<typeof reviewService>;
+const missing = (id: string) => `there is no review ${id}`;
+
+/** @throws Problem `not_found` */
+export const get = async ({ db }: Context, id: string) => found(await db.run('get_review', { id }), missing(id));
 
 /**
- * What is done with reviews (S1).
- * @param skewSeconds how far ahead of the database's clock an audit time may be (S1.4)
+ * Creates or edits a review.
+ * @throws Problem `id_conflict` when another review has one of the pictures
  */
-export function reviewService(runtime: Runtime, skewSeconds: number) {
-  const { db, secrets, wakeAll } = runtime;
-  const missing = (id: string) => `there is no review ${id}`;
-  /** @throws Problem `not_found` */
-  const get = async (id: string) => found(await db.run('get_review', { id }), missing(id));
+export async function put(ctx: Context, review: NewReview) {
+  const { id } = review;
+  const sealed = { ...review, callback: ctx.secrets.seal(review.callback) };
+  const moved = ([row]: RowOf<'put_review'>[]) => (row?.created === false ? [reviewChange(id, 0, row.now)] : []);
+  const [done] = await ctx.db.move('put_review', sealed, { moved }).catch(pictureTaken);
+  // the edit has also applied the callbacks that were pending
+  ctx.wakeAll(`review/${id}`);
+  return { row: await get(ctx, id), created: done?.created ?? false };
+}
+
+/** Newest first, those before the number `before`. */
+export const list = ({ db }: Context, before: number | null, limit: number) =>
+  db.lists.run('list_reviews', { before, limit });
+
+/** The id of the review that has a picture, or had it last. */
+export const ofPicture = async ({ db }: Context, picture: string) =>
+  (await db.run('review_of_picture', { picture }))[0]?.review_id;
+
+/** The three stores of a review as of one moment. @throws Problem `not_found` */
+export const stores = async ({ db }: Context, id: string) => found(await db.run('review_stores', { id }), missing(id));
+
+/** Log lines after line `after`, and the record as it was after that line. @throws Problem `not_found` */
+export async function log(ctx: Context, id: string, after: number, limit: number) {
+  await get(ctx, id);
+  const { lists } = ctx.db;
+  const lines = await lists.run('review_log', { id, after, limit });
+  return { lines, record: only(await lists.run('review_record', { id, seq: after })).record };
+}
+
+/** Number of lines that the logs of all reviews have for a UTC day, by outcome; null: today. */
+export async function counts({ db }: Context, day: string | null) {
+  const rows = await db.lists.run('review_counts', { day });
+  const count = (outcome: string) => rows.find((row) => row.outcome === outcome)?.n ?? 0;
   return {
-    ...audits(runtime, skewSeconds),
-    get,
-    /**
-     * Creates or edits a review.
-     * @throws Problem `id_conflict` when another review has one of the pictures
-     */
-    async put(review: NewReview) {
-      const { id } = review;
-      const sealed = { ...review, callback: secrets.seal(review.callback) };
-      const moved = ([row]: RowOf<'put_review'>[]) => (row?.created === false ? [reviewChange(id, 0, row.now)] : []);
-      const [put] = await db.move('put_review', sealed, { moved }).catch(pictureTaken);
-      // what had come before has been applied on the way
-      wakeAll(`review/${id}`);
-      return { row: await get(id), created: put?.created ?? false };
-    },
-    /** Newest first, from behind `before`. */
-    list: (before: number | null, limit: number) => db.lists.run('list_reviews', { before, limit }),
-    /** The review that has a picture, or had it last. */
-    ofPicture: async (picture: string) => (await db.run('review_of_picture', { picture }))[0]?.review_id,
-    /** The three stores as of one moment. @throws Problem `not_found` */
-    stores: async (id: string) => found(await db.run('review_stores', { id }), missing(id)),
-    /** Lines of its log from behind `after`, and the record as it was after that line. @throws Problem `not_found` */
-    async log(id: string, after: number, limit: number) {
-      await get(id);
-      const lines = await db.lists.run('review_log', { id, after, limit });
-      return { lines, record: only(await db.lists.run('review_record', { id, seq: after })).record };
-    },
-    /** How many lines the logs of all reviews have of a day in UTC, by outcome; null: today. */
-    counts: async (day: string | null) => countsOf(await db.lists.run('review_counts', { day })),
+    day: rows[0]?.day ?? '',
+    ...{ applied: count('applied'), expired: count('expired') },
+    ...{ repeated: count('duplicate'), edited: count('edited') },
   };
 }
 
-/** What audits send, and what becomes of it. */
-function audits({ db, waiters, wakeAll }: Runtime, skewSeconds: number) {
-  const keep = (all: NewCallback[], wait: boolean) =>
-    db.move('receive_callbacks', columns(all, skewSeconds, wait), { moved: (rows) => received(all, rows) });
-  const keepTogether = share<NewCallback, Received>((all) => keep(all, false), {
-    keys: (c) => [`${c.review}/${c.id}`],
+/** @param wait whether to wait while a review is locked, instead of answering `busy` */
+const store = ({ db, config }: Context, all: NewCallback[], wait: boolean) =>
+  db.move('receive_callbacks', columns(all, config.auditSkewSeconds, wait), { moved: (rows) => received(all, rows) });
+
+const storeShared = perContext((ctx) =>
+  share<NewCallback, Received>((all) => store(ctx, all, false), { keys: (c) => [`${c.review}/${c.id}`] }),
+);
+
+/**
+ * Stores an audit's callback, in one statement with concurrent ones, and waits up to `seconds` for its outcome (S1.2,
+ * S1.6).
+ * @returns undefined while the outcome is not known
+ * @throws Problem `not_found`, 422, or `unavailable` when the review stays locked
+ */
+export async function receive(ctx: Context, callback: NewCallback, seconds: number, signal: Gone) {
+  // a retry, unlike a lock wait, holds neither a connection nor callbacks of other reviews
+  const { problem, arrival } = await whileBusy(
+    () => storeShared(ctx)(callback),
+    (one) => one.problem === 'busy',
+    LOCKED_RETRIES,
+  );
+  if (problem !== null || arrival === null) throw rejection(problem, callback);
+  if (seconds === 0) return undefined;
+  const { review } = callback;
+  return ctx.waiters.waitFor({ keys: () => [`review/${review}`], seconds, signal }, async () => {
+    const [known] = await ctx.db.run('callback_outcome', { review, arrival });
+    return known?.outcome === 'pending' ? undefined : known;
   });
-  return {
-    /**
-     * Keeps an audit's callback, together with those that come at the same time, and waits up to `seconds` for what
-     * becomes of it (S1.2, S1.6).
-     * @returns undefined while that is not known
-     * @throws Problem `not_found`, 422, or `unavailable` when its review stays locked
-     */
-    async receive(callback: NewCallback, seconds: number, signal: Gone) {
-      // while its review is locked it holds neither a connection nor the callbacks of other reviews
-      const { problem, arrival } = await whileBusy(
-        () => keepTogether(callback),
-        (one) => one.problem === 'busy',
-        LOCKED,
-      );
-      if (problem !== null || arrival === null) throw rejection(problem, callback);
-      if (seconds === 0) return undefined;
-      const { review } = callback;
-      return waiters.waitFor({ keys: () => [`review/${review}`], seconds, signal }, async () => {
-        const [known] = await db.run('callback_outcome', { review, arrival });
-        return known?.outcome === 'pending' ? undefined : known;
-      });
-    },
-    /** Keeps a callback, also of a review that is locked, for which it waits. */
-    forward: async (callback: NewCallback) => (await keep([callback], true))[0],
-    /** Applies what has come, in order; undefined: there is no such review. `more`: perhaps not all of it. */
-    async apply(id: string) {
-      const [done] = await db.run('apply_review', { id, limit: BATCH });
-      if (done && done.resolved > 0) wakeAll(`review/${id}`);
-      return done;
-    },
-    /** The delivery number of the oldest change that is not delivered yet; null: none. */
-    nextChange: async (id: string) => (await db.run('next_change', { id }))[0]?.n ?? null,
-  };
 }
 
-/** Callbacks as the statement takes them: a column for each of their fields. */
+/** Stores a callback and waits while its review is locked. */
+export const forward = async (ctx: Context, callback: NewCallback) => (await store(ctx, [callback], true))[0];
+
+/**
+ * Applies pending callbacks in the order of arrival.
+ * @returns undefined when there is no such review; `more` when some may be left
+ */
+export async function apply({ db, wakeAll }: Context, id: string) {
+  const [done] = await db.run('apply_review', { id, limit: BATCH });
+  if (done && done.resolved > 0) wakeAll(`review/${id}`);
+  return done;
+}
+
+/** The delivery number of the oldest change that is not delivered yet; null: none. */
+export const nextChange = async ({ db }: Context, id: string) => (await db.run('next_change', { id }))[0]?.n ?? null;
+
+/** The callbacks' fields as arrays, one for each parameter of the statement. */
 const columns = (all: NewCallback[], skewSeconds: number, wait: boolean) => ({
   reviews: all.map((c) => c.review),
   ids: all.map((c) => c.id),
@@ -141,7 +150,7 @@ const columns = (all: NewCallback[], skewSeconds: number, wait: boolean) => ({
   wait,
 });
 
-/** Each review that has received callbacks once, with the newest of them. */
+/** One change for each review that has received callbacks, with its newest callback. */
 function received(all: NewCallback[], rows: Received[]): Change[] {
   const newest = new Map<string, Change>();
   rows.forEach((r, n) => {
@@ -149,15 +158,6 @@ function received(all: NewCallback[], rows: Received[]): Change[] {
     if (r.arrival !== null) newest.set(id, reviewChange(id, r.arrival, r.received_at));
   });
   return [...newest.values()];
-}
-
-function countsOf(rows: RowOf<'review_counts'>[]) {
-  const count = (outcome: string) => rows.find((row) => row.outcome === outcome)?.n ?? 0;
-  return {
-    day: rows[0]?.day ?? '',
-    ...{ applied: count('applied'), expired: count('expired') },
-    ...{ repeated: count('duplicate'), edited: count('edited') },
-  };
 }
 
 function rejection(problem: Received['problem'], { review, kind, target }: NewCallback): Problem {

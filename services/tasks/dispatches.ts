@@ -1,27 +1,27 @@
 import type { RowOf } from '../../db/pool.ts';
 import type { Completed, Completion, Pull, Pulled } from '../../db/tasks.ts';
 import { personOfUid } from '../../domain/tasks.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import { share } from '../shared/batching.ts';
+import { type Context, perContext } from '../shared/context.ts';
 import { Problem } from '../shared/problems.ts';
 import { whileBusy } from '../shared/retry.ts';
 import { contentHash, newToken } from '../shared/tokens.ts';
 
-/** Few, because pulls and completions of a group lock the same occurrences, and each waits for the other's statement. */
+/** Few, because calls of a group lock the same occurrences, and each waits for the statements of the others. */
 const MOST_TOGETHER = 32;
 const PULL_RETRIES = { tries: 200, stepMs: 1, mostMs: 20 };
 
 interface PullRequest {
   uid: string;
-  /** Tasks, or single occurrences, that are not wanted. */
+  /** Ids of tasks, or of single occurrences, to skip. */
   exclude: string[];
   waitSeconds: number;
-  /** Fires when the caller has gone. */
+  /** Fires when the caller has disconnected. */
   signal: Gone;
 }
 
-/** A dispatch, new or unfinished, or why there is none. */
+/** A dispatch, new or unfinished, or the reasons why there is none. */
 type Found = Exclude<Pulled, { outcome: 'busy' }>;
 
 export type DispatchLogRow = RowOf<'dispatch_log'>;
@@ -34,90 +34,99 @@ interface DispatchLogFilter {
   after: { micros: number; itemId: string; seq: number } | undefined;
 }
 
-/** What clients of tasks do (S4.3–S4.7). Calls that come at the same time share a statement. */
-export interface DispatchService {
-  /** The client's unfinished dispatch again, or the next one; waits for it if asked to. */
-  pull(request: PullRequest): Promise<Found>;
-  /**
-   * @returns when it was completed
-   * @throws Problem `stale_log_id` or `lease_lost`
-   */
-  complete(uid: string, logId: string, result: unknown): Promise<Date>;
-  /** Who was given what, who completed it and what was given back; oldest first. */
-  log(filter: DispatchLogFilter, limit: number): Promise<DispatchLogRow[]>;
-}
-
-export function dispatchService({ db, waiters, metrics, tracing }: Runtime): DispatchService {
-  const counted = (found: Found): Found => {
-    if (found.outcome !== 'none') {
-      tracing?.saw('task', found.id);
-      if (found.outcome === 'dispatched') metrics.handedOut('task', found.queue);
-      return found;
-    }
-    const { queues, reasons } = found.given;
-    const reason = REASONS.find((name) => (reasons?.[name] ?? 0) > 0) ?? 'none';
-    for (const queue of queues) metrics.empty('task', queue, reason);
-    return found;
-  };
-  const pullTogether = share<Pull, Pulled>(
+const pullShared = perContext(({ db }) =>
+  share<Pull, Pulled>(
     async (pulls) => {
       const rows = await db.move('next_tasks', { pulls }, { moved: (all) => all.filter(isMoved) });
       const answers = new Map(rows.flatMap((row) => (row.outcome === 'advanced' ? [] : [[row.person, row]])));
       return pulls.map((pull) => answerOf(answers, pull.person));
     },
     { keys: (pull) => [pull.person], max: MOST_TOGETHER },
-  );
-  const completeTogether = share<Completion, Completed>(
+  ),
+);
+
+const completeShared = perContext(({ db }) =>
+  share<Completion, Completed>(
     async (completions) => {
       const rows = await db.move('complete_tasks', { completions }, { moved: (all) => all.filter(isMoved) });
       const answers = new Map(rows.flatMap((row) => (row.outcome === 'advanced' ? [] : [[row.token, row]])));
       return completions.map((completion) => answerOf(answers, completion.token));
     },
     { keys: (completion) => [completion.token], max: MOST_TOGETHER },
-  );
-  const look = async (pull: Pull): Promise<Found> => {
-    const found = await whileBusy(
-      () => pullTogether(pull),
-      (one) => one.outcome === 'busy',
-      PULL_RETRIES,
-    );
-    if (found.outcome !== 'busy') return found;
-    throw new Problem('unavailable', 'others are at what comes first for this client, try again');
-  };
-  return {
-    async pull({ uid, exclude, waitSeconds: seconds, signal }) {
-      const person = personOfUid(uid);
-      const pull = { person, uid, exclude, token: newToken(), explain: seconds === 0 };
-      if (seconds === 0) return counted(await look(pull));
-      // at each executor that the client pulls from: one that becomes a member of a group is woken at its own key, and
-      // waits at the group's too from then on
-      let keys = [`task/uid_${person}`];
-      const found = await waiters.waitFor({ keys: () => keys, seconds, signal }, async () => {
-        const one = await look(pull);
-        if (one.outcome !== 'none') return one;
-        keys = one.given.queues.map((queue) => `task/${queue}`);
-        return undefined;
-      });
-      if (found) return counted(found);
-      if (signal.aborted) return { person, outcome: 'none', given: { queues: [] } };
-      return counted(await look({ ...pull, explain: true }));
-    },
-    async complete(uid, logId, result) {
-      const completion = { person: personOfUid(uid), token: logId, result, hash: contentHash(result) };
-      const done = await completeTogether(completion);
-      if (done.outcome === 'completed') tracing?.saw('task', done.id);
-      if (done.outcome === 'completed' || done.outcome === 'repeated') return done.completed_at;
-      throw rejection(done);
-    },
-    log({ uid, taskId, from = '-infinity', after }, limit) {
-      const person = uid === undefined ? undefined : personOfUid(uid);
-      const position = { afterMicros: after?.micros, afterItem: after?.itemId, afterSeq: after?.seq };
-      return db.lists.run('dispatch_log', { person, taskId, from, ...position, limit });
-    },
-  };
+  ),
+);
+
+/**
+ * Gives a client its unfinished dispatch again, or the next one, for which it waits up to `waitSeconds` (S4.3–S4.6).
+ * Concurrent calls share a statement.
+ * @throws Problem `unavailable` while other calls lock what comes first for this client
+ */
+export async function pull(ctx: Context, { uid, exclude, waitSeconds: seconds, signal }: PullRequest): Promise<Found> {
+  const person = personOfUid(uid);
+  const wanted = { person, uid, exclude, token: newToken(), explain: seconds === 0 };
+  if (seconds === 0) return counted(ctx, await pullOnce(ctx, wanted));
+  // at each executor that the client pulls from: a new member of a group is woken at the key of its own, and from then
+  // on waits at that of the group too
+  let keys = [`task/uid_${person}`];
+  const found = await ctx.waiters.waitFor({ keys: () => keys, seconds, signal }, async () => {
+    const one = await pullOnce(ctx, wanted);
+    if (one.outcome !== 'none') return one;
+    keys = one.given.queues.map((queue) => `task/${queue}`);
+    return undefined;
+  });
+  if (found) return counted(ctx, found);
+  if (signal.aborted) return { person, outcome: 'none', given: { queues: [] } };
+  return counted(ctx, await pullOnce(ctx, { ...wanted, explain: true }));
 }
 
-/** As answers name them, what is about the client's own choice first. */
+async function pullOnce(ctx: Context, wanted: Pull): Promise<Found> {
+  const found = await whileBusy(
+    () => pullShared(ctx)(wanted),
+    (one) => one.outcome === 'busy',
+    PULL_RETRIES,
+  );
+  if (found.outcome !== 'busy') return found;
+  throw new Problem('unavailable', 'others are at what comes first for this client, try again');
+}
+
+/** Counts a pull in the metrics. */
+function counted({ metrics, tracing }: Context, found: Found): Found {
+  if (found.outcome !== 'none') {
+    tracing?.saw('task', found.id);
+    if (found.outcome === 'dispatched') metrics.handedOut('task', found.queue);
+    return found;
+  }
+  const { queues, reasons } = found.given;
+  const reason = REASONS.find((name) => (reasons?.[name] ?? 0) > 0) ?? 'none';
+  for (const queue of queues) metrics.empty('task', queue, reason);
+  return found;
+}
+
+/**
+ * Completes a client's last dispatch (S4.7).
+ * @returns when it was completed
+ * @throws Problem `stale_log_id` or `lease_lost`
+ */
+export async function complete(ctx: Context, uid: string, logId: string, result: unknown): Promise<Date> {
+  const completion = { person: personOfUid(uid), token: logId, result, hash: contentHash(result) };
+  const done = await completeShared(ctx)(completion);
+  if (done.outcome === 'completed') ctx.tracing?.saw('task', done.id);
+  if (done.outcome === 'completed' || done.outcome === 'repeated') return done.completed_at;
+  throw rejection(done);
+}
+
+/** Dispatches, completions and returns, oldest first (S4.8). */
+export function log(
+  { db }: Context,
+  { uid, taskId, from = '-infinity', after }: DispatchLogFilter,
+  limit: number,
+): Promise<DispatchLogRow[]> {
+  const person = uid === undefined ? undefined : personOfUid(uid);
+  const position = { afterMicros: after?.micros, afterItem: after?.itemId, afterSeq: after?.seq };
+  return db.lists.run('dispatch_log', { person, taskId, from, ...position, limit });
+}
+
+/** Reasons for an empty pull by precedence: the client's own choice first. */
 const REASONS = ['excluded', 'taken', 'done', 'passed', 'notYet'] as const;
 
 const isMoved = <T extends { outcome: string }>(

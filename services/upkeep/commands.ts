@@ -1,28 +1,27 @@
 import type { Command, Kind } from '../../contract/snapshot.ts';
 import { closeItems } from '../../db/items.ts';
-import type { Db, Mover } from '../../db/pool.ts';
+import type { Mover } from '../../db/pool.ts';
 import { isFinal } from '../../domain/items.ts';
 import { closeCases } from '../cases/cases.ts';
+import type { Context } from '../shared/context.ts';
 import { deleteTask } from '../tasks/tasks.ts';
 
-/** What operators ask an item's workflow for, in Temporal's UI or CLI. */
-export const commandService = (db: Db) => ({
-  /**
-   * Carries out a command once, however often the item's workflow asks for it. A command that changes nothing (the item
-   * is final or not held, the command is not known) is recorded as refused in the item's events.
-   * @param key the command's own
-   */
-  carryOut: (kind: Kind, id: string, key: string, command: Command) =>
-    db.transaction(
-      async (tx) => {
-        const first = await tx.run('command_once', { key, kind, id });
-        if (first.length > 0) await carryOut(tx, kind, id, command);
-      },
-      { receivedBy: id },
-    ),
-});
+/**
+ * Carries out a command that an operator sent to an item's workflow in Temporal's UI or CLI; once, however often the
+ * workflow asks for it. A command that changes nothing (the item is final or not held, the command is not known) is
+ * recorded as refused in the item's events.
+ * @param key identifies the command
+ */
+export const carryOut = ({ db }: Pick<Context, 'db'>, kind: Kind, id: string, key: string, command: Command) =>
+  db.transaction(
+    async (tx) => {
+      const first = await tx.run('command_once', { key, kind, id });
+      if (first.length > 0) await carryOutOnce(tx, kind, id, command);
+    },
+    { receivedBy: id },
+  );
 
-async function carryOut(tx: Mover, kind: Kind, id: string, command: Command): Promise<void> {
+async function carryOutOnce(tx: Mover, kind: Kind, id: string, command: Command): Promise<void> {
   const refuse = (data: object) => tx.move('note_item', { kind, id, type: 'refused', actor: command.by, data });
   if (command.type === 'refuse') {
     const { signal, reason, detail } = command;
@@ -55,7 +54,7 @@ async function change(
   }
 }
 
-/** Some kinds have more to end than their item. */
+/** Ends an item with its dependents: the holds of a case, the dispatches of an occurrence, a task's occurrences. */
 async function invalidate(tx: Mover, kind: Kind, id: string, reason: string, actor: string): Promise<boolean> {
   switch (kind) {
     case 'case':

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Driven } from '../../contract/snapshot.ts';
 import { type Db, only, type RowOf } from '../../db/pool.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 import { startDelivery } from '../deliveries/deliveries.ts';
 import { syncSchedule } from '../jobs/schedules.ts';
+import type { Context } from '../shared/context.ts';
 import { isInvalidArgument } from '../shared/problems.ts';
 
 const ROUND_MS = 5_000;
@@ -12,114 +12,109 @@ const TIMEOUT_MS = 2_000;
 const BATCH = 1_000;
 /** Rows put back per second. */
 const RATE = 5_000;
-/** Well below what a follower keeps in memory, so that what is urgent is not behind what only waits. */
+/** Well below the number that a follower keeps in memory, so that urgent rows are not delayed. */
 const MOST_UNPUBLISHED = 5_000;
 const CROWDED_MS = 1_000;
 const CONTENDED_MS = 200;
 const RESYNC_BATCH = 50;
 
+/** The state of this process's rounds. */
+interface Rounds {
+  signal: AbortSignal;
+  /** Temporal's and PostgreSQL's stores at the last round. */
+  store?: string;
+  /** The pass over all rows that this process takes part in. */
+  walking?: Promise<void> | undefined;
+}
+
 /**
- * Brings Temporal to what PostgreSQL says when its store was lost, replaced or restored: asks every 5 s which store it
- * is, which is all that it costs otherwise. For one that this database has not seen, and when PostgreSQL itself came back
- * in an older state, all rows that need something in Temporal are put into `unpublished` and `resync`, in batches that all
- * processes share.
+ * Starts reconciliation, which brings Temporal to the state of PostgreSQL when one of their stores was lost, replaced
+ * or restored: each 5 s it asks for Temporal's store, which is its only cost otherwise. For a store that this database
+ * has not seen, and when PostgreSQL came back in an older state, all rows that need something in Temporal are put into
+ * `unpublished` and `resync`, in batches that all processes share.
  */
-export class Reconciler {
-  readonly #o: Pick<Runtime, 'db' | 'client' | 'log'>;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
-  #walking: Promise<void> | undefined;
-  /** The stores as this process saw them last. */
-  #store: string | undefined;
-  readonly #stopping = new AbortController();
+export function startReconciler(ctx: Context): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const rounds: Rounds = { signal: stopping.signal };
+  const running = run(ctx, rounds);
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+      await rounds.walking;
+    },
+  };
+}
 
-  constructor(options: Pick<Runtime, 'db' | 'client' | 'log'>) {
-    this.#o = options;
-  }
-
-  start(): void {
-    this.#running = this.#round().finally(() => {
-      if (this.#stopping.signal.aborted) return;
-      this.#timer = setTimeout(() => this.start(), ROUND_MS).unref();
-    });
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    clearTimeout(this.#timer);
-    await this.#running;
-    await this.#walking;
-  }
-
-  async #round(): Promise<void> {
-    const { db, client, log } = this.#o;
-    try {
-      const namespace = await storeOf(client);
-      if (namespace === undefined) return;
-      const { done, timeline } = only(await db.run('is_reconciled'));
-      const store = `${namespace}/${timeline}`;
-      // only what changes under this process: two namespaces on one database must not take turns
-      const noticed = store === this.#store ? undefined : (await db.run('notice_store', { store }))[0];
-      if (noticed && !noticed.first)
-        log.warn({ store }, 'Temporal or PostgreSQL is not the store that it was: what needs a workflow is put back');
-      this.#store = store;
-      if (noticed || !done)
-        this.#walking ??= this.#walk().finally(() => {
-          this.#walking = undefined;
-        });
-      await this.#resync();
-    } catch (error) {
-      log.warn({ err: (error as Error).message }, 'reconciliation with Temporal failed, trying again');
-    }
-  }
-
-  /** Beside the rounds: with a million open items it takes hours. */
-  async #walk(): Promise<void> {
-    try {
-      await walk(this.#o.db, this.#stopping.signal);
-    } catch (error) {
-      if (!this.#stopping.signal.aborted)
-        this.#o.log.warn({ err: (error as Error).message }, 'rows could not be put back, trying again');
-    }
-  }
-
-  async #resync(): Promise<void> {
-    const { db } = this.#o;
-    for (;;) {
-      const rows = await db.run('take_resync', { limit: RESYNC_BATCH });
-      for (const row of rows) {
-        if (this.#stopping.signal.aborted) return;
-        if (await this.#bringTo(row)) await db.run('unmark_resync', { ids: [row.id] });
-      }
-      if (rows.length < RESYNC_BATCH) return;
-    }
-  }
-
-  /**
-   * @returns false: Temporal refuses this one, which must not hold up the others
-   * @throws when Temporal cannot be reached
-   */
-  async #bringTo({ what, parent, name, n }: RowOf<'take_resync'>): Promise<boolean> {
-    const { db, client, log } = this.#o;
-    try {
-      if (what === 'schedule') await syncSchedule({ db, client }, parent, name);
-      else
-        await client.withDeadline(Date.now() + TIMEOUT_MS, () =>
-          startDelivery(client, parent as Driven, name, n, 'USE_EXISTING'),
-        );
-      return true;
-    } catch (error) {
-      if (!(error instanceof TypeError || isInvalidArgument(error))) throw error;
-      log.error(
-        { what, parent, name, err: (error as Error).message },
-        `Temporal refuses this ${what}, trying again later`,
-      );
-      return false;
-    }
+async function run(ctx: Context, rounds: Rounds): Promise<void> {
+  const { signal } = rounds;
+  while (!signal.aborted) {
+    await round(ctx, rounds).catch((error: Error) =>
+      ctx.log.warn({ err: error.message }, 'reconciliation with Temporal failed, trying again'),
+    );
+    await sleep(ROUND_MS, undefined, { signal, ref: false }).catch(() => {});
   }
 }
 
-/** The id of the namespace, which Temporal gives it when it is made; undefined: it cannot be asked now. */
+async function round(ctx: Context, rounds: Rounds): Promise<void> {
+  const { db, client, log } = ctx;
+  const namespace = await storeOf(client);
+  if (namespace === undefined) return;
+  const { done, timeline } = only(await db.run('is_reconciled'));
+  const store = `${namespace}/${timeline}`;
+  // only when it changes under this process: two namespaces on one database must not take turns
+  const noticed = store === rounds.store ? undefined : (await db.run('notice_store', { store }))[0];
+  if (noticed && !noticed.first)
+    log.warn({ store }, 'Temporal or PostgreSQL is not the store that it was: what needs a workflow is put back');
+  rounds.store = store;
+  // concurrently: with a million open items it takes hours
+  if (noticed || !done)
+    rounds.walking ??= walk(db, rounds.signal)
+      .catch((error: Error) => {
+        if (!rounds.signal.aborted) log.warn({ err: error.message }, 'rows could not be put back, trying again');
+      })
+      .finally(() => {
+        rounds.walking = undefined;
+      });
+  await resync(ctx, rounds.signal);
+}
+
+async function resync(ctx: Context, signal: AbortSignal): Promise<void> {
+  const { db } = ctx;
+  for (;;) {
+    const rows = await db.run('take_resync', { limit: RESYNC_BATCH });
+    for (const row of rows) {
+      if (signal.aborted) return;
+      if (await bringToTemporal(ctx, row)) await db.run('unmark_resync', { ids: [row.id] });
+    }
+    if (rows.length < RESYNC_BATCH) return;
+  }
+}
+
+/**
+ * @returns false when Temporal rejects this one, which must not hold up the others
+ * @throws Error when Temporal cannot be reached
+ */
+async function bringToTemporal(ctx: Context, { what, parent, name, n }: RowOf<'take_resync'>): Promise<boolean> {
+  const { client, log } = ctx;
+  try {
+    if (what === 'schedule') await syncSchedule(ctx, parent, name);
+    else
+      await client.withDeadline(Date.now() + TIMEOUT_MS, () =>
+        startDelivery(client, parent as Driven, name, n, 'USE_EXISTING'),
+      );
+    return true;
+  } catch (error) {
+    if (!(error instanceof TypeError || isInvalidArgument(error))) throw error;
+    log.error(
+      { what, parent, name, err: (error as Error).message },
+      `Temporal refuses this ${what}, trying again later`,
+    );
+    return false;
+  }
+}
+
+/** The id that Temporal gave its namespace when it was created; undefined while it cannot be asked. */
 export async function storeOf(client: Client): Promise<string | undefined> {
   const { namespace } = client.options;
   const ask = client.withDeadline(Date.now() + TIMEOUT_MS, () =>
@@ -129,12 +124,12 @@ export async function storeOf(client: Client): Promise<string | undefined> {
   return answer?.namespaceInfo?.id || undefined;
 }
 
-/** Begins a pass over all rows, whatever is known of Temporal's store. */
+/** Begins a pass over all rows, even where Temporal's store is known. */
 export const restart = (db: Db) => db.run('restart_reconciliation');
 
 /**
  * Takes part in the pass over all rows until it is complete, at a bounded rate.
- * @param onBatch is given the stage, and how many rows were put back; null: it waits for others to be published
+ * @param onBatch receives the stage and the number of rows put back; null: the pass waits for rows to be published
  */
 export async function walk(
   db: Db,

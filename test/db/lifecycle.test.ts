@@ -4,7 +4,7 @@ import type { Command, Kind } from '../../contract/snapshot.ts';
 import { openDb } from '../../db/pool.ts';
 import { kindOf } from '../../domain/kinds.ts';
 import { transitionsOf } from '../../domain/lifecycle.ts';
-import { commandService } from '../../services/upkeep/commands.ts';
+import { carryOut } from '../../services/upkeep/commands.ts';
 import { addCase, claimed, court, jurors, oneCase, vote, voted } from '../support/cases.ts';
 import { claimOne, eventually, type Json } from '../support/client.ts';
 import { seenTransitions, unknownAmong } from '../support/lifecycle.ts';
@@ -30,8 +30,7 @@ const db = openDb({ url: databaseUrl, node: 'lifecycle', max: 2 });
 afterAll(() => db.end());
 
 let commands = 0;
-const command = (kind: Kind, id: string, sent: Command) =>
-  commandService(db).carryOut(kind, id, `lifecycle-${++commands}`, sent);
+const command = (kind: Kind, id: string, sent: Command) => carryOut({ db }, kind, id, `lifecycle-${++commands}`, sent);
 const refuse = (kind: Kind, id: string) =>
   command(kind, id, { type: 'refuse', signal: 'jump', reason: 'unknown_signal', detail: '', by: 'olga' });
 const park = (kind: Kind, id: string) => sql('select park_item($1, $2, $3)', [kind, id, 'made to fail']);

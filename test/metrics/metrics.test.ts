@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { checkAll } from '../../services/doctor/invariants.ts';
 import { addCase, claim as claimCase, court, jurors } from '../support/cases.ts';
 import { claimOne, eventually, type Json } from '../support/client.ts';
 import { useAllKinds } from '../support/doctor.ts';
@@ -168,7 +169,7 @@ test('a port of its own has the metrics of the SDK beside ours, and nothing else
 test('every metric that alerts and board name is there, and no label changes with a restart', async () => {
   await useAllKinds(api, 'x');
   expect((await api.get('/v1/tickets/none')).status).toBe(404);
-  await running.services.invariants.lookAtAll();
+  await checkAll(running.services.ctx);
   const lines = await own();
   const there = new Set(['up', ...lines.map(({ name }) => name)]);
   // what appears with the first failure only is known to the SDK's library

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import * as retention from '../../services/upkeep/retention.ts';
 import { addCase, claimed, court, jurors, voted } from '../support/cases.ts';
 import { claimOne, eventually, type Json } from '../support/client.ts';
 import { behind } from '../support/database.ts';
@@ -20,6 +21,7 @@ const RULES = 'ticket=10,ticket/legal=forever,ticket/spam=2,job=10,case=10,task=
 const stores = await testStores();
 const system = await startTestSystem({ DOCKET_RETENTION_DAYS: RULES, DOCKET_ARCHIVE: archive }, { stores });
 const { api, sql, running, databaseUrl } = system;
+const { ctx } = running.services;
 const doctor = testDoctor(system);
 await byHand(system);
 
@@ -134,7 +136,7 @@ test('S0.10 what has something left to be done for it is kept: a callback that w
   await decided('called', 'called');
   await eventually(async () => receiver.received.length > 0);
   await age(system, 'called', 11);
-  expect(await running.services.retention.clear()).toBe(0);
+  expect(await retention.clear(ctx)).toBe(0);
   // chosen, and then something began
   expect(await sql(`select forget_items('ticket', '{called}') as n`)).toEqual([{ n: 0 }]);
   expect(await there('called')).toEqual([true]);
@@ -148,7 +150,7 @@ test('S0.10 what has something left to be done for it is kept: a callback that w
   await put(api, 'called-review', review);
   await tell(api, 'called-review', { kind: 'text', status: 2 });
   await age(system, 'called-review', 11);
-  expect(await running.services.retention.clear()).toBe(0);
+  expect(await retention.clear(ctx)).toBe(0);
   // nor when the rest has been done
   expect(await sql(`select nothing_pends('review', 'called-review') as done`)).toEqual([{ done: false }]);
   status = 204;
@@ -178,7 +180,7 @@ test('S4.10 where the archive cannot be written nothing is cleared', async () =>
   const [kept] = [linesOf(archive)];
   rmSync(folder, { recursive: true });
   writeFileSync(folder, 'in the way');
-  await eventually(async () => (await running.services.retention.clear().catch((error) => error.code)) === 'ENOTDIR');
+  await eventually(async () => (await retention.clear(ctx).catch((error) => error.code)) === 'ENOTDIR');
   expect(await there('unwritten')).toEqual([true]);
   rmSync(folder);
   await clear(system, 1);
@@ -222,7 +224,7 @@ test('S2.4 S4.10 a case is kept while it counts in the windows of its jurors', a
   const { id, token } = await claimed(api, 'windows', 'ann');
   await voted(api, id, token, 'buyer');
   await age(system, 'window-case', 11);
-  expect(await running.services.retention.clear()).toBe(0);
+  expect(await retention.clear(ctx)).toBe(0);
   await age(system, 'window-case', 10);
   await clear(system, 1);
 });
@@ -231,7 +233,7 @@ test('S4.10 it stops after the batch at which it is told to', async () => {
   for (const queue of ['stop-a', 'stop-b']) await decided(queue, queue);
   await age(system, 'stop-%', 11);
   let asked = 0;
-  await running.services.retention.clear(() => {
+  await retention.clear(ctx, () => {
     asked++;
     return false;
   });

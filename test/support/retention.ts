@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import * as retention from '../../services/upkeep/retention.ts';
 import type { Json } from './client.ts';
 import { eventually } from './client.ts';
 import type { TestSystem } from './system.ts';
@@ -26,14 +27,14 @@ export async function age({ sql }: Cleared, like: string, days: number): Promise
   );
 }
 
-/** Has retention clear nothing but what a test asks it to. */
-export const byHand = ({ running }: Pick<Cleared, 'running'>) => running.services.retention.stop();
+/** Stops retention in the background, so that items are cleared only when a test asks for it. */
+export const byHand = ({ running }: Pick<Cleared, 'running'>) => retention.stop(running.services.ctx);
 
 /** Clears until so many items, reviews and tasks are gone: nothing is that is not published yet. */
 export async function clear({ running }: Cleared, n: number): Promise<void> {
   let cleared = 0;
   await eventually(async () => {
-    cleared += await running.services.retention.clear();
+    cleared += await retention.clear(running.services.ctx);
     return cleared >= n;
   });
   if (cleared !== n) throw new Error(`${cleared} were cleared instead of ${n}`);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { clear } from '../../services/upkeep/retention.ts';
 import { numbered } from '../support/cases.ts';
 import { eventually, walk } from '../support/client.ts';
 import { byHand } from '../support/retention.ts';
@@ -20,6 +21,7 @@ import {
 // to wait for what is published by asking without a pause would hold it up: callers come first
 const system = await startTestSystem({ DOCKET_PUBLISH_BUSY_PER_SECOND: '10' });
 const { api, sql, running } = system;
+const { ctx } = running.services;
 await byHand(system);
 await addTemplate(api, 'plain', { n: { type: 'number', required: false } });
 
@@ -150,8 +152,7 @@ test('S4.10 tasks that have been over for years are cleared, with their occurren
   const given = await pullAll(api, 'pat');
   expect(given.length).toBeGreaterThan(20);
   await deleteTask(api, 'old-gone');
-  const { retention } = running.services;
-  await retention.clear();
+  await clear(ctx);
   expect(await dispatchLog(api, 'uid=pat')).toHaveLength(2 * given.length);
 
   // as if it had been a while
@@ -168,7 +169,7 @@ test('S4.10 tasks that have been over for years are cleared, with their occurren
     );
   // not before all of it was published
   await eventually(async () => {
-    await retention.clear();
+    await clear(ctx);
     return (await left()).join() === '404,404,200,200,200';
   });
   const log = await dispatchLog(api, 'uid=pat');
