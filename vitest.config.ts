@@ -6,7 +6,15 @@ const FULL = [
   'test/web/!(charts|desk-units|serving).test.ts',
   'test/beanstalkd/{clients,differential,edge-cases,fuzz}.test.ts',
   'test/architecture/{kubernetes,systemd}.test.ts',
-  ...['api/openapi', 'cases/agreement', 'cli/servers', 'feed/export', 'metrics/alerts'].map((n) => `test/${n}.test.ts`),
+  ...[
+    'api/openapi',
+    'cases/agreement',
+    'cli/servers',
+    'deliveries/silent-receivers',
+    'feed/export',
+    'metrics/alerts',
+  ].map((name) => `test/${name}.test.ts`),
+  'test/{reviews,tasks}/faults.test.ts',
 ];
 
 /** Compare times, or take both cores: they have the machine to themselves. */

@@ -5,10 +5,10 @@ import { byNight } from '../support/nightly.ts';
 import { expectFewRead, explainAll, loader, type Plan, plansOf, readBy } from '../support/plans.ts';
 import { testStores } from '../support/system.ts';
 
-const WAITING = byNight(1_000_000, 300_000);
-const LATER = byNight(200_000, 60_000);
+const WAITING = byNight(1_000_000, 60_000);
+const LATER = byNight(200_000, 15_000);
 const DUE = 3_000;
-const DECIDED = byNight(200_000, 60_000);
+const DECIDED = byNight(200_000, 15_000);
 const SKILLS = 20;
 /** What a list may read: a page of each state of each queue, and all that is held. */
 const LISTED = 1_500;
@@ -47,7 +47,7 @@ beforeAll(async () => {
   await load('zz-delayed', 'small', 50, { state: 'delayed', wake: `now() + interval '1 day'` });
   await sql(`insert into queue (kind, name) values ('job', 'jobs'), ('job', 'no-jobs')`);
   const job = { kind: 'job', state: 'delayed' };
-  await load('jl', 'jobs', 100_000, { ...job, wake: `now() + interval '1 day' + n * interval '1 s'` });
+  await load('jl', 'jobs', byNight(100_000, 20_000), { ...job, wake: `now() + interval '1 day' + n * interval '1 s'` });
   await load('jd', 'jobs', DUE / 3, { ...job, wake: `now() - n * interval '1 ms'` });
   await load('jr', 'jobs', DUE, { kind: 'job' });
   await sql(`alter table item enable trigger user`);
