@@ -7,7 +7,7 @@ import * as deliveries from '../services/deliveries/deliveries.ts';
 import { invalid } from '../services/shared/problems.ts';
 import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';
-import { answer, endpoint, ok } from './endpoint.ts';
+import { answer, endpoint, ok, type Tag } from './endpoint.ts';
 import { page } from './paging.ts';
 import type { Scope, ScopedCall } from './scopes.ts';
 
@@ -43,7 +43,7 @@ export type Named = { id: string; occurrence?: string };
 
 export interface Delivered {
   kind: deliveries.DeliveredKind;
-  tag: string;
+  tag: Tag;
   /** `Ticket`: the noun in the names of its operations. */
   operations: string;
   /** `/v1/tickets/{id}` */
@@ -93,5 +93,5 @@ export function deliveryEndpoints({ kind, tag, operations, base, params: named, 
       return answer(202, deliveryView(row));
     },
   });
-  return { list, again };
+  return [list, again];
 }

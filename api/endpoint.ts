@@ -13,6 +13,13 @@ import { type Caller, OPEN } from './auth.ts';
 import { checkValues, readJson, type Sent } from './body.ts';
 import { checkScope, type Scope, type ScopedCall, scoped } from './scopes.ts';
 
+/** In the order of the OpenAPI document. */
+export const TAGS = [
+  ...(['Queues', 'Tickets', 'Jobs', 'Reviews', 'Courts', 'Cases', 'Tasks'] as const),
+  ...(['Figures', 'Deliveries', 'Feed', 'Streams', 'Sessions', 'Keys', 'System'] as const),
+];
+export type Tag = (typeof TAGS)[number];
+
 export const LARGE_BODY = 8 * 1024 * 1024;
 
 type Schema = z.ZodType;
@@ -72,7 +79,7 @@ export interface Endpoint<
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** With `{name}` for parameters. */
   path: string;
-  tag: string;
+  tag: Tag;
   summary: string;
   /** `admin` may do everything and need not be named; null: no key is asked for. */
   roles: Role[] | null;

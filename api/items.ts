@@ -48,5 +48,5 @@ export function itemEndpoints({ one, find, ...delivered }: Shown) {
     problems: ['not_found'],
     handle: async ({ api, params }) => ok(await askWorkflow(api, await found(api, params))),
   });
-  return { events, workflow, deliveries: deliveryEndpoints(delivered) };
+  return [events, workflow, ...deliveryEndpoints(delivered)];
 }

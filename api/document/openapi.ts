@@ -2,7 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { ProblemSchema } from '../../contract/problems.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { SESSION_COOKIE } from '../auth.ts';
-import type { AnyEndpoint } from '../endpoint.ts';
+import { type AnyEndpoint, TAGS } from '../endpoint.ts';
 import { answersOf, exampleOf } from './examples.ts';
 import { illustrate, operationOf } from './operation.ts';
 import { SHARED_RESPONSES } from './responses.ts';
@@ -18,8 +18,11 @@ const INFO = {
   license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
 };
 
-/** The OpenAPI document of these endpoints. */
-export function openApi(endpoints: AnyEndpoint[]) {
+const byPath = (a: AnyEndpoint, b: AnyEndpoint) => Number(a.path > b.path) - Number(a.path < b.path);
+
+/** The OpenAPI document of these endpoints: by tag, then by path. */
+export function openApi(all: AnyEndpoint[]) {
+  const endpoints = TAGS.flatMap((tag) => all.filter((e) => e.tag === tag).sort(byPath));
   const app = new OpenAPIHono();
   const { openAPIRegistry: registry } = app;
   registry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer' });

@@ -57,7 +57,7 @@ const rules: IForbiddenRuleType[] = [
   {
     name: 'shared by nouns',
     comment: 'what all nouns of api/ use imports none of them',
-    from: { path: '^api/[^/]+$', pathNot: '^api/(app|endpoints)\\.ts$' },
+    from: { path: '^api/[^/]+$', pathNot: '^api/(app|nouns)\\.ts$' },
     to: { path: '^api/[^/]+/', pathNot: '^api/streams/' },
   },
   {

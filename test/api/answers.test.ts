@@ -9,7 +9,7 @@ const given = {
   operation: 'getThings',
   method: 'get',
   path: '/v1/things',
-  tag: 'Things',
+  tag: 'System',
   summary: 'Things',
   roles: null,
   scope: 'any',

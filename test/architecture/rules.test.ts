@@ -61,7 +61,7 @@ describe('imports follow the flow', () => {
       `import { tickets } from '../../services/tickets/tickets.ts'; import { page } from '../paging.ts';`,
     ],
     ['api/tickets/get.ts', `import type { Row } from '../../db/items.ts';`],
-    ['api/endpoints.ts', `import { view } from './cases/view.ts';`],
+    ['api/nouns.ts', `import { view } from './cases/view.ts';`],
     ['cli/process.ts', `import { createApp } from '../api/app.ts'; import pg from 'pg';`],
     ['cli/docket.mjs', `await import('./main.ts');`],
     ['test/api.test.ts', `import { startPostgres } from '../cli/servers/postgres.ts';`],
