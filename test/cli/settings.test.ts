@@ -102,7 +102,7 @@ describe('what cannot be used', () => {
     expectFailure(await docket(['start'], { ...start, DOCKET_DATA: aFile }), `DOCKET_DATA: cannot write to ${aFile} (`);
   });
 
-  test.skipIf(process.getuid?.() === 0)('DOCKET_DATA of another user', async () => {
+  test.skipIf(process.getuid?.() === 0)('DOCKET_DATA of another user, where root could write', async () => {
     const data = join(folder, 'read-only');
     mkdirSync(data, { mode: 0o500 });
     expectFailure(await docket(['start'], { ...start, DOCKET_DATA: data }), /DOCKET_DATA: .*\(permission denied\)/);
