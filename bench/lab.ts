@@ -11,6 +11,7 @@ import { startTemporal } from '../cli/servers/temporal.ts';
 import { findTemporalCli } from '../cli/servers/temporal-cli.ts';
 import { migrate } from '../db/migrate.ts';
 import { type Db, openDb } from '../db/pool.ts';
+import type { Limits } from '../runtime/limits.ts';
 
 export interface Child {
   /** Where it listens; '' for a worker. */
@@ -45,7 +46,7 @@ export interface Lab {
   client: Client;
   say(line: string): void;
   /** Docket's own processes, as `docket api` and `docket worker` start them. */
-  docket(env?: Record<string, string>): Promise<Running>;
+  docket(env?: Record<string, string>, limits?: Partial<Limits>): Promise<Running>;
   child(script: string, args: string[], env?: Record<string, string>): Promise<Child>;
   sql<T extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<T[]>;
   stop(): Promise<void>;
@@ -75,16 +76,17 @@ export async function openLab(quick: boolean, say: (line: string) => void): Prom
     return started;
   };
   const sql: Lab['sql'] = async (text, values) => (await db.pool.query(text, values)).rows;
-  const docket: Lab['docket'] = async (env) => {
-    const bin = fileURLToPath(new URL('../cli/docket.mjs', import.meta.url));
-    const api = await child(bin, ['api'], env);
+  const docket: Lab['docket'] = async (env, limits = {}) => {
+    const program = fileURLToPath(new URL('process.mjs', import.meta.url));
+    const part = (role: string) => child(program, [role, JSON.stringify(limits)], env);
+    const api = await part('api');
     const running: Running = {
-      ...{ url: api.url, api, worker: await child(bin, ['worker'], env) },
+      ...{ url: api.url, api, worker: await part('worker') },
       async aside(turn) {
         await running.worker.stop();
         await forgetUnpublished({ sql });
         await turn();
-        running.worker = await child(bin, ['worker'], env);
+        running.worker = await part('worker');
         await ready(api.url);
         // its code is compiled, its first pass over the log is over
         await sleep(WARM_MS);

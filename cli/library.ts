@@ -4,6 +4,7 @@ import { createApp } from '../api/app.ts';
 import { reachTemporal } from '../api/system/health.ts';
 import { readConfig } from '../runtime/config.ts';
 import * as database from '../runtime/database.ts';
+import type { Limits } from '../runtime/limits.ts';
 import type { Log } from '../runtime/log.ts';
 import { installRuntime } from '../worker/sdk.ts';
 import { type Core, createLog, type Role, startCore } from './core.ts';
@@ -19,6 +20,8 @@ export interface DocketOptions {
   basePath?: string;
   /** Other settings by their names in docs/configuration.md. Keys are asked for unless DOCKET_AUTH is `open`. */
   settings?: Record<string, string>;
+  /** Numbers of followers and calls that no setting changes; for measurements. */
+  limits?: Partial<Limits>;
   /** Default: lines of JSON on standard error. */
   log?: Log;
 }
@@ -47,13 +50,9 @@ export function migrate(databaseUrl: string, log?: (line: string) => void): Prom
  * @throws Error that names what is wrong with the settings, or what cannot be reached
  */
 export async function createDocket(options: DocketOptions): Promise<Docket> {
-  const { databaseUrl, temporalAddress, role = 'all', basePath = '', settings = {} } = options;
-  const config = readConfig({
-    ...DEFAULTS,
-    ...settings,
-    DATABASE_URL: databaseUrl,
-    TEMPORAL_ADDRESS: temporalAddress,
-  });
+  const { databaseUrl, temporalAddress, role = 'all', basePath = '', settings = {}, limits } = options;
+  const stored = { DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress };
+  const config = readConfig({ ...DEFAULTS, ...settings, ...stored }, limits);
   const log = options.log ?? createLog(config, role);
   if (role !== 'api') shareRuntime(log);
   const stores = { databaseUrl, temporalAddress, temporalUiUrl: config.temporalUiUrl ?? null };

@@ -45,7 +45,7 @@ export const PROBLEM_HELP: Record<ProblemCode, Help> = {
   },
   rate_limited: {
     meaning:
-      'The process has more calls at once than `DOCKET_MAX_CALLS`, the key has made more calls than its `callsPerSecond`, or 20 wrong keys came from this address within a minute.',
+      'The process has more than 5,000 calls at once, the key has made more calls than its `callsPerSecond`, or 20 wrong keys came from this address within a minute.',
     action: 'Repeat the call after the seconds in `Retry-After`. Repeats are harmless.',
     fields: '`retryAfter`: the same in seconds',
   },

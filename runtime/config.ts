@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { parsePrivateHosts } from '../domain/private-hosts.ts';
 import { parseRetention } from '../domain/retention.ts';
+import { type Limits, limitsOf } from './limits.ts';
 import { parseSecretKeys } from './secrets.ts';
 import {
   DATABASE_URL_FORM,
@@ -70,9 +71,6 @@ const Environment = z.object({
   TEMPORAL_UI_PORT: Port.default(8233).describe("port of docket start's own Temporal UI; 0 takes any free one"),
   TEMPORAL_UI_URL: WebUrl.optional().describe('URL of the Temporal UI, for links (default: that of its own server)'),
   TEMPORAL_CLI: Text.optional().describe('path of the temporal program (default: found on the PATH, else downloaded)'),
-  DOCKET_TEMPORAL_MAX_ID_BYTES: whole(255, 100_000)
-    .default(1000)
-    .describe('limit.maxIDLength of the Temporal server; jobs with longer ids are refused when they are added'),
   DOCKET_ALLOW_PRIVATE_CALLBACKS: z
     .string()
     .default('0')
@@ -86,23 +84,6 @@ const Environment = z.object({
     .optional()
     .describe('open asks for no key, on loopback only; keys asks for one (default: open on loopback, else keys)'),
   DOCKET_PACEMAKER: oneOf('on', 'off').default('on').describe('off leaves all timing to the durable timers'),
-  DOCKET_PUBLISH_CONCURRENCY: whole(1, 256)
-    .default(16)
-    .describe(
-      'audits published that the worker has yet to work on, as many outcomes, and as much of the rest while no one calls',
-    ),
-  DOCKET_PUBLISH_IDLE_PER_SECOND: decimal(0.1, 10_000)
-    .default(50)
-    .describe('workflows started per second for items with nothing due'),
-  DOCKET_PUBLISH_BUSY_PER_SECOND: decimal(0.1, 10_000)
-    .default(2)
-    .describe('messages to workflows per second that are sent while callers have to wait for PostgreSQL'),
-  DOCKET_WAITING_WORKFLOWS: whole(0)
-    .optional()
-    .describe('workflows of items that only wait, at most (default: 50000 with its own Temporal, else no limit)'),
-  DOCKET_SKIP_ENDED_SECONDS: decimal(0)
-    .default(3_600)
-    .describe('items that ended longer ago than this before their workflow was started get none'),
   DOCKET_AUDIT_SKEW_SECONDS: decimal(0, 86_400)
     .default(300)
     .describe("how far ahead of the database's clock an auditTime may be"),
@@ -113,7 +94,6 @@ const Environment = z.object({
     .transform(read(parseRetention))
     .describe('days for which what is over is kept: of tasks, or by kind and queue (job=7,ticket/spam=30)'),
   DOCKET_ARCHIVE: Text.optional().describe('folder into which what is over is written before it is cleared'),
-  DOCKET_MAX_CALLS: whole(1).default(5000).describe('calls at once, per process; more are answered 429'),
   DOCKET_IMAGE_HOSTS: z
     .string()
     .default('')
@@ -129,8 +109,6 @@ const Environment = z.object({
   ),
   DOCKET_OIDC_CLIENT_ID: Text.optional().describe('of Docket at that provider'),
   DOCKET_OIDC_CLIENT_SECRET: Text.optional().describe('of Docket at that provider; a public client has none'),
-  DOCKET_OIDC_ROLE_CLAIM: Text.default('docket_role').describe("claim with a person's role here, or several"),
-  DOCKET_OIDC_NAME_CLAIM: Text.default('preferred_username').describe('claim by which events name a person'),
   DOCKET_SECRETS_KEY: z
     .string()
     .transform(read(parseSecretKeys))
@@ -168,9 +146,10 @@ export const isLoopback = (host: string): boolean => LOOPBACK.has(host);
 
 /**
  * Reads and checks the environment.
+ * @param limits instead of those that follow from it
  * @throws Error that names every wrong variable, or what others could reach without a key
  */
-export function readConfig(env: NodeJS.ProcessEnv) {
+export function readConfig(env: NodeJS.ProcessEnv, limits: Partial<Limits> = {}) {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = Environment.safeParse(set);
   if (!parsed.success) throw new Error(messageOf(parsed.error, set));
@@ -203,8 +182,6 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     temporalUiPort: e.TEMPORAL_UI_PORT,
     temporalUiUrl: e.TEMPORAL_UI_URL,
     temporalCli: e.TEMPORAL_CLI,
-    /** `limit.maxIDLength` of the Temporal server. */
-    temporalMaxIdBytes: e.DOCKET_TEMPORAL_MAX_ID_BYTES,
     /** Private places to which callbacks may go. */
     privateCallbacks: e.DOCKET_ALLOW_PRIVATE_CALLBACKS,
     /** With which commands call a server. */
@@ -212,20 +189,12 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** No keys asked for; on loopback only. */
     open,
     pacemaker: e.DOCKET_PACEMAKER === 'on',
-    publishConcurrency: e.DOCKET_PUBLISH_CONCURRENCY,
-    publishIdlePerSecond: e.DOCKET_PUBLISH_IDLE_PER_SECOND,
-    publishBusyPerSecond: e.DOCKET_PUBLISH_BUSY_PER_SECOND,
-    /** Of items that only wait, so many have a workflow at most: a server of our own keeps 17 KB each in SQLite. */
-    waitingWorkflows: e.DOCKET_WAITING_WORKFLOWS ?? (e.TEMPORAL_ADDRESS ? Number.MAX_SAFE_INTEGER : 50_000),
-    /** What ended longer ago than this before its workflow was started gets none. */
-    skipEndedSeconds: e.DOCKET_SKIP_ENDED_SECONDS,
     auditSkewSeconds: e.DOCKET_AUDIT_SKEW_SECONDS,
     /** Rotating tasks that an executor may have. */
     maxRotations: e.DOCKET_MAX_ROTATIONS,
     /** How long what is over is kept, and where it is written before it is cleared. */
     retention: e.DOCKET_RETENTION_DAYS,
     archive: e.DOCKET_ARCHIVE,
-    maxCalls: e.DOCKET_MAX_CALLS,
     /** From which the console may show images, beside this server. */
     imageHosts: e.DOCKET_IMAGE_HOSTS,
     poolSize: e.DOCKET_POOL,
@@ -236,8 +205,14 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** Where traces go; undefined: there are none. */
     otlpEndpoint: e.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: e.LOG_LEVEL,
+    ...limitsOf(placeOf(e.TEMPORAL_ADDRESS)),
+    ...limits,
   };
 }
+
+/** Where Temporal runs, as far as its address says. */
+const placeOf = (address: string | undefined) =>
+  address === undefined ? 'own' : isLoopback(address.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')) ? 'beside' : 'apart';
 
 /** @throws Error where something of it is missing */
 function openIdOf(e: z.output<typeof Environment>) {
@@ -245,9 +220,8 @@ function openIdOf(e: z.output<typeof Environment>) {
   if (issuer === undefined) return undefined;
   if (clientId === undefined || publicUrl === undefined)
     throw new Error('DOCKET_OIDC_ISSUER needs DOCKET_OIDC_CLIENT_ID, and DOCKET_PUBLIC_URL to come back to');
-  const names = { roleClaim: e.DOCKET_OIDC_ROLE_CLAIM, nameClaim: e.DOCKET_OIDC_NAME_CLAIM };
   const redirectUri = `${publicUrl.replace(/\/$/, '')}/sign-in/openid/callback`;
-  return { issuer, clientId, clientSecret: e.DOCKET_OIDC_CLIENT_SECRET, ...names, redirectUri };
+  return { issuer, clientId, clientSecret: e.DOCKET_OIDC_CLIENT_SECRET, redirectUri };
 }
 
 /** Their values may hold a password or are one, so no message shows them. */

@@ -26,7 +26,7 @@ import { until } from './steady.ts';
 
 const CORES = ['0', '1'];
 /** What followers hold back beside callers is what this part wants to pay for. */
-const UNHURRIED = { DOCKET_PUBLISH_IDLE_PER_SECOND: '10000', DOCKET_PUBLISH_BUSY_PER_SECOND: '10000' };
+const UNHURRIED = { publishIdlePerSecond: 10_000, publishBusyPerSecond: 10_000 };
 const SETTLE_MS = 12_000;
 
 interface Size extends Sizes {
@@ -59,7 +59,7 @@ export async function capacity(lab: Lab, report: Report): Promise<void> {
 /** One API process and one worker, one kind after the other. */
 async function costs(lab: Lab, report: Report, meter: Meter, size: Size): Promise<Measured> {
   const servers = await idleCost(meter, size.idleSeconds);
-  const docket = await lab.docket(UNHURRIED);
+  const docket = await lab.docket({}, UNHURRIED);
   [meter.apis, meter.workers] = [[docket.api.pid], [docket.worker.pid]];
   const gate = new Gate(lab);
   try {
@@ -99,7 +99,7 @@ async function mixedRuns(
   size: Size,
   { highest, half }: { highest: rows.Highest; half: rows.Prediction },
 ): Promise<void> {
-  const pairs = await Promise.all(CORES.map(() => lab.docket(UNHURRIED)));
+  const pairs = await Promise.all(CORES.map(() => lab.docket({}, UNHURRIED)));
   meter.apis = pairs.map(({ api }) => api.pid);
   meter.workers = pairs.map(({ worker }) => worker.pid);
   for (const [n, { api, worker }] of pairs.entries()) meter.pin(CORES[n] ?? '0', api.pid, worker.pid);

@@ -7,18 +7,18 @@ import { drained, type Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
 
 /** A day takes a minute or less, so the limit on signals while callers are busy has to go as fast. */
-const DAYS_ENV = { DOCKET_PUBLISH_BUSY_PER_SECOND: '500' };
+const DAYS_LIMITS = { publishBusyPerSecond: 500 };
 
 /** Courts: a rush, a batch to assign, votes, claims of old hands, and a day (scenario 12). */
 export async function cases(lab: Lab, report: Report): Promise<void> {
-  for (const [part, env] of [
+  for (const [part, limits] of [
     [rush, {}],
     [assignment, {}],
     [votes, {}],
     [veterans, {}],
-    [day, DAYS_ENV],
+    [day, DAYS_LIMITS],
   ] as const) {
-    const docket = await lab.docket(env);
+    const docket = await lab.docket({}, limits);
     try {
       await part(lab, report, docket.url);
       await drained(lab);

@@ -179,7 +179,7 @@ export const scenarios: Record<string, Scenario> = {
       'Kept: growth of all tables and indexes, each as compact as `vacuum full` leaves it. Actions: what a workflow’s history shows of what Temporal Cloud bills. ' +
       'Then the model (docs/scaling.md) says what two API processes and two workers can do on two cores, a pair pinned to each, PostgreSQL, Temporal and the callers on both; it has seen nothing of such a run. ' +
       'Of 100 lives 30 are tickets, 20 jobs, 15 jobs that need no workflow, 10 cases of three votes, 15 tasks, 10 reviews of four callbacks. As much as it can: 224 lives at once, each of which goes on when its workflow has received its last step and up to half a second has passed. ' +
-      'Followers hold nothing back beside callers (DOCKET_PUBLISH_BUSY_PER_SECOND and DOCKET_PUBLISH_IDLE_PER_SECOND are 10,000). Ratio: predicted to measured.',
+      'Followers hold nothing back beside callers (publishBusyPerSecond and publishIdlePerSecond are 10,000). Ratio: predicted to measured.',
     run: capacity,
   },
   retention: {

@@ -17,7 +17,7 @@ const CALLERS = 16;
  */
 export async function workflows(lab: Lab, report: Report): Promise<void> {
   const [each, rounds] = lab.quick ? [150, 2] : [500, 5];
-  const docket = await lab.docket({ DOCKET_PUBLISH_IDLE_PER_SECOND: '10000' });
+  const docket = await lab.docket({}, { publishIdlePerSecond: 10_000 });
   const bare = await lab.child(fileURLToPath(new URL('../bare/worker.mjs', import.meta.url)), []);
   const ours: number[] = [];
   const theirs: number[] = [];

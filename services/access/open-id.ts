@@ -87,21 +87,21 @@ function refused(error: Error & { code?: string }): never {
   throw new Problem('unauthenticated', `the provider did not sign you in: ${error.message}`);
 }
 
-function personOf({ issuer, roleClaim, nameClaim }: OpenIdConfig, claims: Record<string, unknown>): Person {
-  const held = [claimOf(claims, roleClaim)].flat();
+/** What a person may do here: every provider can be made to send a claim of this name. */
+const ROLE_CLAIM = 'docket_role';
+/** How events name a person; of OpenID Connect's standard claims. */
+const NAME_CLAIM = 'preferred_username';
+
+function personOf({ issuer }: OpenIdConfig, claims: Record<string, unknown>): Person {
+  const held = [claims[ROLE_CLAIM]].flat();
   // of several the first of these: admin, consumer, agent, reviewer, producer
   const role = ROLES.toReversed().find((each) => held.includes(each));
-  if (!role) throw new Problem('forbidden', `your account has no role here: its claim ${roleClaim} names none`);
-  const name = Name.safeParse(claimOf(claims, nameClaim));
+  if (!role) throw new Problem('forbidden', `your account has no role here: its claim ${ROLE_CLAIM} names none`);
+  const name = Name.safeParse(claims[NAME_CLAIM]);
   if (!name.success)
     throw new Problem(
       'forbidden',
-      `your account has no name here: its claim ${nameClaim} ${name.error.issues[0]?.message}`,
+      `your account has no name here: its claim ${NAME_CLAIM} ${name.error.issues[0]?.message}`,
     );
   return { issuer, issuerSubject: String(claims.sub), name: name.data, role };
 }
-
-/** A claim by its whole name, or inside of others: `realm_access.roles`. */
-const claimOf = (claims: Record<string, unknown>, name: string): unknown =>
-  claims[name] ??
-  name.split('.').reduce<unknown>((value, part) => (value as Record<string, unknown> | null)?.[part], claims);

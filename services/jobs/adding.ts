@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { Item } from '../../contract/items.ts';
 import type { NewJob } from '../../contract/jobs.ts';
 import { bodyBytes } from '../../domain/jobs.ts';
-import { workflowId } from '../../domain/kinds.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import type { Context } from '../shared/context.ts';
-import { addOnce, invalid } from '../shared/problems.ts';
+import { addOnce } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
 
 /** How often a number is drawn again because a job added in the same instant has the name that goes with it. */
@@ -42,7 +41,6 @@ export function adding(ctx: Context): JobAdding {
   };
   return {
     async add({ id, ...job }, actor) {
-      checkId(id, ctx.config.temporalMaxIdBytes);
       const hash = contentHash(job);
       return addOnce(
         { what: 'job', id, hash },
@@ -58,17 +56,6 @@ export function adding(ctx: Context): JobAdding {
       throw new Error(`no free number for a job of ${job.topic}`);
     },
   };
-}
-
-/**
- * Temporal would reject the job's workflow for ever, long after the add was answered.
- * @throws Problem 422
- */
-function checkId(id: string, maxBytes: number): void {
-  const bytes = Buffer.byteLength(workflowId({ kind: 'job', id }));
-  if (bytes <= maxBytes) return;
-  const limit = `this Temporal server takes ${maxBytes} (DOCKET_TEMPORAL_MAX_ID_BYTES)`;
-  throw invalid('id', `is too long: the workflow id job/… has ${bytes} bytes of UTF-8, ${limit}`);
 }
 
 const newItem = (id: string | null, hash: string, job: Omit<NewJob, 'id'>) => ({

@@ -6,9 +6,6 @@ export interface OpenIdConfig {
   issuer: string;
   clientId: string;
   clientSecret: string | undefined;
-  /** The claims that say what a person may do, and how events name them. */
-  roleClaim: string;
-  nameClaim: string;
   /** Where the provider sends people back to. */
   redirectUri: string;
 }
@@ -22,8 +19,6 @@ export interface ServiceConfig {
   retention: RetentionRules;
   /** The folder into which finished items are written before they are cleared; undefined: nowhere. */
   archive: string | undefined;
-  /** How long Temporal lets a workflow's id be, in bytes. */
-  temporalMaxIdBytes: number;
   /** How far ahead of the database's clock an audit time may be, in seconds (S1.4). */
   auditSkewSeconds: number;
   /** Where people sign in; undefined: with keys only. */

@@ -117,7 +117,7 @@ describe('every answer', () => {
   });
 
   test('too many calls at once are put off, not piled up', async () => {
-    const busy = await startTestSystem({ DOCKET_MAX_CALLS: '2' });
+    const busy = await startTestSystem({}, { limits: { maxCalls: 2 } });
     const blocker = new pg.Client({ connectionString: busy.databaseUrl });
     await blocker.connect();
     await blocker.query('begin');

@@ -14,10 +14,7 @@ const seed = Number(process.env.BEANSTALKD_SEED ?? 100);
 
 const oracle = await startOracle();
 // the workflows of these jobs are not asked for here, and would take the processors from both servers
-const { running } = await startTestSystem(
-  { BEANSTALKD_PORT: '0', DOCKET_PUBLISH_IDLE_PER_SECOND: '0.1', DOCKET_PUBLISH_BUSY_PER_SECOND: '0.1' },
-  { role: 'api' },
-);
+const { running } = await startTestSystem({ BEANSTALKD_PORT: '0' }, { role: 'api' });
 const both = new Both({ oracle: oracle.port, docket: running.beanstalkd?.port ?? 0 });
 // the oracle was connected to once, to see that it runs
 (await Wire.open(running.beanstalkd?.port ?? 0)).close();

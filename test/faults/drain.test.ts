@@ -7,8 +7,8 @@ import { startTestSystem } from '../support/system.ts';
 const QUICK = byNight(5_000, 1_500);
 const CALLERS = 32;
 // what has been over for a while is skipped, so that the test ends on a busy machine too
-const env = { DOCKET_PUBLISH_IDLE_PER_SECOND: '200', DOCKET_SKIP_ENDED_SECONDS: '15' };
-const { api, running, sql } = await startTestSystem(env);
+const limits = { publishIdlePerSecond: 200, skipEndedSeconds: 15 };
+const { api, running, sql } = await startTestSystem({}, { limits });
 
 /** Ids of the workflows that Temporal says are open. */
 async function openWorkflows(): Promise<string[]> {

@@ -120,7 +120,7 @@ test('S3.2 jobs of a topic whose workflows are only made when needed: those that
 });
 
 test('S0.9 of items that only wait, no more have a workflow than the setting allows; the others get it when touched', async () => {
-  const few = await startTestSystem({ DOCKET_WAITING_WORKFLOWS: '5' });
+  const few = await startTestSystem({}, { limits: { waitingWorkflows: 5 } });
   const of = async (id: string): Promise<Json> => (await few.api.get(`/v1/tickets/${id}/workflow`)).body;
   const ids = await addMany(
     few.api,

@@ -5,7 +5,6 @@ import { freePort } from '../../cli/servers/ports.ts';
 import { type Client, eventually, type Json } from '../support/client.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
-const at = encodeURIComponent;
 /** With `job/` before it 804 bytes as a workflow's id. */
 const LONG = '😀'.repeat(200);
 
@@ -37,17 +36,6 @@ async function foreignTemporal(): Promise<string> {
   );
   return address;
 }
-
-test('S3.2 an id that Temporal cannot take is refused when it is added, by the setting that says so', async () => {
-  const { api } = await startTestSystem({ DOCKET_TEMPORAL_MAX_ID_BYTES: '255' });
-  const add = { topic: LONG, id: LONG, body: 1 };
-  const refused = await command(api, 'add', add);
-  expect(refused).toMatchObject({ success: false, id: null, code: 'invalid_request' });
-  expect(refused.error).toMatch(/id .*804 bytes.*255.*DOCKET_TEMPORAL_MAX_ID_BYTES/);
-  const batch = await command(api, 'add', { jobs: [add, { ...add, id: 'x'.repeat(200) }] });
-  expect(batch.results.map((r: Json) => r.success)).toEqual([false, true]);
-  expect((await api.get(`/v1/jobs/${at(LONG)}`)).status).toBe(404);
-});
 
 test('S3.2 S3.3 a job whose id Temporal refuses all the same holds up no other, and is popped and finished', async () => {
   const stores = { ...(await testStores()), temporalAddress: await foreignTemporal(), namespace: 'default' };

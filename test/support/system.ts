@@ -5,6 +5,7 @@ import { type RunningProcess, startProcess } from '../../cli/process.ts';
 import type { Config } from '../../runtime/config.ts';
 import { readConfig } from '../../runtime/config.ts';
 import { QUEUE_ATTRIBUTE } from '../../runtime/followers/publisher.ts';
+import type { Limits } from '../../runtime/limits.ts';
 import { api, type Client } from './client.ts';
 import { onDatabase } from './database.ts';
 import { atEndOfFile } from './endings.ts';
@@ -79,18 +80,21 @@ export async function testStores({ records = true } = {}): Promise<TestStores> {
 /** The whole of Docket in this process, on real servers. Stopped after the file's tests. */
 export async function startTestSystem(
   env: Record<string, string> = {},
-  options: { role?: 'api' | 'worker' | 'all'; stores?: TestStores } = {},
+  options: { role?: 'api' | 'worker' | 'all'; stores?: TestStores; limits?: Partial<Limits> } = {},
 ): Promise<TestSystem> {
   const stores = options.stores ?? (await testStores());
-  const config = readConfig({
-    PORT: '0',
-    DOCKET_CACHE: inject('cacheDir'),
-    DOCKET_ALLOW_PRIVATE_CALLBACKS: '1',
-    TEMPORAL_NAMESPACE: stores.namespace,
-    DOCKET_POOL: '12',
-    LOG_LEVEL: 'error',
-    ...env,
-  });
+  const config = readConfig(
+    {
+      PORT: '0',
+      DOCKET_CACHE: inject('cacheDir'),
+      DOCKET_ALLOW_PRIVATE_CALLBACKS: '1',
+      TEMPORAL_NAMESPACE: stores.namespace,
+      DOCKET_POOL: '12',
+      LOG_LEVEL: 'error',
+      ...env,
+    },
+    options.limits,
+  );
   const running = await startProcess(options.role ?? 'all', config, {
     ...stores,
     temporalUiUrl: 'http://127.0.0.1:8233',

@@ -19,7 +19,7 @@ import {
 } from '../support/tasks.ts';
 
 // to wait for what is published by asking without a pause would hold it up: callers come first
-const system = await startTestSystem({ DOCKET_PUBLISH_BUSY_PER_SECOND: '10' });
+const system = await startTestSystem({}, { limits: { publishBusyPerSecond: 10 } });
 const { api, sql, running } = system;
 const { ctx } = running.services;
 await byHand(system);

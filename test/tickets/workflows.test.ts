@@ -8,7 +8,7 @@ import { add, configure, decide, events, ticket } from '../support/tickets.ts';
 
 // few idle items are told per second, so that some end before their workflow is started
 const stores = await testStores();
-const { api, running: docket } = await startTestSystem({ DOCKET_PUBLISH_IDLE_PER_SECOND: '20' }, { stores });
+const { api, running: docket } = await startTestSystem({}, { stores, limits: { publishIdlePerSecond: 20 } });
 const connection = await Connection.connect({ address: stores.temporalAddress });
 const temporal = new Client({ connection, namespace: stores.namespace });
 afterAll(() => connection.close());
