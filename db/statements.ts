@@ -370,12 +370,10 @@ export interface Statements {
   delivery_started: { params: { kind: string; id: string; n: number }; row: never };
   open_invitation: { params: { id: string; n: number }; row: { juror: string; expires_at: Date } };
   end_delivery: { params: { why: string; kind: string; id: string; n: number }; row: DeliveryRow };
-  server_facts: { params: {}; row: { now: Date; version: string; fsync: string; full_page_writes: string; synchronous_commit: string; autovacuum: string; isolation: string; sessions: number; most_sessions: number } };
+  server_facts: { params: {}; row: { version: string; fsync: string; full_page_writes: string; synchronous_commit: string; isolation: string } };
   recorded_edition: { params: {}; row: { edition: number; min_compatible: number } };
   present_objects: { params: {}; row: { name: string } };
   broken_objects: { params: {}; row: { id: string; says: string | null } };
-  bloated_tables: { params: { rows: number; share: number; limit: number }; row: { id: string; says: string | null } };
-  old_horizons: { params: { seconds: number; limit: number }; row: { id: string; says: string | null } };
   overdue_items: { params: { seconds: number; limit: number }; row: { id: string; says: string | null } };
   late_chores: { params: { seconds: number; limit: number }; row: { id: string; says: string | null } };
   stuck_receivers: { params: { attempts: number; limit: number }; row: { id: string; n: number; says: string | null } };

@@ -2,12 +2,11 @@
 -- pending or failed, or the server's own views.
 
 -- name: server_facts
--- not null: now, version, fsync, full_page_writes, synchronous_commit, autovacuum, isolation, sessions, most_sessions
-select clock_timestamp() as now, current_setting('server_version') as version, current_setting('fsync') as fsync,
-       current_setting('full_page_writes') as full_page_writes, current_setting('synchronous_commit') as synchronous_commit,
-       current_setting('autovacuum') as autovacuum, current_setting('default_transaction_isolation') as isolation,
-       (select count(*)::integer from pg_stat_activity where backend_type = 'client backend') as sessions,
-       current_setting('max_connections')::integer as most_sessions;
+-- not null: version, fsync, full_page_writes, synchronous_commit, isolation
+select current_setting('server_version') as version, current_setting('fsync') as fsync,
+       current_setting('full_page_writes') as full_page_writes,
+       current_setting('synchronous_commit') as synchronous_commit,
+       current_setting('default_transaction_isolation') as isolation;
 
 -- name: recorded_edition
 select edition, min_compatible from schema_edition;
@@ -38,36 +37,6 @@ select 'trigger ' || t.tgname, 'is disabled' from pg_trigger t join pg_class c o
 union all
 select 'function ' || f.signature, 'is missing' from schema_function f
  where to_regprocedure(f.signature) is null and f.edition = (select edition from schema_edition);
-
--- name: bloated_tables
--- not null: id
--- More dead rows than :share of the live ones, and at least :rows.
-select s.relname::text as id, s.n_dead_tup || ' dead rows beside ' || s.n_live_tup || ' live ones, last vacuum '
-       || coalesce(greatest(s.last_autovacuum, s.last_vacuum)::timestamptz(0)::text, 'never') as says
-  from pg_stat_user_tables s
- where s.schemaname = 'public' and s.n_dead_tup >= :rows::bigint and s.n_dead_tup > s.n_live_tup * :share::double precision
- order by s.n_dead_tup desc limit :limit;
-
--- name: old_horizons
--- not null: id
--- What keeps VACUUM from removing dead rows: transactions of this database that are older than :seconds, prepared ones, slots
--- that no one reads; and a database whose oldest row nears the end of the transaction numbers.
-select 'session ' || a.pid || coalesce(' of ' || nullif(a.application_name, ''), '') as id,
-       a.state || ', its transaction has lasted ' || extract(epoch from clock_timestamp() - a.xact_start)::bigint || ' s' as says
-  from pg_stat_activity a
- where a.datname = current_database() and a.pid <> pg_backend_pid() and a.backend_type <> 'autovacuum worker'
-   and (a.backend_xmin is not null or a.backend_xid is not null)
-   and a.xact_start < clock_timestamp() - make_interval(secs => :seconds::double precision)
-union all
-select 'prepared transaction ' || p.gid, 'since ' || p.prepared::timestamptz(0) from pg_prepared_xacts p
- where p.database = current_database() and p.prepared < clock_timestamp() - make_interval(secs => :seconds)
-union all
-select 'replication slot ' || s.slot_name, greatest(age(s.xmin), age(s.catalog_xmin)) || ' transactions behind' from pg_replication_slots s
- where not s.active and greatest(age(s.xmin), age(s.catalog_xmin)) > 1000000
-union all
-select 'database ' || d.datname, age(d.datfrozenxid) || ' of 2147483647 transaction numbers used' from pg_database d
- where d.datname = current_database() and age(d.datfrozenxid) > 1000000000
- limit :limit;
 
 -- name: overdue_items
 -- not null: id

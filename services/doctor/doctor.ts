@@ -22,10 +22,6 @@ interface Limits {
   choreSeconds: number;
   attempts: number;
   overSeconds: number;
-  skewMs: number;
-  bloatRows: number;
-  bloatShare: number;
-  transactionSeconds: number;
 }
 
 const LIMITS: Limits = {
@@ -37,10 +33,6 @@ const LIMITS: Limits = {
   choreSeconds: 120,
   attempts: 3,
   overSeconds: 60,
-  skewMs: 2_000,
-  bloatRows: 100_000,
-  bloatShare: 0.5,
-  transactionSeconds: 600,
 };
 
 export interface DoctorOptions {
@@ -55,7 +47,6 @@ export interface DoctorOptions {
   repair: boolean;
   /** The message for an operator when Temporal cannot be used. */
   temporalFailure?(error: unknown): Error;
-  now?(): number;
   limits?: Partial<Limits>;
 }
 
@@ -74,9 +65,8 @@ export async function diagnose(o: DoctorOptions): Promise<Result[]> {
 }
 
 async function checksOf(o: DoctorOptions, limits: Limits): Promise<Check[]> {
-  const system = { ...o, ...limits, now: o.now ?? Date.now };
   const own = [
-    ...databaseChecks(system),
+    ...databaseChecks(o),
     ...INVARIANTS.map((invariant) => invariantCheck(o, invariant, limits.lines)),
     ...waitingChecks({ ...o, ...limits }),
   ];
@@ -85,7 +75,7 @@ async function checksOf(o: DoctorOptions, limits: Limits): Promise<Check[]> {
     (error: unknown) => o.temporalFailure?.(error) ?? (error as Error),
   );
   if (failure) return [...own, unreachable(failure)];
-  return [...own, ...temporalChecks(system), ...workflowChecks({ ...o, ...limits }), ...scheduleChecks(o)];
+  return [...own, ...temporalChecks(o), ...workflowChecks({ ...o, ...limits }), ...scheduleChecks(o)];
 }
 
 const unreachable = ({ message }: Error): Check => ({

@@ -17,24 +17,12 @@ interface SystemOptions {
   client: Client;
   /** The version of this program. */
   version: string;
-  /** This machine's clock, in milliseconds since 1970. */
-  now(): number;
-  /** How far clocks may be apart. */
-  skewMs: number;
-  /** Dead rows of a table that are bloat, where they are more than a share of its live ones. */
-  bloatRows: number;
-  bloatShare: number;
-  /** How long a transaction may last. */
-  transactionSeconds: number;
   secrets: Secrets;
   /** Whether to read every item. */
   deep: boolean;
 }
 
-const MOST = 1_000;
 const TIMEOUT_MS = 10_000;
-/** Share of the server's connections above which the check warns. */
-const MOST_USED = 0.9;
 /** Types of task queues in Temporal's API. */
 const WORKFLOW = 1;
 const ACTIVITY = 2;
@@ -56,7 +44,7 @@ export const schemaCheck = ({ db }: Pick<SystemOptions, 'db'>): Check => ({
 
 /** Checks of PostgreSQL. */
 export function databaseChecks(o: SystemOptions): Check[] {
-  return [objects(o), settings(o), sealed(o), clock(o), bloat(o), horizon(o)];
+  return [objects(o), settings(o), sealed(o)];
 }
 
 /** Checks of Temporal, which must be reachable. */
@@ -83,8 +71,8 @@ function settings({ db }: SystemOptions): Check {
   return {
     name: 'settings',
     severity: 'warning',
-    rule: 'PostgreSQL keeps what is committed, and has connections left',
-    advice: 'Change this in postgresql.conf, or for connections lower DOCKET_POOL, and reload or restart PostgreSQL.',
+    rule: 'PostgreSQL keeps what is committed, and isolates transactions as statements expect',
+    advice: 'Change this in postgresql.conf and reload or restart PostgreSQL.',
     async look() {
       const f = only(await db.run('server_facts'));
       const found: Found[] = [];
@@ -95,10 +83,7 @@ function settings({ db }: SystemOptions): Check {
       want('full_page_writes', f.full_page_writes, 'on', 'a crash of the machine destroys pages');
       if (f.synchronous_commit === 'off')
         found.push({ id: 'synchronous_commit', says: 'is off: a crash loses what was answered as done' });
-      want('autovacuum', f.autovacuum, 'on', 'tables grow without end');
       want('default_transaction_isolation', f.isolation, 'read committed', 'statements rely on it');
-      if (f.sessions > f.most_sessions * MOST_USED)
-        found.push({ id: 'max_connections', says: `${f.sessions} of ${f.most_sessions} connections are used` });
       return found;
     },
   };
@@ -117,46 +102,6 @@ function sealed({ db, secrets, deep }: SystemOptions): Check {
         .filter(({ name }) => !secrets.has(name))
         .map(({ name, what, n }) => ({ id: `${what} sealed with the key ${name}`, says: String(n), n }));
     },
-  };
-}
-
-function clock({ db, now, skewMs }: SystemOptions): Check {
-  return {
-    name: 'clock',
-    severity: 'warning',
-    rule: "this machine's clock and PostgreSQL's agree",
-    advice: 'Set the clocks of both machines by NTP: Docket goes by that of PostgreSQL, callers often by their own.',
-    async look() {
-      const before = now();
-      const server = only(await db.run('server_facts')).now.getTime();
-      const after = now();
-      const aheadMs = (before + after) / 2 - server;
-      if (Math.abs(aheadMs) - (after - before) / 2 <= skewMs) return [];
-      const how = aheadMs > 0 ? 'ahead of' : 'behind';
-      return [{ id: 'this machine', says: `is ${(Math.abs(aheadMs) / 1000).toFixed(1)} s ${how} PostgreSQL` }];
-    },
-  };
-}
-
-function bloat({ db, bloatRows: rows, bloatShare: share }: SystemOptions): Check {
-  return {
-    name: 'bloat',
-    severity: 'warning',
-    rule: 'VACUUM keeps up with what is deleted',
-    advice:
-      'See the check horizon first, then VACUUM these tables and give autovacuum more (autovacuum_vacuum_cost_limit).',
-    look: () => db.run('bloated_tables', { rows, share, limit: MOST }),
-  };
-}
-
-function horizon({ db, transactionSeconds: seconds }: SystemOptions): Check {
-  return {
-    name: 'horizon',
-    severity: 'warning',
-    rule: 'no old transaction or slot keeps VACUUM from its work',
-    advice:
-      'End the session (pg_terminate_backend), commit or roll back the prepared transaction, or drop the slot, if no one needs it.',
-    look: () => db.run('old_horizons', { seconds, limit: MOST }),
   };
 }
 

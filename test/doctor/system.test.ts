@@ -1,5 +1,4 @@
 import { Client, Connection } from '@temporalio/client';
-import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { EDITION } from '../../db/edition.ts';
 import { eventually } from '../support/client.ts';
@@ -43,44 +42,6 @@ test('objects: a constraint that was not checked for the rows that are there', a
   expect((await doctor.findings()).objects?.examples).toEqual(['constraint queue_max_held_check: is not validated']);
   await sql('alter table queue validate constraint queue_max_held_check');
   expect(await doctor.broken()).toEqual([]);
-});
-
-test('clock: a machine that is a minute ahead, or behind', async () => {
-  const at = async (ms: number) => (await doctor.findings({ now: () => Date.now() + ms })).clock;
-  expect((await at(60_000))?.examples).toEqual([
-    expect.stringMatching(/^this machine: is (59|60)\.\d s ahead of PostgreSQL$/),
-  ]);
-  expect((await at(-60_000))?.examples).toEqual([
-    expect.stringMatching(/^this machine: is (59|60)\.\d s behind PostgreSQL$/),
-  ]);
-  expect(await at(0)).toBeUndefined();
-});
-
-test('bloat: a table of which most rows are dead', async () => {
-  await sql('alter table operator_command set (autovacuum_enabled = off)');
-  await sql(`insert into operator_command (key, kind, item_id) select n, 'job', n from generate_series(1, 2000) n`);
-  await sql('delete from operator_command');
-  const bloat = () => doctor.findings({ limits: { bloatRows: 1_000 } });
-  const found = await eventually(async () => (await bloat()).bloat);
-  expect(found.examples).toEqual([
-    expect.stringMatching(/^operator_command: 2000 dead rows beside 0 live ones, last vacuum never$/),
-  ]);
-  await sql('vacuum operator_command');
-  await eventually(async () => (await bloat()).bloat === undefined);
-});
-
-test('horizon: a transaction that was left open', async () => {
-  const client = new pg.Client({ connectionString: system.databaseUrl, application_name: 'someone' });
-  await client.connect();
-  await client.query('begin isolation level repeatable read');
-  await client.query('select 1 from item limit 1');
-  const old = () => doctor.findings({ limits: { transactionSeconds: 1 } });
-  const found = await eventually(async () => (await old()).horizon);
-  expect(found.examples).toEqual([
-    expect.stringMatching(/^session \d+ of someone: idle in transaction, its transaction has lasted \d+ s$/),
-  ]);
-  await client.end();
-  expect((await old()).horizon).toBeUndefined();
 });
 
 test("settings: those of a test's server, which may lose what is committed", async () => {
