@@ -1,5 +1,6 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Log } from '../runtime/log.ts';
+import { Circuit } from './circuit.ts';
 
 /** Calls to receivers that a process has in flight at once; also the activity slots of its delivery worker. */
 export const DELIVERY_SLOTS = 50;
@@ -13,9 +14,6 @@ const MAX_PER_HOST = 8;
 const KEPT_FOR_VERDICTS = 2;
 /** A host may have this share of the rest, so that many slow hosts together leave some free. */
 const SHARE = 0.25;
-const FAILURES_TO_OPEN = 5;
-const FIRST_PAUSE_MS = 1_000;
-const MAX_PAUSE_MS = 60_000;
 const FIRST_GUESS_MS = 20;
 const MIN_SPACING_MS = 5;
 const MAX_SPACING_MS = 300;
@@ -30,15 +28,12 @@ interface Host {
   others: number;
   /** Calls that it may have in flight: doubles with each answer, 1 after a failure. */
   limit: number;
-  /** Calls in a row that it did not serve. */
-  failures: number;
+  circuit: Circuit;
   answered: boolean;
   /** What a call takes, in milliseconds, smoothed. */
   callMs: number;
   /** Since when its calls in flight have brought nothing. */
   quietSince: number;
-  /** The circuit is open until then; after that one call at a time is a probe. */
-  openUntil: number;
   /** When the last of the postponed deliveries comes back: of verdicts, and of others. */
   lastTurn: { verdict: number; other: number };
 }
@@ -58,8 +53,8 @@ export interface Slot {
 /**
  * Which host may be called now, for this process. A delivery whose host has no free slot is postponed: it fails at
  * once with a retry delay of its own, so that it holds no activity slot while it waits. The delays of one host's
- * deliveries follow one another at the rate at which it takes calls, and ever more slowly while it fails. After five
- * failures in a row the circuit is open: one probe at a time, after pauses that grow to a minute, until one is served.
+ * deliveries follow one another at the rate at which it takes calls, and ever more slowly while it fails. Each host has
+ * a circuit breaker.
  */
 export class Hosts {
   readonly #log: Log;
@@ -118,34 +113,33 @@ export class Hosts {
   #hasSlot(host: Host, lane: Lane): boolean {
     const free = DELIVERY_SLOTS - this.#inFlight;
     if (free <= leftBy(host)) return false;
-    if (host.failures >= FAILURES_TO_OPEN) return host.inFlight === 0 && this.#now() >= host.openUntil;
+    if (host.circuit.isOpen) return host.circuit.permits(host.inFlight, this.#now());
     if (lane === 'other' && host.others >= Math.max(1, host.limit - KEPT_FOR_VERDICTS)) return false;
     return host.inFlight < Math.min(host.limit, Math.max(1, Math.floor((free - LEFT_FOR_FIRST) * SHARE)));
   }
 
   #served(host: Host): void {
-    if (host.failures >= FAILURES_TO_OPEN) this.#log.info({ host: host.name }, 'a receiver answers again');
+    if (host.circuit.isOpen) this.#log.info({ host: host.name }, 'a receiver answers again');
     // those who waited for a failing host come back at its new rate
-    if (host.failures > 0) host.lastTurn = { verdict: 0, other: 0 };
-    host.failures = 0;
+    if (host.circuit.failures > 0) host.lastTurn = { verdict: 0, other: 0 };
+    host.circuit.succeeded();
     host.answered = true;
     host.limit = Math.min(MAX_PER_HOST, host.limit * 2);
   }
 
   #failed(host: Host): void {
-    host.failures++;
+    const wasOpen = host.circuit.isOpen;
+    host.circuit.failed(this.#now());
     host.answered = false;
     host.limit = 1;
-    if (host.failures < FAILURES_TO_OPEN) return;
-    host.openUntil = this.#now() + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (host.failures - FAILURES_TO_OPEN));
-    if (host.failures === FAILURES_TO_OPEN)
-      this.#log.warn({ host: host.name, failures: host.failures }, 'a receiver does not answer, its deliveries wait');
+    const fields = { host: host.name, failures: host.circuit.failures };
+    if (host.circuit.isOpen && !wasOpen) this.#log.warn(fields, 'a receiver does not answer, its deliveries wait');
   }
 
   #postpone(delivery: string, lane: Lane, host: Host): ApplicationFailure {
     const now = this.#now();
     this.#sweep(now);
-    const turn = Math.max(host.lastTurn[lane], now + MIN_DELAY_MS, host.openUntil) + spacing(host, now);
+    const turn = Math.max(host.lastTurn[lane], now + MIN_DELAY_MS, host.circuit.probeAt) + spacing(host, now);
     host.lastTurn[lane] = turn;
     const most = MAX_DELAY_MS * (0.5 + 0.5 * Math.random());
     const delay = Math.min(turn - now, most);
@@ -162,8 +156,8 @@ export class Hosts {
     const known = this.#hosts.get(name);
     if (known) return known;
     const calls = { inFlight: 0, others: 0, limit: 1, callMs: FIRST_GUESS_MS, quietSince: 0 };
-    const circuit = { failures: 0, answered: false, openUntil: 0 };
-    const host: Host = { name, ...calls, ...circuit, lastTurn: { verdict: 0, other: 0 } };
+    const circuit = new Circuit();
+    const host: Host = { name, ...calls, circuit, answered: false, lastTurn: { verdict: 0, other: 0 } };
     this.#hosts.set(name, host);
     return host;
   }
@@ -174,19 +168,19 @@ export class Hosts {
     this.#sweptAt = now;
     for (const [delivery, { due }] of this.#postponed) if (due + SWEEP_MS < now) this.#postponed.delete(delivery);
     for (const [name, host] of this.#hosts)
-      if (host.inFlight === 0 && host.failures === 0 && Math.max(...Object.values(host.lastTurn)) < now)
+      if (host.inFlight === 0 && host.circuit.failures === 0 && Math.max(...Object.values(host.lastTurn)) < now)
         this.#hosts.delete(name);
   }
 }
 
-const leftBy = ({ failures, answered }: Host): number =>
-  failures > 0 ? LEFT_BY_FAILING : answered ? 0 : LEFT_BY_UNKNOWN;
+const leftBy = ({ circuit, answered }: Host): number =>
+  circuit.failures > 0 ? LEFT_BY_FAILING : answered ? 0 : LEFT_BY_UNKNOWN;
 
 /**
  * How far apart a host's postponed deliveries come back, in milliseconds: as far as it takes calls, by those that have
  * ended and by how long those in flight have been waiting, and further with each failure.
  */
-function spacing({ failures, callMs, limit, inFlight, quietSince }: Host, now: number): number {
+function spacing({ circuit, callMs, limit, inFlight, quietSince }: Host, now: number): number {
   const call = inFlight > 0 ? Math.max(callMs, now - quietSince) : callMs;
-  return Math.min(MAX_SPACING_MS, Math.max(MIN_SPACING_MS, 2 ** failures, call / limit));
+  return Math.min(MAX_SPACING_MS, Math.max(MIN_SPACING_MS, 2 ** circuit.failures, call / limit));
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import * as timers from 'node:timers/promises';
+import { Circuit } from '../activities/circuit.ts';
 import { type Answer, post } from '../activities/webhook.ts';
 import type { Item } from '../contract/items.ts';
 import type { PushTarget } from '../contract/jobs.ts';
@@ -16,8 +17,6 @@ const POLL_MS = 5_000;
 const MARGIN_MS = 500;
 /** How long a stop waits for receivers. */
 const STOP_MS = 10_000;
-const FAILURES_TO_OPEN = 5;
-const MAX_BREAK_MS = 60_000;
 const MAX_BACKOFF_SECONDS = 3_600;
 
 /** A topic with a target. */
@@ -26,9 +25,7 @@ interface Topic {
   target: PushTarget;
   /** Pushes that have no answer yet. */
   underWay: Set<Promise<void>>;
-  failures: number;
-  /** `performance.now()` before which only one job at a time is tried. */
-  brokenUntil: number;
+  circuit: Circuit;
   /** Rings when there may be something to push. */
   alarm: Alarm;
   stop(): void;
@@ -36,8 +33,8 @@ interface Topic {
 
 /**
  * Pushes the jobs of topics that have a target (S3.7): each is POSTed signed, 2xx finishes it, anything
- * else gives it back with a growing delay. The topic's limit holds over all processes; after five
- * failures in a row the circuit is open and one job at a time is tried, ever more rarely.
+ * else gives it back with a growing delay. The topic's limit holds over all processes; each topic has a
+ * circuit breaker.
  */
 export class Pusher {
   readonly #runtime: Runtime;
@@ -106,7 +103,7 @@ export class Pusher {
     const stopped = new AbortController();
     const stop = () => stopped.abort();
     const alarm = new Alarm();
-    const topic: Topic = { name, target, underWay: new Set(), failures: 0, brokenUntil: 0, alarm, stop };
+    const topic: Topic = { name, target, underWay: new Set(), circuit: new Circuit(), alarm, stop };
     this.#topics.set(name, topic);
     this.#track(this.#run(topic, stopped.signal));
   }
@@ -121,7 +118,7 @@ export class Pusher {
     stopped.addEventListener('abort', wake);
     while (!stopped.aborted) {
       if ((await this.#take(topic, stopped)) > 0) continue;
-      const pause = topic.brokenUntil - performance.now();
+      const pause = topic.circuit.probeAt - performance.now();
       await alarm.sleep(pause > 0 ? Math.min(pause, POLL_MS) : POLL_MS);
     }
     unwatch();
@@ -129,10 +126,9 @@ export class Pusher {
 
   /** @returns how many jobs are on their way now that were not before */
   async #take(topic: Topic, stopped: AbortSignal): Promise<number> {
-    const { name, target, underWay, failures, brokenUntil } = topic;
-    const broken = failures >= FAILURES_TO_OPEN;
-    if (broken && (underWay.size > 0 || performance.now() < brokenUntil)) return 0;
-    const free = broken ? 1 : target.concurrency - underWay.size;
+    const { name, target, underWay, circuit } = topic;
+    if (!circuit.permits(underWay.size, performance.now())) return 0;
+    const free = circuit.isOpen ? 1 : target.concurrency - underWay.size;
     if (free <= 0) return 0;
     try {
       // before anything is popped: a key that is missing must not use up attempts
@@ -175,16 +171,15 @@ export class Pusher {
     const url = withoutQuery(topic.target.url);
     const fields = { job: job.id, topic: job.queue, url, status, attempt: job.attempts };
     if (status !== null && status >= 200 && status < 300) {
-      topic.failures = 0;
+      topic.circuit.succeeded();
       log.info(fields, 'pushed');
       await jobs.finish(held.id, held.token, 'push');
       return;
     }
     // a receiver that rejects one job (4xx) is not down
     const down = status === null || status >= 500;
-    topic.failures = down ? topic.failures + 1 : 0;
-    if (topic.failures >= FAILURES_TO_OPEN)
-      topic.brokenUntil = performance.now() + Math.min(MAX_BREAK_MS, 1_000 * 2 ** (topic.failures - FAILURES_TO_OPEN));
+    if (down) topic.circuit.failed(performance.now());
+    else topic.circuit.succeeded();
     const delay = retryAfterMs === null ? 2 ** Math.min(job.attempts, 20) : Math.max(1, retryAfterMs / 1000);
     const delaySeconds = Math.min(delay, MAX_BACKOFF_SECONDS);
     log.warn({ ...fields, error: answer instanceof Error ? answer.message : null, delaySeconds }, 'not pushed');
