@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { hashOf } from './checkers/checker.ts';
-import { CHECKERS } from './checkers/index.ts';
-import type { EventRow, History } from './facts.ts';
-import type { Op, Outcome } from './journal.ts';
+import { hashOf } from '../../bench/storm/checkers/checker.ts';
+import { CHECKERS } from '../../bench/storm/checkers/index.ts';
+import type { EventRow, History } from '../../bench/storm/facts.ts';
+import type { Op, Outcome } from '../../bench/storm/journal.ts';
 
 // A checker that finds nothing in a bad history would make its zero worth nothing.
 

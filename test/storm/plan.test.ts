@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Fault, planOf, shrink, stepOf, withUpdate } from './plan.ts';
-import { unsureOf } from './storm.ts';
+import { type Fault, planOf, shrink, stepOf, withUpdate } from '../../bench/storm/plan.ts';
+import { unsureOf } from '../../bench/storm/storm.ts';
 
 test('a seed has the same faults each time, and another seed has others', () => {
   expect(planOf(7, 10, 1)).toEqual(planOf(7, 10, 1));

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { planOf } from './plan.ts';
-import { foundIn, journalPath, storm } from './storm.ts';
+import { planOf } from '../../bench/storm/plan.ts';
+import { foundIn, journalPath, storm } from '../../bench/storm/storm.ts';
 
 // A part of what docs/storm.md shows; another seed each day would make a failure hard to tell from a change.
 const [SEED, MINUTES] = [20261122, 1];

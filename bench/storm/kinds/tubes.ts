@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Wire } from '../../beanstalkd/wire.ts';
+import { Wire } from '../../../test/beanstalkd/wire.ts';
 import type { Op } from '../journal.ts';
 import type { Workload } from '../workload.ts';
 

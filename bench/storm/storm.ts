@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { dice } from '../../bench/dice.ts';
+import { dice } from '../dice.ts';
 import { FINAL, type Verdict } from './checkers/checker.ts';
 import { workflows } from './checkers/following.ts';
 import { CHECKERS } from './checkers/index.ts';

@@ -9,7 +9,7 @@ import { lastingPort } from '../../cli/servers/ports.ts';
 import { type RunningServer, startPostgres } from '../../cli/servers/postgres.ts';
 import { startTemporal } from '../../cli/servers/temporal.ts';
 import { findTemporalCli } from '../../cli/servers/temporal-cli.ts';
-import { HERE, releaseOf } from '../support/releases.ts';
+import { HERE, releaseOf } from '../../test/support/releases.ts';
 import type { Verdict } from './checkers/checker.ts';
 import { Disk } from './disk.ts';
 import { Line } from './network.ts';

@@ -1,4 +1,4 @@
-import { dice } from '../../bench/dice.ts';
+import { dice } from '../dice.ts';
 import type { Mode } from './network.ts';
 
 export const PROGRAMS = ['api-1', 'api-2', 'worker-1', 'worker-2'] as const;

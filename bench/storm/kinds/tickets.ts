@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Json } from '../../support/client.ts';
+import type { Json } from '../../../test/support/client.ts';
 import type { Workload } from '../workload.ts';
 
 const QUEUES = ['reports', 'appeals', 'images'] as const;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import type { Json } from '../support/client.ts';
+import type { Json } from '../../test/support/client.ts';
 import type { Ill } from './plan.ts';
 
 /** A callback as it came; each counts, also where the receiver's answer was lost. */

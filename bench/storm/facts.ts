@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import pg from 'pg';
-import type { Json } from '../support/client.ts';
+import type { Json } from '../../test/support/client.ts';
 import type { Op } from './journal.ts';
 import type { FeedLine } from './kinds/feed.ts';
 import type { Received } from './receivers.ts';

@@ -1,4 +1,4 @@
-import { oracle, type Sent } from '../../reviews/oracle.ts';
+import { oracle, type Sent } from '../../../test/reviews/oracle.ts';
 import type { CallbackRow, LeaseRow } from '../facts.ts';
 import { VOTES_TO_WIN } from '../kinds/cases.ts';
 import { DISPATCH_TIMES } from '../kinds/tasks.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../../support/client.ts';
+import type { Json } from '../../../test/support/client.ts';
 import type { Workload } from '../workload.ts';
 
 /** One line of the feed, as its reader got it. */

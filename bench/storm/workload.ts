@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Json } from '../support/client.ts';
+import type { Json } from '../../test/support/client.ts';
 import type { Journal, Op } from './journal.ts';
 
 /** Longer than any answer of a healthy system, and than what a call may wait. */

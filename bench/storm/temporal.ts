@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { type RunningChild, runToEnd, spawnServer, untilReady } from '../../cli/servers/children.ts';
 import { lastingPort } from '../../cli/servers/ports.ts';
-import { builtByGo } from '../support/go.ts';
+import { builtByGo } from '../../test/support/go.ts';
 
 /** As in docker-compose.yml. */
 const VERSION = '1.31.2';

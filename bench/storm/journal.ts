@@ -1,5 +1,5 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
-import type { Json } from '../support/client.ts';
+import type { Json } from '../../test/support/client.ts';
 import type { Fault } from './plan.ts';
 
 /** `unknown`: it may or may not have been carried out. */
