@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
-import { debianRepositories } from '../test/support/clients/composer.ts';
+import { debianRepositories } from '../test/clients/composer.ts';
 
 // How long a newcomer waits: from a clone of what is committed to the first ticket decided with each client, each installed
 // into an empty project as its README says.

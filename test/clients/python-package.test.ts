@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { pythonKit } from '../support/clients/kits.ts';
 import { SECRET } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
+import { pythonKit } from './kits.ts';
 
 const { api, databaseUrl, sql } = await startTestSystem();
 const kit = pythonKit(inject('cacheDir'));
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'docket-python-package-')));
 const python = join(dir, 'venv', 'bin', 'python');
-const programs = join(import.meta.dirname, '..', 'support', 'clients');
+const programs = import.meta.dirname;
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /** What a command prints, away from the sources. */

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { expect, inject, test } from 'vitest';
-import { pythonKit } from '../support/clients/kits.ts';
-import { testClient } from '../support/clients/scenarios.ts';
 import { startTestSystem } from '../support/system.ts';
+import { pythonKit } from './kits.ts';
+import { testClient } from './scenarios/all.ts';
 
 const kit = pythonKit(inject('cacheDir'));
-testClient(await startTestSystem(), kit);
+testClient(await startTestSystem(), await startTestSystem({}, { role: 'api' }), kit);
 
 /** What Python prints when run in the client's folder. */
 function python(...args: string[]): string {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, inject, test } from 'vitest';
-import { pythonKit } from '../support/clients/kits.ts';
+import { pythonKit } from '../clients/kits.ts';
 import { needDebian } from '../support/debian.ts';
 import { startTestSystem } from '../support/system.ts';
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { eventually } from '../client.ts';
-import { lastingPort } from '../ports.ts';
-import { SECRET } from '../receiver.ts';
-import type { TestSystem } from '../system.ts';
-import type { Kit } from './kits.ts';
-import { send } from './receiving.ts';
-import { type Example, ended, type Program, runExample } from './running.ts';
+import { eventually } from '../../support/client.ts';
+import { lastingPort } from '../../support/ports.ts';
+import { SECRET } from '../../support/receiver.ts';
+import type { TestSystem } from '../../support/system.ts';
+import { type Example, ended, type Program, runExample } from '../driver.ts';
+import type { Kit } from '../kits.ts';
+import { send } from './callbacks.ts';
 
 /** What an example brings about, as the feed says it: kind and type of an event. */
 const EFFECTS: [string, Example, string][] = [

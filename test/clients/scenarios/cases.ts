@@ -1,21 +1,19 @@
 import { expect, test } from 'vitest';
-import { addCases, claimed, court, invitations, jurors, oneCase, voted, votes } from '../cases.ts';
-import { type Client, eventually, type Json } from '../client.ts';
-import { createKey } from '../keys.ts';
-import type { TestSystem } from '../system.ts';
-import type { Kit } from './kits.ts';
-import { allEnded, ended, type Program, runProgram } from './running.ts';
-import { failing, forgetful } from './stand-ins.ts';
+import { addCases, claimed, court, invitations, jurors, oneCase, voted, votes } from '../../support/cases.ts';
+import { type Client, eventually, type Json } from '../../support/client.ts';
+import { createKey } from '../../support/keys.ts';
+import type { TestSystem } from '../../support/system.ts';
+import { allEnded, began, ended, endedWith, run, timesOf } from '../driver.ts';
+import type { Kit } from '../kits.ts';
+import { failing, forgetful } from '../stand-ins.ts';
 
 /** What each client does with cases, whatever its language. */
 export function testJuror(system: TestSystem, kit: Kit): void {
-  testCaseCalls(system, kit);
   testJudging(system, kit);
   testHolds(system, kit);
   testInvitations(system, kit);
 }
 
-const began = (program: Program): string[] => program.lines('began').map((line) => line.began);
 const stateOf = async (api: Client, id: string): Promise<string> => (await oneCase(api, id)).state;
 const caseEvents = async (api: Client, id: string): Promise<Json[]> =>
   (await api.get(`/v1/cases/${id}/events?limit=500`)).body.items;
@@ -32,63 +30,13 @@ async function prepare(api: Client, name: string, settings: object, names: strin
   return ids;
 }
 
-function testCaseCalls({ api }: TestSystem, kit: Kit): void {
-  test('S2.1 S2.2 S2.3 what is asked of cases is answered, and what is refused has a type', async () => {
-    const name = 'case-calls';
-    const program = runProgram(kit, 'caseCalls', { servers: [api.url], court: name });
-    expect(await program.exited, program.output()).toBe(0);
-    const body = { a: [1, 'ä', null] };
-    expect(JSON.parse(program.output())).toEqual({
-      settings: 2,
-      totals: [2, 20_503],
-      added: [
-        [`${name}-1`, body],
-        [`${name}-1`, body],
-      ],
-      same: true,
-      invalidated: ['invalidated', 'gone'],
-      party: [null, 1],
-      held: [`${name}-1`, false, true, true],
-      renewed: true,
-      released: 'open',
-      lost: ['LeaseLost', 'lease_lost', 'released'],
-      first: [true, 'open', { buyer: 1, seller: 0 }],
-      repeated: true,
-      twice: [null, 1],
-      decided: [true, 'decided', 'buyer'],
-      late: ['NotOpen', 'not_open', 'decided'],
-      declined: 'Http invalid_request',
-      many: [
-        ['string', 201],
-        ['string', 422],
-        ['string', 201],
-      ],
-      skipped: true,
-      got: 'buyer',
-      invitations: [],
-      missing: 'Http not_found',
-      option: 'Http invalid_request',
-      noCourt: 'Http not_found',
-    });
-  }, 120_000);
-
-  test('S2.3 a list of jurors is whole, also where the answer to its last part was lost', async () => {
-    const server = await forgetful(api.url, (call) => call.body.includes('"final":true'));
-    const program = runProgram(kit, 'caseCalls', { servers: [server.url], court: 'lost-list' });
-    expect(await program.exited, program.output()).toBe(0);
-    expect(JSON.parse(program.output()).totals).toEqual([2, 20_503]);
-    // two parts, and the last one again
-    expect(server.calls.filter(({ body }) => body.includes('"list":'))).toHaveLength(3);
-  }, 120_000);
-}
-
 function testJudging({ api, running }: TestSystem, kit: Kit): void {
   const servers = [api.url];
 
   test('S2.2 jurors decide cases, each voting once on each', async () => {
     const bodies = [{}, {}, { option: 'seller', comment: 'as agreed' }];
     const ids = await prepare(api, 'judged', { votesToWin: 2 }, ['ada', 'bob', 'cem'], bodies);
-    const loops = ['ada', 'bob', 'cem'].map((juror) => runProgram(kit, 'judge', { servers, court: 'judged', juror }));
+    const loops = ['ada', 'bob', 'cem'].map((juror) => run(kit, 'JurorLoop', { servers, court: 'judged', juror }));
     for (const id of ids) await eventually(async () => (await stateOf(api, id)) === 'decided');
     await allEnded(loops);
     const [first = '', , third = ''] = ids;
@@ -112,28 +60,25 @@ function testJudging({ api, running }: TestSystem, kit: Kit): void {
       ['ada'],
       bodies,
     );
-    const loop = runProgram(kit, 'judge', { servers, court: 'passed', juror: 'ada' });
+    const loop = run(kit, 'JurorLoop', { servers, court: 'passed', juror: 'ada' });
     await eventually(async () => (await stateOf(api, failing)) === 'decided');
     await eventually(async () => [skipped, declined].every((id) => began(loop).includes(id)));
     await ended(loop);
-    const times = (id: string) => loop.lines('began').flatMap((line) => (line.began === id ? [line.at] : []));
-    const [first, second] = times(failing);
+    const [first = 0, second = 0] = timesOf(loop, failing);
     expect(second - first).toBeGreaterThanOrEqual(1);
     for (const id of [skipped, declined]) {
-      expect(times(id)).toHaveLength(1);
+      expect(timesOf(loop, id)).toHaveLength(1);
       expect((await caseEvents(api, id)).map((event) => event.type)).toEqual(['created', 'claimed', 'skipped']);
     }
-    expect(loop.lines('error')).toMatchObject([{ text: expect.stringContaining('as asked'), case: failing }]);
+    expect(loop.lines('error')).toMatchObject([{ text: expect.stringContaining('as asked'), item: failing }]);
   });
 
   test("S2.1 a juror works with a key of their own; another's ends the loop", async () => {
     const [id = ''] = await prepare(api, 'keyed-court', { votesToWin: 1 }, ['ada'], [{}]);
     const { key } = await createKey(running.runtime.db, { name: 'juror-ada', role: 'reviewer', subject: 'ada' });
     const asked = { servers, apiKey: key, court: 'keyed-court' };
-    const stranger = runProgram(kit, 'judge', { ...asked, juror: 'bob' });
-    expect(await stranger.exited, stranger.output()).toBe(3);
-    expect(stranger.lines('fatal')).toMatchObject([{ fatal: 'Auth' }]);
-    const loop = runProgram(kit, 'judge', { ...asked, juror: 'ada' });
+    await endedWith(run(kit, 'JurorLoop', { ...asked, juror: 'bob' }), 'Auth');
+    const loop = run(kit, 'JurorLoop', { ...asked, juror: 'ada' });
     await eventually(async () => (await stateOf(api, id)) === 'decided');
     await ended(loop);
   });
@@ -141,14 +86,14 @@ function testJudging({ api, running }: TestSystem, kit: Kit): void {
   test('S2.2 a vote whose answer was lost is sent again, and counted once', async () => {
     const [id = ''] = await prepare(api, 'lost-vote', { votesToWin: 2 }, ['ada'], [{}]);
     const server = await forgetful(api.url, (call) => call.body !== '');
-    const loop = runProgram(kit, 'judge', { servers: [server.url], court: 'lost-vote', juror: 'ada' });
+    const loop = run(kit, 'JurorLoop', { servers: [server.url], court: 'lost-vote', juror: 'ada' });
     await eventually(async () => (await votes(api, id)).length === 1);
     await eventually(async () => server.calls.filter(({ path }) => path.endsWith('/votes')).length === 2);
     await ended(loop);
     expect((await oneCase(api, id)).tally).toEqual({ buyer: 1, seller: 0 });
     expect(began(loop)).toEqual([id]);
     // a claim is sent again by the loop, and that no server answered is an error of no case
-    expect(loop.lines('error').filter((line) => line.case)).toEqual([]);
+    expect(loop.lines('error').filter((line) => line.item)).toEqual([]);
   });
 }
 
@@ -157,7 +102,7 @@ function testHolds({ api }: TestSystem, kit: Kit): void {
 
   test('S2.5 a handler that takes longer than the lease keeps its case', async () => {
     const [id = ''] = await prepare(api, 'long-case', { votesToWin: 1, leaseSeconds: 2 }, ['ada'], [{ seconds: 5 }]);
-    const loop = runProgram(kit, 'judge', { servers, court: 'long-case', juror: 'ada' });
+    const loop = run(kit, 'JurorLoop', { servers, court: 'long-case', juror: 'ada' });
     await eventually(async () => (await stateOf(api, id)) === 'decided');
     await ended(loop);
     expect((await caseEvents(api, id)).map((event) => event.type)).toEqual(['created', 'claimed', 'voted', 'decided']);
@@ -166,10 +111,10 @@ function testHolds({ api }: TestSystem, kit: Kit): void {
   test('S2.5 a juror is killed: their hold ends, and another one judges', async () => {
     const settings = { votesToWin: 1, leaseSeconds: 2 };
     const [id = ''] = await prepare(api, 'killed-case', settings, ['ada', 'bob'], [{ seconds: 3 }]);
-    const dying = runProgram(kit, 'judge', { servers, court: 'killed-case', juror: 'ada' });
+    const dying = run(kit, 'JurorLoop', { servers, court: 'killed-case', juror: 'ada' });
     await eventually(async () => began(dying).length === 1);
     dying.process.kill('SIGKILL');
-    const other = runProgram(kit, 'judge', { servers, court: 'killed-case', juror: 'bob' });
+    const other = run(kit, 'JurorLoop', { servers, court: 'killed-case', juror: 'bob' });
     await eventually(async () => (await stateOf(api, id)) === 'decided');
     await ended(other);
     expect((await votes(api, id)).map((vote) => vote.juror)).toEqual(['bob']);
@@ -179,32 +124,32 @@ function testHolds({ api }: TestSystem, kit: Kit): void {
     const [id = ''] = await prepare(api, 'failed-vote', { votesToWin: 1, leaseSeconds: 3 }, ['ada'], [{}]);
     const server = await failing(api.url, ({ path }) => path.endsWith('/votes'), 500);
     const given = { servers: [server.url], court: 'failed-vote', juror: 'ada', retrySeconds: 0.5 };
-    const loop = runProgram(kit, 'judge', given);
+    const loop = run(kit, 'JurorLoop', given);
     const types = async () => (await caseEvents(api, id)).map((event) => event.type);
     await eventually(async () => (await types()).includes('released'), 15_000);
     await ended(loop);
     expect((await types()).slice(0, 3)).toEqual(['created', 'claimed', 'released']);
-    expect(loop.lines('error')[0]).toMatchObject({ error: expect.stringContaining('Unavailable'), case: id });
+    expect(loop.lines('error')[0]).toMatchObject({ error: expect.stringContaining('Unavailable'), item: id });
   });
 
   test('S2.6 a case that is decided meanwhile: the handler hears of it, and no vote is sent', async () => {
     const settings = { votesToWin: 1, overbook: 1, leaseSeconds: 6 };
     const [id = ''] = await prepare(api, 'beside', settings, ['ada', 'bob'], [{ untilLost: true }]);
     const server = await forgetful(api.url, () => false);
-    const loop = runProgram(kit, 'judge', { servers: [server.url], court: 'beside', juror: 'ada' });
+    const loop = run(kit, 'JurorLoop', { servers: [server.url], court: 'beside', juror: 'ada' });
     await eventually(async () => began(loop).length === 1);
     const other = await claimed(api, 'beside', 'bob');
     await voted(api, other.id, other.token, 'seller');
     await eventually(async () => loop.lines('lost').length === 1);
     await ended(loop);
-    expect(loop.lines('error')).toMatchObject([{ error: expect.stringContaining('NotOpen'), case: id }]);
+    expect(loop.lines('error')).toMatchObject([{ error: expect.stringContaining('NotOpen'), item: id }]);
     expect(server.calls.filter(({ path }) => path.endsWith('/votes'))).toEqual([]);
   });
 
   test('S2.5 told to stop, it votes when the running handler has ended, and begins nothing new', async () => {
     const bodies = [{ seconds: 1.5 }, { seconds: 1.5 }];
     const ids = await prepare(api, 'stop-case', { votesToWin: 1 }, ['ada'], bodies);
-    const loop = runProgram(kit, 'judge', { servers, court: 'stop-case', juror: 'ada' });
+    const loop = run(kit, 'JurorLoop', { servers, court: 'stop-case', juror: 'ada' });
     await eventually(async () => began(loop).length === 1);
     await ended(loop);
     const [first = ''] = began(loop);
@@ -222,7 +167,7 @@ function testInvitations({ api }: TestSystem, kit: Kit): void {
     const settings = { votesToWin: 1, mode: 'both', assign };
     const [id = ''] = await prepare(api, 'invited', settings, ['ivy'], [{ fail: 'decline', failures: 1 }]);
     await eventually(async () => (await invitations(api, 'ivy')).length === 1);
-    const first = runProgram(kit, 'judge', { servers, court: 'invited', juror: 'ivy' });
+    const first = run(kit, 'JurorLoop', { servers, court: 'invited', juror: 'ivy' });
     const typesOf = async () => (await caseEvents(api, id)).map((event) => event.type);
     await eventually(async () => (await typesOf()).includes('declined'));
     await ended(first);
@@ -236,7 +181,7 @@ function testInvitations({ api }: TestSystem, kit: Kit): void {
   test('S2.1 where a court only invites, a juror judges what they are invited to', async () => {
     const settings = { votesToWin: 2, mode: 'assign', assign: { jurors: 2, answerSeconds: 60 } };
     const ids = await prepare(api, 'assigned', settings, ['ada', 'bob', 'cem'], [{}, {}]);
-    const loops = ['ada', 'bob', 'cem'].map((juror) => runProgram(kit, 'judge', { servers, court: 'assigned', juror }));
+    const loops = ['ada', 'bob', 'cem'].map((juror) => run(kit, 'JurorLoop', { servers, court: 'assigned', juror }));
     for (const id of ids) await eventually(async () => (await stateOf(api, id)) === 'decided', 40_000);
     await allEnded(loops);
     for (const loop of loops) {

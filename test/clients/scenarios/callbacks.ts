@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { addCase, court, invitations, jurors, voted } from '../cases.ts';
-import { claimOne, eventually, type Json } from '../client.ts';
-import { SECRET } from '../receiver.ts';
-import { put, tell } from '../reviews.ts';
-import type { TestSystem } from '../system.ts';
-import { addTask, addTemplate, completed, handed } from '../tasks.ts';
-import { add, decide } from '../tickets.ts';
-import type { Kit } from './kits.ts';
-import { ended, type Program, runProgram } from './running.ts';
+import { addCase, court, invitations, jurors, voted } from '../../support/cases.ts';
+import { claimOne, eventually, type Json } from '../../support/client.ts';
+import { SECRET } from '../../support/receiver.ts';
+import { put, tell } from '../../support/reviews.ts';
+import type { TestSystem } from '../../support/system.ts';
+import { addTask, addTemplate, completed, handed } from '../../support/tasks.ts';
+import { add, decide } from '../../support/tickets.ts';
+import { ended, type Program, run } from '../driver.ts';
+import type { Kit } from '../kits.ts';
 
 /** What each client does with signed callbacks, whatever its language. */
 export function testReceiver(system: TestSystem, kit: Kit): void {
@@ -23,7 +23,7 @@ interface Receiving extends Program {
 }
 
 async function startReceiving(kit: Kit, asked: object = {}): Promise<Receiving> {
-  const program = runProgram(kit, 'receive', { secret: SECRET, ...asked });
+  const program = run(kit, 'receive', { secret: SECRET, ...asked });
   await eventually(async () => program.lines('url').length === 1);
   return { ...program, url: program.lines('url')[0]?.url };
 }

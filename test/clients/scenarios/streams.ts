@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, inject, onTestFinished, test } from 'vitest';
-import { type DocketChild, startChild } from '../child.ts';
-import { type Client, claimOne, eventually, type Json } from '../client.ts';
-import { createKey } from '../keys.ts';
-import { lastingPort } from '../ports.ts';
-import type { TestSystem } from '../system.ts';
-import { add, addMany, configure } from '../tickets.ts';
-import type { Kit } from './kits.ts';
-import { ended, type Program, runProgram } from './running.ts';
-import { relay, unavailable } from './stand-ins.ts';
+import { expect, test } from 'vitest';
+import { numbered } from '../../support/cases.ts';
+import { type Client, claimOne, eventually, type Json } from '../../support/client.ts';
+import { createKey } from '../../support/keys.ts';
+import { lastingPort } from '../../support/ports.ts';
+import type { TestSystem } from '../../support/system.ts';
+import { add, addMany, configure } from '../../support/tickets.ts';
+import { ended, endedWith, type Program, run } from '../driver.ts';
+import type { Kit } from '../kits.ts';
+import { relay, startOwnApi, unavailable } from '../stand-ins.ts';
 
 /** What each client does with streams, whatever its language. */
 export function testStreams(system: TestSystem, kit: Kit): void {
@@ -20,17 +20,17 @@ export function testStreams(system: TestSystem, kit: Kit): void {
 
 const typed = (program: Program, type: string): Json[] =>
   program.lines('event').flatMap(({ event }) => (event.type === type ? [event.data] : []));
+const seqs = (program: Program): number[] => program.lines('event').map(({ event }) => event.seq);
 const lostIds = (program: Program): string[] => typed(program, 'lease_lost').map((data) => data.id);
 
 /** Tickets that the reviewer holds, each to be lost. */
 async function hold(api: Client, reviewer: string, count: number): Promise<string[]> {
   const queue = `held-by-${reviewer}`;
   await configure(api, queue, { maxHeld: count });
-  const ids = Array.from({ length: count }, (_, n) => `${queue}-${n}`);
-  await addMany(
+  const ids = await addMany(
     api,
     queue,
-    ids.map((id) => ({ id })),
+    numbered(count, `${queue}-`).map((id) => ({ id })),
   );
   const { body } = await api.post(`/v1/queues/${queue}/claim`, { reviewer, count });
   expect(body.tickets).toHaveLength(count);
@@ -45,7 +45,7 @@ function testEvents({ api, running }: TestSystem, kit: Kit): void {
   const servers = [api.url];
 
   test('S0.4 a queue is followed: what waits, and its counts', async () => {
-    const stream = runProgram(kit, 'stream', { servers, queue: 'followed' });
+    const stream = run(kit, 'stream', { servers, queue: 'followed' });
     await eventually(async () => typed(stream, 'stats').length > 0);
     await add(api, 'followed', { id: 'followed-1' });
     await eventually(async () => typed(stream, 'stats').some((data) => data.waiting === 1));
@@ -61,9 +61,9 @@ function testEvents({ api, running }: TestSystem, kit: Kit): void {
     const server = await relay(api.url);
     const asked = { servers: [server.url], reviewer: 'sue' };
     const ids = await hold(api, 'sue', 2);
-    const stream = runProgram(kit, 'stream', { ...asked, apiKey: key });
+    const stream = run(kit, 'stream', { ...asked, apiKey: key });
     // a page has no key, but a function that gets it a ticket
-    const page = runProgram(kit, 'stream', { ...asked, ticketKey: key });
+    const page = run(kit, 'stream', { ...asked, ticketKey: key });
     await eventually(async () => server.streams() === 2);
     await lose(api, ids.slice(0, 1));
     for (const one of [stream, page]) await eventually(async () => lostIds(one).length === 1);
@@ -78,16 +78,14 @@ function testEvents({ api, running }: TestSystem, kit: Kit): void {
     for (const { path, headers } of server.calls)
       if (path.startsWith('/v1/stream?')) expect(headers.authorization).toBeUndefined();
 
-    const stranger = runProgram(kit, 'stream', { ...asked, apiKey: 'wrong' });
-    expect(await stranger.exited, stranger.output()).toBe(3);
-    expect(stranger.lines('fatal')).toMatchObject([{ fatal: 'Auth' }]);
+    await endedWith(run(kit, 'stream', { ...asked, apiKey: 'wrong' }), 'Auth');
   });
 }
 
 function testPace({ api }: TestSystem, kit: Kit): void {
   test('S0.4 events that come close behind each other are not kept back until there is a pause', async () => {
     const [id = ''] = await hold(api, 'pia', 1);
-    const stream = runProgram(kit, 'stream', { servers: [api.url], reviewer: 'pia' });
+    const stream = run(kit, 'stream', { servers: [api.url], reviewer: 'pia' });
     for (let n = 0; typed(stream, 'changed').length < 10; n++) {
       expect(n, 'changes that were made without ten of them being heard of').toBeLessThan(80);
       await api.patch(`/v1/tickets/${id}`, { priority: n });
@@ -101,7 +99,7 @@ function testReconnection({ api }: TestSystem, kit: Kit): void {
   test('S0.4 a stream that is cut before its first event misses none', async () => {
     const ids = await hold(api, 'quinn', 3);
     const server = await relay(api.url);
-    const stream = runProgram(kit, 'stream', { servers: [server.url], reviewer: 'quinn' });
+    const stream = run(kit, 'stream', { servers: [server.url], reviewer: 'quinn' });
     await eventually(async () => server.streams() === 1);
     server.down();
     await lose(api, ids);
@@ -114,13 +112,13 @@ function testReconnection({ api }: TestSystem, kit: Kit): void {
   test('S0.4 it goes on with the next server, and begins where it is told to', async () => {
     const ids = await hold(api, 'nina', 3);
     const servers = ['http://127.0.0.1:1', await unavailable(), api.url];
-    const first = runProgram(kit, 'stream', { servers, queue: 'held-by-nina' });
+    const first = run(kit, 'stream', { servers, queue: 'held-by-nina' });
     await eventually(async () => typed(first, 'stats').length > 0);
     await lose(api, ids.slice(0, 2));
     await eventually(async () => lostIds(first).length === 2);
     await ended(first);
     const { event } = first.lines('event').find((line) => line.event.type === 'lease_lost');
-    const next = runProgram(kit, 'stream', { servers, reviewer: 'nina', lastEventId: event.id });
+    const next = run(kit, 'stream', { servers, reviewer: 'nina', lastEventId: event.id });
     await eventually(async () => lostIds(next).length === 1);
     await lose(api, ids.slice(2));
     await eventually(async () => lostIds(next).length === 2);
@@ -133,17 +131,13 @@ function testRestart(system: TestSystem, kit: Kit): void {
   const { api } = system;
 
   test('S0.4 S4.8 a server is killed and started again: stream and feed go on without loss and without repeats', async () => {
-    const env = {
-      ...{ DATABASE_URL: system.databaseUrl, TEMPORAL_ADDRESS: inject('temporal') },
-      ...{ TEMPORAL_NAMESPACE: system.namespace, DOCKET_POOL: '6', LOG_LEVEL: 'error' },
-    };
-    const start = (PORT: string): Promise<DocketChild> => startChild('api', { ...env, PORT });
-    const dying = await start(String(await lastingPort()));
+    const PORT = String(await lastingPort());
+    const dying = await startOwnApi(system, { PORT });
     const { url } = dying.api;
     const ids = await hold(api, 'rob', 20);
-    const stream = runProgram(kit, 'stream', { servers: [url], reviewer: 'rob' });
-    const feed = runProgram(kit, 'feed', { servers: [url], after: 0, follow: true });
-    await eventually(async () => feed.lines('seq').length > 0);
+    const stream = run(kit, 'stream', { servers: [url], reviewer: 'rob' });
+    const feed = run(kit, 'feed', { servers: [url], after: 0, follow: true });
+    await eventually(async () => seqs(feed).length > 0);
     const last = ids.at(-1) ?? '';
     let priority = 0;
     await eventually(async () => {
@@ -154,24 +148,19 @@ function testRestart(system: TestSystem, kit: Kit): void {
     await eventually(async () => lostIds(stream).length === 5);
     await dying.end('SIGKILL');
     await lose(api, ids.slice(5, 15));
-    const living = await start(new URL(url).port);
-    onTestFinished(() => void living.process.kill('SIGKILL'));
+    await startOwnApi(system, { PORT });
     await lose(api, ids.slice(15));
     await eventually(async () => lostIds(stream).includes(last));
     const sent = (await api.get('/v1/feed?limit=10000')).body
       .trim()
       .split('\n')
       .map((line: string) => JSON.parse(line));
-    await eventually(async () => feed.lines('seq').length >= sent.length);
+    await eventually(async () => seqs(feed).length >= sent.length);
     await ended(stream, feed);
     expect(lostIds(stream)).toEqual(ids);
     const named = ({ seq, id, type }: Json) => ({ seq, id, type });
-    expect(
-      feed
-        .lines('seq')
-        .map((line) => named(line.event))
-        .slice(0, sent.length),
-    ).toEqual(sent.map(named));
+    const read = feed.lines('event').map((line) => named(line.event));
+    expect(read.slice(0, sent.length)).toEqual(sent.map(named));
   }, 120_000);
 }
 
@@ -183,24 +172,19 @@ export function testFeed({ api }: TestSystem, kit: Kit): void {
     await addMany(
       api,
       'fed',
-      Array.from({ length: 1000 }, (_, n) => ({ id: `fed-${n}` })),
+      numbered(1000, 'fed-').map((id) => ({ id })),
     );
     await add(api, 'fed', { id: 'fed-last' });
-    const all = runProgram(kit, 'feed', { servers, after: 0, follow: false });
+    const all = run(kit, 'feed', { servers, after: 0, follow: false });
     expect(await all.exited, all.output()).toBe(0);
-    const seqs = all.lines('seq').map((line) => line.seq);
-    expect(seqs.length).toBeGreaterThan(1000);
-    expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
-    const mine = all.lines('seq').filter((line) => line.event.itemId.startsWith('fed-'));
+    const read = seqs(all);
+    expect(read.length).toBeGreaterThan(1000);
+    expect(read).toEqual(read.toSorted((a, b) => a - b));
+    const mine = all.lines('event').filter(({ event }) => event.itemId.startsWith('fed-'));
     expect(mine).toHaveLength(1001);
     expect(mine.at(-1).event).toMatchObject({ kind: 'ticket', itemId: 'fed-last', type: 'created' });
-    const rest = runProgram(kit, 'feed', { servers, after: seqs.at(-3), follow: false });
+    const rest = run(kit, 'feed', { servers, after: read.at(-3), follow: false });
     expect(await rest.exited, rest.output()).toBe(0);
-    expect(
-      rest
-        .lines('seq')
-        .slice(0, 2)
-        .map((line) => line.seq),
-    ).toEqual(seqs.slice(-2));
+    expect(seqs(rest).slice(0, 2)).toEqual(read.slice(-2));
   });
 }

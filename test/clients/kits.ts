@@ -5,7 +5,6 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -15,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import { needDebian } from '../debian.ts';
+import { needDebian } from '../support/debian.ts';
 
 /** How programs that use one of the clients are run. */
 export interface Kit {
@@ -23,7 +22,7 @@ export interface Kit {
   command: string[];
   /** Where a program has to be to find the client. */
   dir: string;
-  /** `mjs`, `py`, `php`: of programs, and of test/support/clients/program*. */
+  /** `mjs`, `py`, `php`: of programs, and of test/clients/driver.*. */
   extension: string;
   /** The README's examples as they stand there. */
   examples: string[];
@@ -31,9 +30,9 @@ export interface Kit {
   serve?(file: string, port: number): string[];
 }
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const client = (...path: string[]) => join(root, 'clients', ...path);
-const say = (line: string) => console.log(line);
+const say = (line: string) => process.stdout.write(`${line}\n`);
 const run = (command: string, args: string[], env: Record<string, string> = {}) =>
   execFileSync(command, args, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } });
 
@@ -43,9 +42,7 @@ function kit(name: string, fence: string, extension: string, command: string[]):
   const examples = [...fences].map(([, example = '']) => example);
   const dir = mkdtempSync(join(tmpdir(), `docket-${name}-`));
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
-  for (const file of readdirSync(import.meta.dirname))
-    if (file.startsWith('program') && file.endsWith(`.${extension}`))
-      copyFileSync(join(import.meta.dirname, file), join(dir, file));
+  copyFileSync(join(import.meta.dirname, `driver.${extension}`), join(dir, `driver.${extension}`));
   return { command, dir, extension, examples };
 }
 
@@ -73,16 +70,8 @@ export function pythonKit(cacheDir: string): Kit {
     say(`making a Python environment in ${venv}`);
     rmSync(venv, { recursive: true, force: true });
     run('python3', ['-m', 'venv', venv]);
-    run(python, [
-      '-m',
-      'pip',
-      'install',
-      '--quiet',
-      '--disable-pip-version-check',
-      'mypy',
-      '--editable',
-      client('python'),
-    ]);
+    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+    run(python, [...pip, 'mypy', '--editable', client('python')]);
     writeFileSync(ready, '');
   }
   return kit('python', 'python', 'py', [python, '-B']);

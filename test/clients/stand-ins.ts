@@ -8,7 +8,9 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
+import { type DocketChild, startChild } from '../support/child.ts';
+import type { TestSystem } from '../support/system.ts';
 
 /** A call as a stand-in for a server sees it. */
 export interface Call {
@@ -152,4 +154,14 @@ async function listening(listener: RequestListener): Promise<string> {
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** An API process of its own on the stores of a system: it can be killed. */
+export async function startOwnApi(system: TestSystem, env: Record<string, string> = {}): Promise<DocketChild> {
+  const child = await startChild('api', {
+    ...{ DATABASE_URL: system.databaseUrl, TEMPORAL_ADDRESS: inject('temporal') },
+    ...{ TEMPORAL_NAMESPACE: system.namespace, DOCKET_POOL: '6', LOG_LEVEL: 'error', ...env },
+  });
+  onTestFinished(() => void child.process.kill('SIGKILL'));
+  return child;
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { needDebian } from '../debian.ts';
+import { needDebian } from '../support/debian.ts';
 
 /** What the PHP client and a project of its user require, as Debian's packages have it. */
 const LIBRARIES: Record<string, { debian: string; path: string; autoload: object }> = {
