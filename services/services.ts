@@ -2,38 +2,33 @@ import type { Runtime } from '../runtime/runtime.ts';
 import * as invitations from './cases/invitations.ts';
 import * as invariants from './doctor/invariants.ts';
 import * as samples from './figures/samples.ts';
-import { startRules } from './items/rules.ts';
-import { jobService } from './jobs/jobs.ts';
-import { scheduleService } from './jobs/schedules.ts';
-import { topicService } from './jobs/topics.ts';
+import * as rules from './items/rules.ts';
 import { restartStuck } from './reviews/stuck.ts';
 import type { Context, ServiceConfig } from './shared/context.ts';
 import { startReconciler } from './upkeep/reconciler.ts';
 import * as retention from './upkeep/retention.ts';
 import { applySettings } from './upkeep/settings.ts';
 
-/** What Docket does, a service for each noun. Transports check, authorise, call one of their functions and show. */
-export type Services = ReturnType<typeof createServices>;
+/** What looks at the changes of each commit of this process. */
+const FOLLOWERS = [rules.follow, invitations.follow];
+/** What runs in each round of maintenance. */
+const CHORES = [rules.sweep, invitations.look, applySettings, invariants.checkNext, restartStuck, samples.take];
 
-export function createServices(runtime: Runtime, config: ServiceConfig) {
+/** Makes the context of a process, before its runtime is started. */
+export function createContext(runtime: Runtime, config: ServiceConfig): Context {
   const ctx: Context = { ...runtime, config };
-  let reconciler: ReturnType<typeof startReconciler> | undefined;
-  startRules(ctx);
-  invitations.start(ctx);
-  for (const chore of [applySettings, invariants.checkNext, restartStuck, samples.take])
-    ctx.maintenance.add(() => chore(ctx));
-  const jobs = jobService(ctx);
+  for (const follow of FOLLOWERS) ctx.db.onCommit((changes) => follow(ctx, changes));
+  for (const chore of CHORES) ctx.maintenance.add(() => chore(ctx));
+  return ctx;
+}
+
+/** Starts the work that has a clock of its own. */
+export function startServices(ctx: Context): { stop(): Promise<void> } {
+  const reconciler = startReconciler(ctx);
+  retention.start(ctx);
   return {
-    ctx,
-    jobs,
-    schedules: scheduleService(ctx, jobs),
-    topics: topicService(ctx),
-    start() {
-      reconciler = startReconciler(ctx);
-      retention.start(ctx);
-    },
     async stop() {
-      await Promise.all([reconciler?.stop(), invitations.stop(ctx), retention.stop(ctx)]);
+      await Promise.all([reconciler.stop(), invitations.stop(ctx), retention.stop(ctx)]);
     },
   };
 }

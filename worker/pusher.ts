@@ -7,10 +7,11 @@ import type { Item } from '../contract/items.ts';
 import type { PushTarget } from '../contract/jobs.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
 import { jobView } from '../domain/jobs.ts';
-import type { PrivateHosts } from '../domain/private-hosts.ts';
 import { Alarm } from '../runtime/followers/alarm.ts';
-import type { Runtime } from '../runtime/runtime.ts';
-import type { Services } from '../services/services.ts';
+import * as jobs from '../services/jobs/jobs.ts';
+import * as popping from '../services/jobs/popping.ts';
+import * as topics from '../services/jobs/topics.ts';
+import type { Context } from '../services/shared/context.ts';
 
 const SETTINGS_MS = 1_000;
 const POLL_MS = 5_000;
@@ -37,21 +38,17 @@ interface Topic {
  * circuit breaker.
  */
 export class Pusher {
-  readonly #runtime: Runtime;
-  readonly #services: Services;
-  readonly #privateCallbacks: PrivateHosts;
+  readonly #ctx: Context;
   readonly #topics = new Map<string, Topic>();
   readonly #underWay = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(runtime: Runtime, services: Services, privateCallbacks: PrivateHosts) {
+  constructor(ctx: Context) {
     // one for each push that is under way
     setMaxListeners(0, this.#closing.signal);
-    this.#runtime = runtime;
-    this.#services = services;
-    this.#privateCallbacks = privateCallbacks;
+    this.#ctx = ctx;
   }
 
   start(): void {
@@ -78,7 +75,7 @@ export class Pusher {
 
   async #readSettings(): Promise<void> {
     try {
-      const wanted = new Map((await this.#services.topics.pushTargets()).map((t) => [t.name, t.push]));
+      const wanted = new Map((await topics.pushTargets(this.#ctx)).map((t) => [t.name, t.push]));
       if (this.#stopped) return;
       for (const [name, topic] of this.#topics)
         if (!wanted.has(name)) {
@@ -87,7 +84,7 @@ export class Pusher {
         }
       for (const [name, target] of wanted) this.#follow(name, target);
     } catch (error) {
-      this.#runtime.log.warn({ err: (error as Error).message }, 'push targets could not be read, trying again');
+      this.#ctx.log.warn({ err: (error as Error).message }, 'push targets could not be read, trying again');
     }
     if (this.#stopped) return;
     this.#timer = setTimeout(() => void this.#readSettings(), SETTINGS_MS);
@@ -112,7 +109,7 @@ export class Pusher {
     const { alarm } = topic;
     const wake = () => alarm.wakeIn(0);
     // a caller's wait counts as a call, and ends before the worker does
-    const unwatch = this.#runtime.waiters.watch((key) => {
+    const unwatch = this.#ctx.waiters.watch((key) => {
       if (key === `job/${topic.name}`) wake();
     });
     stopped.addEventListener('abort', wake);
@@ -132,13 +129,13 @@ export class Pusher {
     if (free <= 0) return 0;
     try {
       // before anything is popped: a key that is missing must not use up attempts
-      const opened = this.#runtime.secrets.open(target);
-      const jobs = await this.#services.jobs.popToPush(name, free, target.concurrency);
-      for (const job of jobs) this.#track(this.#push(job, topic, opened), underWay);
-      return jobs.length;
+      const opened = this.#ctx.secrets.open(target);
+      const popped = await popping.popToPush(this.#ctx, name, free, target.concurrency);
+      for (const job of popped) this.#track(this.#push(job, topic, opened), underWay);
+      return popped.length;
     } catch (error) {
       const fields = { err: (error as Error).message, topic: name };
-      this.#runtime.log.warn(fields, 'jobs to push could not be taken, trying again');
+      this.#ctx.log.warn(fields, 'jobs to push could not be taken, trying again');
       await sleep(1_000, stopped);
       return 0;
     }
@@ -150,22 +147,21 @@ export class Pusher {
       const patienceMs = Math.max((job.lease_seconds ?? 0) * 1000 - MARGIN_MS, MARGIN_MS);
       const wait = { patienceMs, gone: this.#closing.signal };
       const message = { url, secret, id: messageId(job), body };
-      const answer = await post(message, this.#privateCallbacks, wait).catch((error: Error) => error);
+      const answer = await post(message, this.#ctx.config.privateCallbacks, wait).catch((error: Error) => error);
       // its receiver may be at it still: it is pushed again when its TTR is over
       if (answer instanceof Error && this.#closing.signal.aborted) return;
       await this.#settle(job, topic, answer);
     } catch (error) {
       // its lease runs out, and it is pushed again
       const fields = { err: (error as Error).message, job: job.id };
-      this.#runtime.log.warn(fields, 'the outcome of a push could not be recorded');
+      this.#ctx.log.warn(fields, 'the outcome of a push could not be recorded');
     } finally {
       topic.alarm.wakeIn(0);
     }
   }
 
   async #settle(job: Item, topic: Topic, answer: Answer | Error): Promise<void> {
-    const { log } = this.#runtime;
-    const { jobs } = this.#services;
+    const { log } = this.#ctx;
     const held = { id: job.id, token: job.lease_id ?? '' };
     const { status, retryAfterMs } = answer instanceof Error ? { status: null, retryAfterMs: null } : answer;
     const url = withoutQuery(topic.target.url);
@@ -173,7 +169,7 @@ export class Pusher {
     if (status !== null && status >= 200 && status < 300) {
       topic.circuit.succeeded();
       log.info(fields, 'pushed');
-      await jobs.finish(held.id, held.token, 'push');
+      await jobs.finish(this.#ctx, held.id, held.token, 'push');
       return;
     }
     // a receiver that rejects one job (4xx) is not down
@@ -183,7 +179,7 @@ export class Pusher {
     const delay = retryAfterMs === null ? 2 ** Math.min(job.attempts, 20) : Math.max(1, retryAfterMs / 1000);
     const delaySeconds = Math.min(delay, MAX_BACKOFF_SECONDS);
     log.warn({ ...fields, error: answer instanceof Error ? answer.message : null, delaySeconds }, 'not pushed');
-    await jobs.release(held, delaySeconds);
+    await jobs.release(this.#ctx, held, delaySeconds);
   }
 }
 

@@ -56,7 +56,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
         interceptors,
         workflowBundle: bundle,
         activities: {
-          ...{ ...items, ...scheduleActivities(services.schedules), giveUpDelivery: deliveries.giveUpDelivery },
+          ...{ ...items, ...scheduleActivities(services.ctx), giveUpDelivery: deliveries.giveUpDelivery },
           ...{ applyReview: reviews.applyReview, giveUpChange: reviews.giveUpChange },
         },
         sinks: sinksOf(runtime),
@@ -83,7 +83,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     shutdownGraceTime: '12s',
     shutdownForceTime: '15s',
   });
-  const pusher = new Pusher(runtime, services, o.privateCallbacks);
+  const pusher = new Pusher(services.ctx);
   pusher.start();
   const workers = [...workflowWorkers, outside];
   const running = workers.map((w) => runToEnd(w));

@@ -1,7 +1,9 @@
 import type { Item, Popped } from '../../contract/items.ts';
 import { isFinal } from '../../domain/items.ts';
 import { bodyOfBytes, MAX_TCP_BYTES } from '../../domain/jobs.ts';
-import type { Reservation } from '../../services/jobs/popping.ts';
+import * as jobs from '../../services/jobs/jobs.ts';
+import * as popping from '../../services/jobs/popping.ts';
+import * as topics from '../../services/jobs/topics.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import { BAD_FORMAT, type Command, type CommandName, CRLF, isTube } from './protocol.ts';
 import { DEADLINE_SOON, jobReply, list, NOT_FOUND, type Reply, TIMED_OUT } from './replies.ts';
@@ -34,7 +36,7 @@ export const handlers: { [N in CommandName]: Handler<N> } = {
     if (listener.draining) return 'DRAINING\r\n';
     const body = bodyOfBytes(data.subarray(0, bytes));
     const job = { topic: using.name, delay, TTR: Math.max(1, ttr), body, priority };
-    const item = await session.jobs.put(job, session.holder);
+    const item = await jobs.put(session.ctx, job, session.holder);
     using.puts++;
     listener.puts++;
     return `INSERTED ${item.seq}\r\n`;
@@ -52,7 +54,7 @@ export const handlers: { [N in CommandName]: Handler<N> } = {
   'reserve-with-timeout': (session, { seconds }) => reserve(session, seconds),
 
   async 'reserve-job'(session, { number }) {
-    const item = await session.jobs.reserve(number, session.holder);
+    const item = await popping.reserve(session.ctx, number, session.holder);
     if (!item) return NOT_FOUND;
     session.become('workers');
     return reserved(session, item);
@@ -80,52 +82,52 @@ export const handlers: { [N in CommandName]: Handler<N> } = {
   },
 
   async release(session, { number, priority, delay }) {
-    const item = await withReservation(session, number, (held) => session.jobs.release(held, delay, priority));
+    const item = await withReservation(session, number, (held) => jobs.release(session.ctx, held, delay, priority));
     return item ? (item.state === 'buried' ? 'BURIED\r\n' : 'RELEASED\r\n') : NOT_FOUND;
   },
 
   async bury(session, { number, priority }) {
-    const item = await withReservation(session, number, (held) => session.jobs.bury(held, priority));
+    const item = await withReservation(session, number, (held) => jobs.bury(session.ctx, held, priority));
     return item ? 'BURIED\r\n' : NOT_FOUND;
   },
 
   async touch(session, { number }) {
-    const item = await withReservation(session, number, (held) => session.jobs.touch(held));
+    const item = await withReservation(session, number, (held) => jobs.touch(session.ctx, held));
     if (item) session.reservations.add(item);
     return item ? 'TOUCHED\r\n' : NOT_FOUND;
   },
 
   /** A job that its own connection deletes is finished, not called off. */
   async delete(session, { number }) {
-    const { jobs, holder } = session;
+    const { ctx, holder } = session;
     const item =
-      (await withReservation(session, number, ({ id, token }) => jobs.finish(id, token, holder))) ??
-      (await orNone(jobs.remove(number, holder, false)));
+      (await withReservation(session, number, ({ id, token }) => jobs.finish(ctx, id, token, holder))) ??
+      (await orNone(jobs.remove(ctx, number, holder, false)));
     if (!item) return NOT_FOUND;
     if (isTube(item.queue)) session.listener.tubes.counted(item.queue).deletes++;
     return 'DELETED\r\n';
   },
 
   async peek(session, { number }) {
-    const item = await orNone(session.jobs.get(number));
+    const item = await orNone(jobs.find(session.ctx, number));
     return found(item && !isFinal(item.state) ? item : undefined);
   },
-  'peek-ready': async (session) => found(await session.jobs.first(session.using.name, 'ready')),
-  'peek-delayed': async (session) => found(await session.jobs.first(session.using.name, 'delayed')),
-  'peek-buried': async (session) => found(await session.jobs.first(session.using.name, 'buried')),
+  'peek-ready': async (session) => found(await jobs.first(session.ctx, session.using.name, 'ready')),
+  'peek-delayed': async (session) => found(await jobs.first(session.ctx, session.using.name, 'delayed')),
+  'peek-buried': async (session) => found(await jobs.first(session.ctx, session.using.name, 'buried')),
   stats: ({ listener }) => statsReply(listener),
   async 'stats-job'(session, { number }) {
-    const stats = await orNone(session.jobs.stats(number));
+    const stats = await orNone(jobs.stats(session.ctx, number));
     return stats ? jobStatsReply(stats) : NOT_FOUND;
   },
   'stats-tube': ({ listener }, { tube }) => tubeStatsReply(listener, tube),
 
   async kick(session, { bound }) {
-    return `KICKED ${await session.jobs.kick(session.using.name, bound, session.holder)}\r\n`;
+    return `KICKED ${await jobs.kick(session.ctx, session.using.name, bound, session.holder)}\r\n`;
   },
 
   async 'kick-job'(session, { number }) {
-    return (await orNone(session.jobs.kickOne(number, session.holder))) ? 'KICKED\r\n' : NOT_FOUND;
+    return (await orNone(jobs.kickOne(session.ctx, number, session.holder))) ? 'KICKED\r\n' : NOT_FOUND;
   },
 
   'list-tubes': async ({ listener }) => list(await listener.tubes.names()),
@@ -136,7 +138,7 @@ export const handlers: { [N in CommandName]: Handler<N> } = {
     if (!isTube(tube)) return BAD_FORMAT;
     const known = await listener.tubes.find(tube);
     if (!known) return NOT_FOUND;
-    await listener.api.services.topics.pause(tube, seconds);
+    await topics.pause(listener.api.ctx, tube, seconds);
     known.pauses++;
     listener.wakeAfterPause(tube, seconds);
     return 'PAUSED\r\n';
@@ -184,10 +186,9 @@ export async function reserveTogether(session: Session, commands: Command[]): Pr
 async function pop(session: Session, waitMs: number, count = 1): Promise<Popped[]> {
   const topics = session.watching.map((t) => t.name).sort();
   const request = { topics, count, waitSeconds: waitMs / 1000, holder: session.holder, tcp: true };
-  const { jobs } = session;
   return waitMs === 0
-    ? await jobs.pop({ ...request, signal: new AbortController().signal })
-    : await session.wait((signal) => jobs.pop({ ...request, signal }));
+    ? await popping.pop(session.ctx, { ...request, signal: new AbortController().signal })
+    : await session.wait((signal) => popping.pop(session.ctx, { ...request, signal }));
 }
 
 function reserved(session: Session, item: Popped): Reply {
@@ -199,7 +200,7 @@ function reserved(session: Session, item: Popped): Reply {
 async function withReservation<T>(
   { reservations }: Session,
   number: number,
-  command: (held: Reservation) => Promise<T>,
+  command: (held: popping.Reservation) => Promise<T>,
 ): Promise<T | undefined> {
   const held = reservations.get(number);
   if (!held) return undefined;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { counts } from '../../services/jobs/topics.ts';
 import type { Api } from '../api.ts';
 import type { CommandName } from './protocol.ts';
 import { Tubes } from './tubes.ts';
@@ -28,15 +29,15 @@ export class Listener {
 
   private constructor(api: Api, timeoutsBefore: number) {
     this.api = api;
-    this.tubes = new Tubes(api.services.topics);
+    this.tubes = new Tubes(api.ctx);
     this.timeoutsBefore = timeoutsBefore;
   }
 
   static async open(api: Api): Promise<Listener> {
-    const counts = await api.services.topics.counts();
+    const found = await counts(api.ctx);
     return new Listener(
       api,
-      [...counts.values()].reduce((n, of) => n + (of.lease_expired ?? 0), 0),
+      [...found.values()].reduce((n, of) => n + (of.lease_expired ?? 0), 0),
     );
   }
 

@@ -1,6 +1,6 @@
 import type { Item } from '../../contract/items.ts';
-import type { JobService } from '../../services/jobs/jobs.ts';
-import type { Reservation } from '../../services/jobs/popping.ts';
+import { giveBack, type Reservation } from '../../services/jobs/popping.ts';
+import type { Context } from '../../services/shared/context.ts';
 import type { Listener } from './listener.ts';
 import type { Reader } from './protocol.ts';
 import type { Tube } from './tubes.ts';
@@ -48,7 +48,7 @@ class Reservations {
 /** What one connection has said and reserved so far. */
 export class Session {
   readonly listener: Listener;
-  readonly jobs: JobService;
+  readonly ctx: Context;
   readonly reader: Reader;
   readonly reservations = new Reservations();
   /** As which its jobs' histories name this connection. */
@@ -64,7 +64,7 @@ export class Session {
 
   private constructor(listener: Listener, reader: Reader, holder: string, using: Tube, watching: Tube) {
     this.listener = listener;
-    this.jobs = listener.api.services.jobs;
+    this.ctx = listener.api.ctx;
     this.reader = reader;
     this.holder = holder;
     this.using = using;
@@ -112,7 +112,7 @@ export class Session {
   /** Everything that this connection has reserved is ready again at once (S3.8). */
   async close(): Promise<void> {
     try {
-      await this.jobs.giveBack(this.reservations.all());
+      await giveBack(this.ctx, this.reservations.all());
     } catch (error) {
       const { log } = this.listener.api.runtime;
       log.warn({ err: (error as Error).message }, 'reservations of a closed connection end with their TTR');

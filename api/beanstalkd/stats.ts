@@ -2,7 +2,7 @@ import { hostname, machine, version as osVersion } from 'node:os';
 import type { RowOf } from '../../db/pool.ts';
 import { stateWord } from '../../domain/items.ts';
 import { MAX_TCP_BYTES } from '../../domain/jobs.ts';
-import type { TopicCounts } from '../../services/jobs/topics.ts';
+import * as topics from '../../services/jobs/topics.ts';
 import type { Listener } from './listener.ts';
 import type { CommandName } from './protocol.ts';
 import { dictionary, NOT_FOUND, quoted, type Reply } from './replies.ts';
@@ -36,7 +36,7 @@ const COUNTED: CommandName[] = [
   'pause-tube',
 ];
 
-const jobsByState = (urgent: number, counts: TopicCounts): [string, number][] => [
+const jobsByState = (urgent: number, counts: topics.TopicCounts): [string, number][] => [
   ['current-jobs-urgent', urgent],
   ['current-jobs-ready', counts.ready ?? 0],
   ['current-jobs-reserved', counts.held ?? 0],
@@ -65,7 +65,7 @@ export const jobStatsReply = (s: RowOf<'job_stats'>): Reply =>
 export async function tubeStatsReply(listener: Listener, name: string): Promise<Reply> {
   const tube = await listener.tubes.find(name);
   if (!tube) return NOT_FOUND;
-  const { counts, urgent, pause } = await listener.api.services.topics.tubeStats(name);
+  const { counts, urgent, pause } = await topics.tubeStats(listener.api.ctx, name);
   return dictionary([
     ['name', quoted(name)],
     ...jobsByState(urgent, counts),
@@ -82,8 +82,8 @@ export async function tubeStatsReply(listener: Listener, name: string): Promise<
 
 /** Jobs are counted over all processes, everything else since this one began and in it alone. */
 export async function statsReply(listener: Listener): Promise<Reply> {
-  const { topics } = listener.api.services;
-  const [counts, urgent] = await Promise.all([topics.counts(), topics.urgent()]);
+  const { ctx } = listener.api;
+  const [counts, urgent] = await Promise.all([topics.counts(ctx), topics.urgent(ctx)]);
   const sum = (what: string) => [...counts.values()].reduce((n, of) => n + (of[what] ?? 0), 0);
   const all = Object.fromEntries(['ready', 'held', 'delayed', 'buried'].map((state) => [state, sum(state)]));
   const tubes = await listener.tubes.names(counts);

@@ -1,4 +1,5 @@
-import type { TopicCounts, TopicService } from '../../services/jobs/topics.ts';
+import * as topics from '../../services/jobs/topics.ts';
+import type { Context } from '../../services/shared/context.ts';
 import { isTube } from './protocol.ts';
 
 /** A tube as this process knows it. The jobs are the database's, these counts are this process's own. */
@@ -24,15 +25,15 @@ const newTube = (name: string): Tube => ({ name, using: 0, watching: 0, waiting:
  * it has no jobs and no connection uses or watches it; `default` always is.
  */
 export class Tubes {
-  readonly #topics: TopicService;
+  readonly #ctx: Context;
   readonly #tubes = new Map([['default', newTube('default')]]);
   /** At how many tubes those that no connection uses or watches are forgotten: clients choose the names. */
   #most = MOST_IDLE;
   /** Of tubes that come to be: connections that name one meanwhile wait for the same look. */
   readonly #opening = new Map<string, Promise<void>>();
 
-  constructor(topics: TopicService) {
-    this.#topics = topics;
+  constructor(ctx: Context) {
+    this.#ctx = ctx;
   }
 
   /** For one more connection that uses it or watches it. */
@@ -66,7 +67,7 @@ export class Tubes {
   async find(name: string): Promise<Tube | undefined> {
     const known = this.#tubes.get(name);
     if (known && isReferenced(known)) return known;
-    if (await this.#topics.isOpen(name)) return this.counted(name);
+    if (await topics.isOpen(this.#ctx, name)) return this.counted(name);
     this.#tubes.delete(name);
     return undefined;
   }
@@ -75,10 +76,10 @@ export class Tubes {
    * Topics whose names are no tubes' are left out of a list that clients parse.
    * @param counts of all topics, where they have been read already
    */
-  async names(counts?: Map<string, TopicCounts>): Promise<string[]> {
-    const topics = counts ?? (await this.#topics.counts());
-    const isOpen = (n: TopicCounts) => OPEN_STATES.some((state) => n[state]);
-    const open = [...topics].flatMap(([name, n]) => (isTube(name) && isOpen(n) ? [name] : []));
+  async names(counts?: Map<string, topics.TopicCounts>): Promise<string[]> {
+    const found = counts ?? (await topics.counts(this.#ctx));
+    const isOpen = (n: topics.TopicCounts) => OPEN_STATES.some((state) => n[state]);
+    const open = [...found].flatMap(([name, n]) => (isTube(name) && isOpen(n) ? [name] : []));
     const names = new Set(['default', ...open]);
     for (const [name, tube] of this.#tubes) {
       if (isReferenced(tube)) names.add(name);
@@ -93,7 +94,7 @@ export class Tubes {
   }
 
   async #open(name: string): Promise<void> {
-    if (!(await this.#topics.isOpen(name))) this.#tubes.delete(name);
+    if (!(await topics.isOpen(this.#ctx, name))) this.#tubes.delete(name);
   }
 }
 

@@ -3,6 +3,8 @@ import type { Item } from '../../contract/items.ts';
 import { DEFAULT_PRIORITY, JobParam, NewJob, Topic } from '../../contract/jobs.ts';
 import { isFinal, stateWord } from '../../domain/items.ts';
 import { bodyBytes, bodyOfBytes } from '../../domain/jobs.ts';
+import * as jobs from '../../services/jobs/jobs.ts';
+import * as popping from '../../services/jobs/popping.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import { type DialectCall, orNone } from '../dialects.ts';
 import { problemOf } from '../endpoint.ts';
@@ -29,7 +31,7 @@ export async function push(call: DialectCall) {
   const job = { topic, id, delay, TTR: ttr, body: bodyOfBytes(Buffer.from(body)), priority: DEFAULT_PRIORITY };
   const checked = NewJob.safeParse(job);
   if (!checked.success) throw new Refused(problemOf(checked.error, 'job').message);
-  const { item } = await refusing(call.api.services.jobs.add(checked.data, actorOf(call)));
+  const { item } = await refusing(jobs.add(call.api.ctx, checked.data, actorOf(call)));
   // to say that it was added would lose it: an id stands for one job for ever
   if (isFinal(item.state)) throw new Refused(`job ${id} is ${stateWord('job', item.state)}: push it with another id`);
   return done(null, SAYS.added);
@@ -47,26 +49,26 @@ export async function pop(call: DialectCall) {
     if (!checked.success) throw new Refused(problemOf(checked.error, 'topic').message);
   }
   const request = { topics, count: 1, waitSeconds: WAIT_SECONDS, holder: actorOf(call), signal: call.signal };
-  const [job] = await call.api.services.jobs.popInOrder(request, null);
+  const [job] = await popping.popInOrder(call.api.ctx, request);
   return done(job ? { id: job.id, body: bodyText(job) } : null);
 }
 
 /** Whoever has it reserved. That there is no such job, or no more, is fine. */
 export async function finish(call: DialectCall) {
   const id = await idOf(call);
-  if (id !== undefined) await orNone(call.api.services.jobs.finish(id, null, actorOf(call)));
+  if (id !== undefined) await orNone(jobs.finish(call.api.ctx, id, null, actorOf(call)));
   return done();
 }
 
 export async function end(call: DialectCall) {
   const id = await idOf(call);
-  if (id !== undefined) await orNone(call.api.services.jobs.remove(id, actorOf(call), true));
+  if (id !== undefined) await orNone(jobs.remove(call.api.ctx, id, actorOf(call), true));
   return done();
 }
 
 export async function get(call: DialectCall) {
   const id = await idOf(call);
-  const job = id === undefined ? undefined : await orNone(call.api.services.jobs.get(id));
+  const job = id === undefined ? undefined : await orNone(jobs.find(call.api.ctx, id));
   if (!job || isFinal(job.state)) return done();
   const { queue: topic, available_at: due, lease_seconds: ttr } = job;
   return done({ topic, id: job.id, delay: Math.floor(due.getTime() / 1000), ttr, body: bodyText(job) });
@@ -80,7 +82,7 @@ async function idOf(call: DialectCall): Promise<string | undefined> {
 }
 
 /** Bytes that are no text stay the JSON that stands for them. */
-function bodyText({ body }: Item): string {
+function bodyText({ body }: Pick<Item, 'body'>): string {
   const bytes = bodyBytes(body);
   const text = bytes.toString();
   return Buffer.from(text).equals(bytes) ? text : JSON.stringify(body);

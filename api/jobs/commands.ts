@@ -6,6 +6,9 @@ import type { Role } from '../../contract/keys.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { stateWord } from '../../domain/items.ts';
 import type { Gone } from '../../runtime/waiting.ts';
+import * as jobs from '../../services/jobs/jobs.ts';
+import * as popping from '../../services/jobs/popping.ts';
+import type { Context } from '../../services/shared/context.ts';
 import { invalid, Problem } from '../../services/shared/problems.ts';
 import { checkedEntry, idOf } from '../adding.ts';
 import type { Api } from '../api.ts';
@@ -59,93 +62,95 @@ async function batch(answers: Promise<Answer>[]): Promise<Answer> {
   return { ...done(), success: results.every((r) => r.success), results };
 }
 
-interface Context {
+interface Given {
   api: Api;
+  ctx: Context;
   caller: Caller;
   signal: Gone;
 }
 
-type Run<S extends z.ZodType> = (context: Context, command: z.output<S>) => Promise<Answer>;
+type Run<S extends z.ZodType> = (given: Given, command: z.output<S>) => Promise<Answer>;
 
-const add: Run<typeof contract.JobAdd> = ({ api, caller }, { command: _, ...job }) =>
+const add: Run<typeof contract.JobAdd> = ({ ctx, caller }, { command: _, ...job }) =>
   about(job.id, async () => {
-    const { created } = await api.services.jobs.add(job, caller.actor);
+    const { created } = await jobs.add(ctx, job, caller.actor);
     return done({ id: job.id, already: !created });
   });
 
-const addMany: Run<typeof contract.JobAddMany> = (context, { jobs }) => {
+const addMany: Run<typeof contract.JobAddMany> = (given, { jobs: sent }) => {
   const one = async (sent: unknown) => {
     try {
-      return await add(context, { command: 'add', ...checkedEntry(contract.NewJob, 'job', sent) });
+      return await add(given, { command: 'add', ...checkedEntry(contract.NewJob, 'job', sent) });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return failed(error.message, idOf(sent), error.code);
     }
   };
-  return batch(jobs.map(one));
+  return batch(sent.map(one));
 };
 
-const pop: Run<typeof contract.JobPop> = async ({ api, caller, signal }, { topic, wait, count }) => {
+const pop: Run<typeof contract.JobPop> = async ({ ctx, caller, signal }, { topic, wait, count }) => {
   const topics = [...new Set([topic].flat())].sort();
   const holder = caller.subject ?? caller.actor;
-  const found = await api.services.jobs.pop({ topics, count: count ?? 1, waitSeconds: wait, holder, signal });
+  const request = { topics, count: count ?? 1, waitSeconds: wait, holder, signal };
+  const found = await popping.pop(ctx, request);
   if (count !== undefined) return done({ jobs: found.map(handed) });
   const [job] = found;
   return job ? done(handed(job)) : done({ token: null, topic: null, attempt: null });
 };
 
-const finish = ({ api, caller }: Context, { id, token }: { id: string; token?: string | undefined }) =>
+const finish = ({ ctx, caller }: Given, { id, token }: { id: string; token?: string | undefined }) =>
   about(id, async () => {
-    const { state } = await api.services.jobs.finish(id, token ?? null, caller.actor);
+    const { state } = await jobs.finish(ctx, id, token ?? null, caller.actor);
     return state === 'settled' ? done({ id }) : failed(`job ${id} is ${stateWord('job', state)}`, id);
   });
 
-const finishMany: Run<typeof contract.JobFinishMany> = (context, { jobs }) =>
-  batch(jobs.map((job) => finish(context, job)));
+const finishMany: Run<typeof contract.JobFinishMany> = (given, { jobs: sent }) =>
+  batch(sent.map((job) => finish(given, job)));
 
-const remove: Run<typeof contract.JobDelete> = ({ api, caller }, { id }) =>
+const remove: Run<typeof contract.JobDelete> = ({ ctx, caller }, { id }) =>
   about(id, async () => {
-    await api.services.jobs.remove(id, caller.actor, true);
+    await jobs.remove(ctx, id, caller.actor, true);
     return done({ id });
   });
 
-const touch: Run<typeof contract.JobTouch> = ({ api }, { id, token }) =>
+const touch: Run<typeof contract.JobTouch> = ({ ctx }, { id, token }) =>
   about(id, async () => {
-    const { expires_at } = await api.services.jobs.touch({ id, token });
+    const { expires_at } = await jobs.touch(ctx, { id, token });
     return done({ id, reservedUntil: expires_at?.toISOString() ?? null });
   });
 
-const release: Run<typeof contract.JobRelease> = ({ api }, { id, token, delay, priority }) =>
+const release: Run<typeof contract.JobRelease> = ({ ctx }, { id, token, delay, priority }) =>
   about(id, async () => {
-    await api.services.jobs.release({ id, token }, delay, priority);
+    await jobs.release(ctx, { id, token }, delay, priority);
     return done({ id });
   });
 
-const bury: Run<typeof contract.JobBury> = ({ api }, { id, token, priority }) =>
+const bury: Run<typeof contract.JobBury> = ({ ctx }, { id, token, priority }) =>
   about(id, async () => {
-    await api.services.jobs.bury({ id, token }, priority);
+    await jobs.bury(ctx, { id, token }, priority);
     return done({ id });
   });
 
-const kick: Run<typeof contract.JobKick> = async ({ api, caller }, { topic, count }) =>
-  done({ value: await api.services.jobs.kick(topic, count, caller.actor) });
+const kick: Run<typeof contract.JobKick> = async ({ ctx, caller }, { topic, count }) =>
+  done({ value: await jobs.kick(ctx, topic, count, caller.actor) });
 
-const kickOne: Run<typeof contract.JobKickOne> = ({ api, caller }, { id }) =>
-  about(id, async () => done({ id, value: (await api.services.jobs.kickOne(id, caller.actor)) ? 1 : 0 }));
+const kickOne: Run<typeof contract.JobKickOne> = ({ ctx, caller }, { id }) =>
+  about(id, async () => done({ id, value: (await jobs.kickOne(ctx, id, caller.actor)) ? 1 : 0 }));
 
 const peeked = (job: Item) =>
   done({ id: job.id, value: job.body, state: stateWord('job', job.state), topic: job.queue });
 
-const peek: Run<typeof contract.JobPeek> = async ({ api: { services } }, { id, topic = '' }) => {
-  if (id !== undefined) return about(id, async () => peeked(await services.jobs.get(id)));
-  const job = await services.jobs.first(topic, 'ready');
+const peek: Run<typeof contract.JobPeek> = async ({ ctx }, { id, topic = '' }) => {
+  if (id !== undefined) return about(id, async () => peeked(await jobs.find(ctx, id)));
+  const job = await jobs.first(ctx, topic, 'ready');
   return job ? peeked(job) : done();
 };
 
 interface Command {
   schema: z.ZodType;
   // each schema goes with its function below, which is checked where the pair is written
-  run(context: Context, command: never): Promise<Answer>;
+  run(given: Given, command: never): Promise<Answer>;
   roles: Role[];
 }
 
@@ -205,7 +210,7 @@ export const jobCommand = endpoint({
     status: problem.status === 422 ? 200 : problem.status,
     body: failed(problem.message, null, problem.code),
   }),
-  async handle({ api, caller, raw, signal }) {
+  async handle({ api, ctx, caller, raw, signal }) {
     const { value: sent, bytes } = await raw();
     if (sent === undefined) throw new Problem('invalid_request', 'send a command as a JSON body', { status: 400 });
     if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
@@ -222,6 +227,6 @@ export const jobCommand = endpoint({
     const parsed = schema.safeParse(sent);
     if (!parsed.success) throw problemOf(parsed.error, 'command');
     await checkJobs(api, caller, sent as Sent);
-    return ok(await run({ api, caller, signal }, parsed.data as never));
+    return ok(await run({ api, ctx, caller, signal }, parsed.data as never));
   },
 });

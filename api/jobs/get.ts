@@ -3,6 +3,7 @@ import { BuryJob, Job, JobFilter, JobParam, TopicParam } from '../../contract/jo
 import { TicketEvent, TicketWorkflow } from '../../contract/tickets.ts';
 import { coreState } from '../../domain/items.ts';
 import { jobView } from '../../domain/jobs.ts';
+import * as jobs from '../../services/jobs/jobs.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { eventPage } from '../events.ts';
 import { page } from '../paging.ts';
@@ -19,7 +20,7 @@ export const getJob = endpoint({
   params: JobParam,
   answers: { 200: Job },
   problems: ['not_found'],
-  handle: async ({ api, params: { id } }) => ok(jobView(await api.services.jobs.get(id))),
+  handle: async ({ ctx, params: { id } }) => ok(jobView(await jobs.find(ctx, id))),
 });
 
 export const listJobEvents = endpoint({
@@ -34,8 +35,8 @@ export const listJobEvents = endpoint({
   query: Page,
   answers: { 200: pageOf(TicketEvent) },
   problems: ['not_found'],
-  async handle({ api, params: { id }, query }) {
-    await api.services.jobs.get(id);
+  async handle({ api, ctx, params: { id }, query }) {
+    await jobs.find(ctx, id);
     return ok(await eventPage(api, 'job', id, query));
   },
 });
@@ -51,7 +52,7 @@ export const jobWorkflow = endpoint({
   params: JobParam,
   answers: { 200: TicketWorkflow },
   problems: ['not_found'],
-  handle: async ({ api, params: { id } }) => ok(await askWorkflow(api, await api.services.jobs.get(id))),
+  handle: async ({ api, ctx, params: { id } }) => ok(await askWorkflow(api, await jobs.find(ctx, id))),
 });
 
 export const buryJob = endpoint({
@@ -66,8 +67,8 @@ export const buryJob = endpoint({
   body: BuryJob,
   answers: { 200: Job },
   problems: ['not_found', 'not_open'],
-  async handle({ api, caller, params: { id }, body: { reason } }) {
-    return ok(jobView(await api.services.jobs.putAside(id, caller.actor, reason)));
+  async handle({ ctx, caller, params: { id }, body: { reason } }) {
+    return ok(jobView(await jobs.buryOpen(ctx, id, caller.actor, reason)));
   },
 });
 
@@ -82,10 +83,10 @@ export const listTopicJobs = endpoint({
   params: TopicParam,
   query: JobFilter,
   answers: { 200: pageOf(Job) },
-  async handle({ api, params: { topic }, query: { limit, cursor, state } }) {
+  async handle({ ctx, params: { topic }, query: { limit, cursor, state } }) {
     const before = cursor && { createdAt: cursor[0], seq: cursor[1] };
     const filter = { queue: topic, state: state && coreState('job', state), before };
-    const rows = await api.services.jobs.list(filter, limit + 1);
+    const rows = await jobs.list(ctx, filter, limit + 1);
     return ok(page(rows, limit, jobView, (i) => `${i.created_at.toISOString()}_${i.seq}`));
   },
 });

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { Deleted, Name, Page, pageOf } from '../../contract/common.ts';
 import { Schedule, ScheduleSettings, Topic, TopicParam } from '../../contract/jobs.ts';
 import type { ScheduleRow } from '../../db/statements.ts';
+import * as schedules from '../../services/jobs/schedules.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
@@ -32,8 +33,7 @@ export const putScheduleEndpoint = endpoint({
   params: ScheduleParam,
   body: ScheduleSettings,
   answers: { 200: Schedule },
-  handle: async ({ api, params: { topic, name }, body }) =>
-    ok(view(await api.services.schedules.put(topic, name, body))),
+  handle: async ({ ctx, params: { topic, name }, body }) => ok(view(await schedules.put(ctx, topic, name, body))),
 });
 
 export const getScheduleEndpoint = endpoint({
@@ -47,7 +47,7 @@ export const getScheduleEndpoint = endpoint({
   params: ScheduleParam,
   answers: { 200: Schedule },
   problems: ['not_found'],
-  handle: async ({ api, params: { topic, name } }) => ok(view(await api.services.schedules.get(topic, name))),
+  handle: async ({ ctx, params: { topic, name } }) => ok(view(await schedules.find(ctx, topic, name))),
 });
 
 export const listSchedulesEndpoint = endpoint({
@@ -61,8 +61,8 @@ export const listSchedulesEndpoint = endpoint({
   params: TopicParam,
   query: Page,
   answers: { 200: pageOf(Schedule) },
-  async handle({ api, params: { topic }, query: { limit, cursor } }) {
-    const rows = await api.services.schedules.list(topic, cursor ?? null, limit + 1);
+  async handle({ ctx, params: { topic }, query: { limit, cursor } }) {
+    const rows = await schedules.list(ctx, topic, cursor ?? null, limit + 1);
     return ok(page(rows, limit, view, (s) => s.seq));
   },
 });
@@ -77,5 +77,5 @@ export const deleteScheduleEndpoint = endpoint({
   scope: { queue: ({ params }) => params.topic },
   params: ScheduleParam,
   answers: { 200: Deleted },
-  handle: async ({ api, params: { topic, name } }) => ok({ deleted: await api.services.schedules.remove(topic, name) }),
+  handle: async ({ ctx, params: { topic, name } }) => ok({ deleted: await schedules.remove(ctx, topic, name) }),
 });

@@ -4,6 +4,7 @@ import { JOB_STATES, TopicParam, TopicSettings } from '../../contract/jobs.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { coreState } from '../../domain/items.ts';
 import * as queues from '../../services/items/queues.ts';
+import * as topics from '../../services/jobs/topics.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkUrl, shownCallback } from '../deliveries.ts';
@@ -67,9 +68,9 @@ export const putTopicEndpoint = endpoint({
   params: TopicParam,
   body: TopicSettings,
   answers: { 200: Topic },
-  async handle({ api, caller, params: { topic }, body }) {
+  async handle({ api, ctx, caller, params: { topic }, body }) {
     checkUrl(api, 'push.url', body.push?.url);
-    return ok(view(api, await api.services.topics.put(topic, body), caller));
+    return ok(view(api, await topics.put(ctx, topic, body), caller));
   },
 });
 
@@ -84,7 +85,8 @@ export const getTopicEndpoint = endpoint({
   params: TopicParam,
   answers: { 200: Topic },
   problems: ['not_found'],
-  handle: async ({ api, caller, params: { topic } }) => ok(view(api, await api.services.topics.find(topic), caller)),
+  handle: async ({ api, ctx, caller, params: { topic } }) =>
+    ok(view(api, await queues.find(ctx, 'job', topic), caller)),
 });
 
 export const listTopics = endpoint({
@@ -115,8 +117,8 @@ export const deleteTopicEndpoint = endpoint({
   params: TopicParam,
   answers: { 200: Deleted },
   problems: ['not_found', 'id_conflict'],
-  async handle({ api, params: { topic } }) {
-    await api.services.topics.remove(topic);
+  async handle({ ctx, params: { topic } }) {
+    await queues.remove(ctx, 'job', topic);
     return ok({ deleted: true });
   },
 });
@@ -132,5 +134,8 @@ export const topicStatsEndpoint = endpoint({
   params: TopicParam,
   answers: { 200: TopicStats },
   problems: ['not_found'],
-  handle: async ({ api, params: { topic } }) => ok(statsView(await api.services.topics.stats(topic))),
+  async handle({ ctx, params: { topic } }) {
+    await queues.find(ctx, 'job', topic);
+    return ok(statsView(await queues.stats(ctx, 'job', topic)));
+  },
 });

@@ -1,3 +1,4 @@
+import { popInOrder } from '../../services/jobs/lmstfy.ts';
 import type { Outcome } from '../frame.ts';
 import { DEFAULT_TTR, type LmstfyCall, numberIn } from './call.ts';
 import { jobView } from './jobs.ts';
@@ -16,7 +17,7 @@ export async function consume(call: LmstfyCall): Promise<Outcome> {
   const count = numberIn(call, 'count', 1, { least: 1, most: MOST_AT_ONCE });
   const topics = queues.map(({ topic }) => topic);
   const waitSeconds = Math.min(timeout, LONGEST_WAIT);
-  const jobs = await api.services.jobs.popInOrder({ topics, count, waitSeconds, holder, signal }, ttr);
+  const jobs = await popInOrder(api.ctx, { topics, count, waitSeconds, holder, signal }, ttr);
   const handed = jobs.map((job) => ({ msg: 'new job', ...jobView(namespace, job, job.updated_at.getTime()) }));
   const [first] = handed;
   if (!first) return { status: 404, body: { msg: 'no job available' } };

@@ -1,3 +1,6 @@
+import * as jobs from '../../services/jobs/jobs.ts';
+import * as lmstfy from '../../services/jobs/lmstfy.ts';
+import { counts } from '../../services/jobs/topics.ts';
 import type { Outcome } from '../frame.ts';
 import { DEFAULT_TTL, type LmstfyCall, numberIn } from './call.ts';
 
@@ -10,8 +13,8 @@ const limitOf = (call: LmstfyCall) =>
   Math.min(numberIn(call, 'limit', 1, { least: 1, most: MOST }), Number.MAX_SAFE_INTEGER);
 
 export async function deadLetter({ api, namespace, queue, topic }: LmstfyCall): Promise<Outcome> {
-  const { topics, jobs } = api.services;
-  const [{ buried = 0 }, head] = await Promise.all([topics.countsOf(topic), jobs.first(topic, 'buried')]);
+  const [found, head] = await Promise.all([counts(api.ctx, topic), jobs.first(api.ctx, topic, 'buried')]);
+  const { buried = 0 } = found.get(topic) ?? {};
   return {
     status: 200,
     body: { namespace, queue, deadletter_size: buried, deadletter_head: head ? String(head.seq) : '' },
@@ -19,7 +22,7 @@ export async function deadLetter({ api, namespace, queue, topic }: LmstfyCall): 
 }
 
 export async function deadLetterSize({ api, namespace, queue, topic }: LmstfyCall): Promise<Outcome> {
-  const { buried = 0 } = await api.services.topics.countsOf(topic);
+  const { buried = 0 } = (await counts(api.ctx, topic)).get(topic) ?? {};
   return { status: 200, body: { namespace, queue, size: buried } };
 }
 
@@ -28,11 +31,11 @@ export async function respawn(call: LmstfyCall): Promise<Outcome> {
   const { api, topic, actor } = call;
   const limit = limitOf(call);
   const ttl = numberIn(call, 'ttl', DEFAULT_TTL);
-  const count = await api.services.jobs.respawn(topic, limit, ttl === 0 ? null : ttl, actor);
+  const count = await lmstfy.respawn(api.ctx, topic, limit, ttl === 0 ? null : ttl, actor);
   return { status: 200, body: { msg: 'respawned', count } };
 }
 
 export async function clearDeadLetter(call: LmstfyCall): Promise<Outcome> {
-  await call.api.services.jobs.clear(call.topic, 'buried', limitOf(call), call.actor);
+  await lmstfy.clear(call.api.ctx, call.topic, 'buried', limitOf(call), call.actor);
   return { status: 204, body: null };
 }

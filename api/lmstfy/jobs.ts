@@ -1,6 +1,7 @@
 import type { Item } from '../../contract/items.ts';
 import { isFinal } from '../../domain/items.ts';
 import { bodyBytes } from '../../domain/jobs.ts';
+import * as jobs from '../../services/jobs/jobs.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import { orNone } from '../dialects.ts';
 import type { Outcome } from '../frame.ts';
@@ -31,7 +32,7 @@ export function jobView(namespace: string, job: Item, nowMs: number) {
 
 /** As of now; undefined: the job has ended. */
 export async function peeked({ api, namespace }: LmstfyCall, job: Item | undefined): Promise<Outcome | undefined> {
-  const stats = job && (await orNone(api.services.jobs.stats(job.seq)));
+  const stats = job && (await orNone(jobs.stats(api.ctx, job.seq)));
   return stats && { status: 200, body: jobView(namespace, job, job.created_at.getTime() + stats.age * 1000) };
 }
 
@@ -50,13 +51,13 @@ export async function ack(call: LmstfyCall): Promise<Outcome> {
 
 /** One that is reserved is finished, another one called off. */
 export async function end({ api, actor }: LmstfyCall, { id, state }: Item): Promise<void> {
-  if (state === 'held') await api.services.jobs.finish(id, null, actor);
-  else await api.services.jobs.remove(id, actor, true);
+  if (state === 'held') await jobs.finish(api.ctx, id, null, actor);
+  else await jobs.remove(api.ctx, id, actor, true);
 }
 
 /** The open job that the path names, if it is one of the queue. */
 export async function find({ api, topic, param }: LmstfyCall): Promise<Item | undefined> {
   const number = param('job');
-  const job = NUMBER.test(number) ? await orNone(api.services.jobs.get(Number(number))) : undefined;
+  const job = NUMBER.test(number) ? await orNone(jobs.find(api.ctx, Number(number))) : undefined;
   return job?.queue === topic && !isFinal(job.state) ? job : undefined;
 }

@@ -1,7 +1,7 @@
 import { SMALL_BODY } from '../../contract/common.ts';
 import { DEFAULT_PRIORITY } from '../../contract/jobs.ts';
 import { bodyOfBytes } from '../../domain/jobs.ts';
-import type { JobLimits } from '../../services/jobs/adding.ts';
+import { type JobLimits, put } from '../../services/jobs/jobs.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import { LARGE_BODY } from '../endpoint.ts';
 import type { Outcome } from '../frame.ts';
@@ -26,7 +26,7 @@ interface Publication {
 
 export async function publish(call: LmstfyCall): Promise<Outcome> {
   const publication = publicationOf(call);
-  const number = await put(call, publication, await call.body(SMALL_BODY));
+  const number = await add(call, publication, await call.body(SMALL_BODY));
   return { status: 201, body: { msg: 'published', job_id: number } };
 }
 
@@ -37,7 +37,7 @@ export async function publishBulk(call: LmstfyCall): Promise<Outcome> {
   if (jobs.length === 0) throw bad('no jobs');
   if (jobs.length > MOST_IN_BULK) throw bad('too many jobs');
   if (jobs.some((job) => job.length > SMALL_BODY)) throw new Problem('payload_too_large', 'job too large');
-  const numbers = await Promise.all(jobs.map((job) => put(call, publication, job)));
+  const numbers = await Promise.all(jobs.map((job) => add(call, publication, job)));
   return { status: 201, body: { msg: 'published', job_ids: numbers } };
 }
 
@@ -53,9 +53,9 @@ export async function republish(call: LmstfyCall): Promise<Outcome> {
  * Its TTR is for those who take it over another transport: lmstfy's consumers say their own.
  * @returns the job's number, which is its id for lmstfy's clients
  */
-async function put({ api, topic, actor }: LmstfyCall, { delay, limits }: Publication, bytes: Buffer): Promise<string> {
+async function add({ api, topic, actor }: LmstfyCall, { delay, limits }: Publication, bytes: Buffer): Promise<string> {
   const job = { topic, delay, TTR: DEFAULT_TTR, body: bodyOfBytes(bytes), priority: DEFAULT_PRIORITY };
-  const { seq } = await api.services.jobs.put(job, actor, limits);
+  const { seq } = await put(api.ctx, job, actor, limits);
   return String(seq);
 }
 
@@ -67,7 +67,10 @@ function publicationOf(call: LmstfyCall): Publication {
   const attempts = numberIn(call, 'tries', 1, { most: MAX_UINT16 });
   if (attempts === 0) throw bad("tries shouldn't be zero");
   const attributes = attributesOf(call);
-  return { delay, limits: { attempts, ...(ttl > 0 && { ttlSeconds: ttl }), ...(attributes && { attributes }) } };
+  return {
+    delay,
+    limits: { maxAttempts: attempts, ...(ttl > 0 && { deadlineSeconds: ttl }), ...(attributes && { attributes }) },
+  };
 }
 
 /** Of the headers `Job-Attr-…`, where the client says that it reads them. @throws Problem 400 */

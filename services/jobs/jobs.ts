@@ -1,104 +1,113 @@
+import { randomBytes } from 'node:crypto';
 import type { Item } from '../../contract/items.ts';
-import type { ItemFilter } from '../../db/items.ts';
-import type { Db, RowOf } from '../../db/pool.ts';
+import type { NewJob } from '../../contract/jobs.ts';
+import type { ItemFilter, NewItem } from '../../db/items.ts';
+import type { RowOf } from '../../db/pool.ts';
+import { isFinal, stateWord } from '../../domain/items.ts';
+import { bodyBytes } from '../../domain/jobs.ts';
 import { refusalOf } from '../../domain/refusals.ts';
 import * as items from '../items/items.ts';
+import * as queues from '../items/queues.ts';
 import { share } from '../shared/batching.ts';
-import type { Context } from '../shared/context.ts';
-import { Problem } from '../shared/problems.ts';
-import { isSettledBy } from '../shared/tokens.ts';
-import { adding, type JobAdding } from './adding.ts';
-import { aside, type JobsAside, type Waiting } from './aside.ts';
-import { type Find, finding, idOf, type JobRef, unknown } from './finding.ts';
-import { type JobsPopping, MOST_TOGETHER, popping, type Reservation } from './popping.ts';
+import { type Context, perContext } from '../shared/context.ts';
+import { addOnce, Problem } from '../shared/problems.ts';
+import { contentHash, isSettledBy } from '../shared/tokens.ts';
+import { MOST_TOGETHER, type Reservation } from './popping.ts';
 
-/** What is said of a job that has ended. */
+/** A job by its id, or by the number that it has over beanstalkd's protocol. */
+type JobRef = string | number;
+
+type State = 'ready' | 'delayed' | 'buried';
+
+/** A job that has ended. */
 type Ended = Pick<Item, 'id' | 'queue' | 'state'>;
 
+/** How often a number is drawn again because a job added in the same instant has the name that goes with it. */
+const DRAWS = 100;
+/** Jobs that one statement kicks, which bounds how long it locks. */
+const KICKED_TOGETHER = 1_000;
+
 /**
- * The commands of jobs (S3), over all transports alike. Statements of concurrent calls are shared. They
- * throw a Problem: `not_found`, and for a token that is of no live reservation `not_open` or `lease_lost`.
+ * Adds a job once: the same id with the same content is the existing job.
+ * @throws Problem `id_conflict` when the id stands for other content
  */
-export interface JobService extends JobAdding, JobsPopping, JobsAside {
-  /**
-   * Without a token it ends whatever reservation is current.
-   * @returns the job as it is now: finished, or, without a token, as it had ended before
-   */
-  finish(id: string, token: string | null, actor: string): Promise<Ended>;
-  /**
-   * Deletes an open job.
-   * @param alsoReserved whether a reservation is ended
-   * @returns undefined: the job had ended already, or is reserved
-   */
-  remove(job: JobRef, actor: string, alsoReserved: boolean): Promise<Ended | undefined>;
-  touch(reservation: Reservation): Promise<Item>;
-  /** Repeated, it changes nothing. @returns the job as it is now: buried where its topic allows no further attempt */
-  release(reservation: Reservation, delaySeconds: number, priority?: number): Promise<Item>;
-  /** Repeated, it changes nothing. */
-  bury(reservation: Reservation, priority?: number): Promise<Item>;
-  get(job: JobRef): Promise<Item>;
-  /** The first of a topic's jobs in a state, in the order in which they leave it. */
-  first(topic: string, state: Waiting): Promise<Item | undefined>;
-  list(filter: ItemFilter, limit: number): Promise<Item[]>;
-  /** Of an open job, for beanstalkd's protocol. */
-  stats(number: number): Promise<RowOf<'job_stats'>>;
-}
-
-export function jobService(runtime: Context): JobService {
-  const { db } = runtime;
-  const find = finding(db);
-  return {
-    ...adding(runtime),
-    ...popping(runtime),
-    ...ending(runtime, find),
-    ...holding(runtime),
-    ...aside(db, find),
-    get: find,
-    first: async (topic, state) => (await db.run(`peek_${state}`, { topic }))[0],
-    list: (filter, limit) => items.list(runtime, 'job', filter, limit),
-    async stats(number) {
-      const [stats] = await db.run('job_stats', { number });
-      return stats ?? unknown(number);
-    },
-  };
-}
-
-function ending({ db, tracing }: Context, find: Find): Pick<JobService, 'finish' | 'remove'> {
-  const finish = together<{ id: string; token: string | null; actor: string }, RowOf<'finish_jobs'>>((all) =>
-    db.move('finish_jobs', {
-      ids: all.map((j) => j.id),
-      tokens: all.map((j) => j.token),
-      actors: all.map((j) => j.actor),
-    }),
+export async function add(
+  ctx: Context,
+  { id, ...job }: NewJob,
+  actor: string,
+): Promise<{ item: Item; created: boolean }> {
+  const hash = contentHash(job);
+  return addOnce(
+    { what: 'job', id, hash },
+    () => insert(ctx, id, hash, job, actor),
+    () => items.get(ctx, 'job', id),
   );
-  const remove = together<{ id: string; actor: string; alsoReserved: boolean }, RowOf<'delete_jobs'>>((all) =>
-    db.move('delete_jobs', {
-      ids: all.map((j) => j.id),
-      actors: all.map((j) => j.actor),
-      alsoReserved: all.map((j) => j.alsoReserved),
-    }),
-  );
-  return {
-    async finish(id, token, actor) {
-      const finished = await finish({ id, token, actor });
-      if (finished) {
-        tracing?.saw('job', finished.id);
-        return finished;
-      }
-      const existing = await find(id);
-      if (token === null || isSettledBy(existing, token)) return existing;
-      return explain(db, { id, token });
-    },
-    async remove(job, actor, alsoReserved) {
-      const id = await idOf(find, job);
-      const removed = await remove({ id, actor, alsoReserved });
-      if (!removed) await find(id);
-      return removed;
-    },
-  };
 }
 
-/** Shares a statement that names each job once; undefined: it did nothing to that one. */
+/** Limits of a job's own, and what is handed out beside its body (docs/lmstfy.md). */
+export type JobLimits = Partial<Pick<NewItem, 'maxAttempts' | 'deadlineSeconds' | 'attributes'>>;
+
+/** Adds a job without an id: it is named `topic:number`. */
+export async function put(ctx: Context, job: Omit<NewJob, 'id'>, actor: string, limits?: JobLimits): Promise<Item> {
+  for (let draw = 0; draw < DRAWS; draw++) {
+    const item = await insert(ctx, null, randomBytes(32).toString('hex'), job, actor, limits);
+    if (item) return item;
+  }
+  throw new Error(`no free number for a job of ${job.topic}`);
+}
+
+async function insert(
+  ctx: Context,
+  id: string | null,
+  hash: string,
+  job: Omit<NewJob, 'id'>,
+  actor: string,
+  limits?: JobLimits,
+) {
+  await queues.ensure(ctx, 'job', job.topic);
+  return items.add(ctx, 'job', {
+    ...{ id, hash, actor, queue: job.topic, priority: job.priority, body: job.body },
+    ...{ delaySeconds: job.delay, leaseSeconds: job.TTR, bodyBytes: bodyBytes(job.body).length },
+    ...{ requires: [], exclude: [], callback: null, deadlineSeconds: null, createdAt: null },
+    ...limits,
+  });
+}
+
+const byNumber = perContext(({ db }) =>
+  share<number, Item | undefined>(
+    async (numbers) => {
+      const rows = new Map((await db.run('jobs_by_number', { numbers })).map((row) => [row.seq, row]));
+      return numbers.map((number) => rows.get(number));
+    },
+    { keys: () => [] },
+  ),
+);
+
+/** A job, open or not. By numbers concurrent calls share a statement. @throws Problem `not_found` */
+export async function find(ctx: Context, job: JobRef): Promise<Item> {
+  const item = typeof job === 'number' ? await byNumber(ctx)(job) : await items.get(ctx, 'job', job);
+  return item ?? unknown(job);
+}
+
+const idOf = async (ctx: Context, job: JobRef) => (typeof job === 'string' ? job : (await find(ctx, job)).id);
+
+function unknown(job: JobRef): never {
+  throw new Problem('not_found', `there is no job ${job}`);
+}
+
+/** The first of a topic's jobs in a state, in the order in which they leave it. */
+export const first = async ({ db }: Context, topic: string, state: State): Promise<Item | undefined> =>
+  (await db.run(`peek_${state}`, { topic }))[0];
+
+/** Newest first. */
+export const list = (ctx: Context, filter: ItemFilter, limit: number): Promise<Item[]> =>
+  items.list(ctx, 'job', filter, limit);
+
+/** Of an open job, for beanstalkd's protocol. @throws Problem `not_found` */
+export const stats = async ({ db }: Context, number: number): Promise<RowOf<'job_stats'>> =>
+  (await db.run('job_stats', { number }))[0] ?? unknown(number);
+
+/** Shares a statement that names each job once; undefined: it changed nothing of that one. */
 const together = <In extends { id: string }, Out extends { id: string }>(run: (all: In[]) => Promise<Out[]>) =>
   share<In, Out | undefined>(
     async (all) => {
@@ -108,41 +117,142 @@ const together = <In extends { id: string }, Out extends { id: string }>(run: (a
     { keys: ({ id }) => [id], max: MOST_TOGETHER },
   );
 
-function holding(ctx: Context): Pick<JobService, 'touch' | 'release' | 'bury'> {
-  const { db } = ctx;
-  const release = together<Reservation & { delaySeconds: number; priority: number | undefined }, Item>((all) =>
+const finishes = perContext(({ db }) =>
+  together<{ id: string; token: string | null; actor: string }, RowOf<'finish_jobs'>>((all) =>
+    db.move('finish_jobs', {
+      ids: all.map((j) => j.id),
+      tokens: all.map((j) => j.token),
+      actors: all.map((j) => j.actor),
+    }),
+  ),
+);
+
+/**
+ * Finishes a job. Without a token whatever reservation is current ends.
+ * @returns the job as it is now: finished, or, without a token, as it had ended before
+ * @throws Problem `not_found`; `not_open` or `lease_lost` where the token is of no live reservation
+ */
+export async function finish(ctx: Context, id: string, token: string | null, actor: string): Promise<Ended> {
+  const finished = await finishes(ctx)({ id, token, actor });
+  if (finished) {
+    ctx.tracing?.saw('job', finished.id);
+    return finished;
+  }
+  const existing = await find(ctx, id);
+  if (token === null || isSettledBy(existing, token)) return existing;
+  return explain(ctx, { id, token });
+}
+
+const removals = perContext(({ db }) =>
+  together<{ id: string; actor: string; alsoReserved: boolean }, RowOf<'delete_jobs'>>((all) =>
+    db.move('delete_jobs', {
+      ids: all.map((j) => j.id),
+      actors: all.map((j) => j.actor),
+      alsoReserved: all.map((j) => j.alsoReserved),
+    }),
+  ),
+);
+
+/**
+ * Deletes an open job.
+ * @param alsoReserved whether a reservation is ended
+ * @returns undefined: the job had ended already, or is reserved
+ * @throws Problem `not_found`
+ */
+export async function remove(
+  ctx: Context,
+  job: JobRef,
+  actor: string,
+  alsoReserved: boolean,
+): Promise<Ended | undefined> {
+  const id = await idOf(ctx, job);
+  const removed = await removals(ctx)({ id, actor, alsoReserved });
+  if (!removed) await find(ctx, id);
+  return removed;
+}
+
+/** A full TTR again. @throws as `finish` */
+export const touch = async (ctx: Context, held: Reservation): Promise<Item> =>
+  (await items.renew(ctx, 'job', { ...held, subject: null })) ?? explain(ctx, held);
+
+const releases = perContext(({ db }) =>
+  together<Reservation & { delaySeconds: number; priority: number | undefined }, Item>((all) =>
     db.move('release_jobs', {
       ids: all.map((j) => j.id),
       tokens: all.map((j) => j.token),
       delays: all.map((j) => j.delaySeconds),
       priorities: all.map((j) => j.priority ?? null),
     }),
-  );
-  const bury = together<Reservation & { priority: number | undefined }, Item>((all) =>
+  ),
+);
+
+/**
+ * Gives a job back. Repeated, it changes nothing.
+ * @returns the job as it is now: buried where its topic allows no further attempt
+ * @throws as `finish`
+ */
+export const release = async (
+  ctx: Context,
+  held: Reservation,
+  delaySeconds: number,
+  priority?: number,
+): Promise<Item> => (await releases(ctx)({ ...held, delaySeconds, priority })) ?? explain(ctx, held, 'released');
+
+const burials = perContext(({ db }) =>
+  together<Reservation & { priority: number | undefined }, Item>((all) =>
     db.move('bury_jobs', {
       ids: all.map((j) => j.id),
       tokens: all.map((j) => j.token),
       priorities: all.map((j) => j.priority ?? null),
     }),
-  );
-  return {
-    async touch(held) {
-      return (await items.renew(ctx, 'job', { ...held, subject: null })) ?? explain(db, held);
-    },
-    async release(held, delaySeconds, priority) {
-      return (await release({ ...held, delaySeconds, priority })) ?? explain(db, held, 'released');
-    },
-    async bury(held, priority) {
-      return (await bury({ ...held, priority })) ?? explain(db, held, 'released');
-    },
-  };
+  ),
+);
+
+/** Buries a reserved job until it is kicked. Repeated, it changes nothing. @throws as `finish` */
+export const bury = async (ctx: Context, held: Reservation, priority?: number): Promise<Item> =>
+  (await burials(ctx)({ ...held, priority })) ?? explain(ctx, held, 'released');
+
+/**
+ * Buries an open job until it is kicked; whoever has it reserved loses it. Repeated, it changes nothing.
+ * @throws Problem `not_found`, `not_open`
+ */
+export async function buryOpen(ctx: Context, id: string, actor: string, reason: string): Promise<Item> {
+  const [buried] = await ctx.db.move('put_job_aside', { id, actor, reason });
+  const job = buried ?? (await find(ctx, id));
+  if (isFinal(job.state)) throw new Problem('not_open', `job ${id} is ${stateWord('job', job.state)}`);
+  return job;
+}
+
+/** Makes `count` buried jobs of a topic ready, or, where none is buried, delayed ones. @returns how many */
+export async function kick({ db }: Context, topic: string, count: number, actor: string): Promise<number> {
+  let kicked = 0;
+  let begun: { state: State; since: Date } | undefined;
+  while (kicked < count) {
+    const limit = Math.min(KICKED_TOGETHER, count - kicked);
+    const rows = await db.move('kick_topic', { topic, limit, actor, ...begun });
+    kicked += rows.length;
+    const [first] = rows;
+    if (!first || rows.length < limit) break;
+    // a Date has milliseconds, the database's clock has more
+    begun ??= { state: first.kicked_from, since: new Date(first.updated_at.getTime() + 1) };
+  }
+  return kicked;
+}
+
+/** @returns whether it was buried or delayed. @throws Problem `not_found` */
+export async function kickOne(ctx: Context, job: JobRef, actor: string): Promise<boolean> {
+  const id = await idOf(ctx, job);
+  const kicked = await ctx.db.move('kick_job', { id, actor });
+  if (kicked.length === 0) await find(ctx, id);
+  return kicked.length > 0;
 }
 
 /**
- * Why a token did nothing.
+ * Explains why a token changed nothing.
  * @param repeats how the reservation has ended where the call is a repeat, and gets the job as it is
+ * @throws Problem `not_found`, `not_open`, `lease_lost`
  */
-async function explain(db: Db, { id, token }: Reservation, repeats?: string): Promise<Item> {
+async function explain({ db }: Context, { id, token }: Reservation, repeats?: string): Promise<Item> {
   const [found] = await db.run('find_verdict', { kind: 'job', id, token });
   if (!found) return unknown(id);
   if (repeats !== undefined && found.named_why === repeats) return found;

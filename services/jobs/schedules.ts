@@ -8,18 +8,16 @@ import {
   ServiceError,
 } from '@temporalio/client';
 import type { NewJob, ScheduleSettings } from '../../contract/jobs.ts';
-import { type Db, only, type Queryable } from '../../db/pool.ts';
+import { only, type Queryable } from '../../db/pool.ts';
 import type { ScheduleRow } from '../../db/statements.ts';
 import { URGENT_TASK_QUEUE } from '../../runtime/followers/publisher.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import type { Context } from '../shared/context.ts';
 import { found, invalid, isInvalidArgument, Problem, unreachable } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
-import type { JobAdding } from './adding.ts';
+import * as jobs from './jobs.ts';
 
-interface Stores {
-  db: Db;
-  client: Client;
-}
+/** The reconciler's command has no other parts of a context. */
+type Stores = Pick<Context, 'db' | 'client'>;
 
 const TIMEOUT_MS = 10_000;
 /** Changes at once in one process: each keeps a connection of the pool while Temporal answers. */
@@ -42,63 +40,69 @@ const nameOf = (topic: string, name: string): string => {
 /** Its id in Temporal. */
 export const scheduleId = (topic: string, name: string): string => `${SCHEDULE_PREFIX}${nameOf(topic, name)}`;
 
-export type ScheduleService = ReturnType<typeof scheduleService>;
+const failed = ({ log }: Context, error: unknown): never => {
+  throw error instanceof ServiceError ? unreachable(log, error) : error;
+};
 
-/** Periodic jobs (S3.7). */
-export function scheduleService(runtime: Runtime, jobs: JobAdding) {
-  const { db, log } = runtime;
-  const failed = (error: unknown): never => {
-    throw error instanceof ServiceError ? unreachable(log, error) : error;
-  };
-  return {
-    /**
-     * Creates or changes one, in the database and in Temporal: both, or neither.
-     * @throws Problem `invalid_request` when Temporal does not accept the rhythm, `unavailable` when it cannot be reached
-     */
-    put(topic: string, name: string, { TTR: ttr, ...settings }: ScheduleSettings): Promise<ScheduleRow> {
-      const put = change(db, topic, name, async (tx) => {
-        // first, because it says what Temporal is to be brought to; undone when that fails
-        const row = only(await tx.run('put_schedule', { topic, name, ttr, ...settings }));
-        await bringTo(runtime.client, row);
-        return row;
-      });
-      return put.catch((error: unknown) => {
-        // the SDK's way of saying that the server did not understand the rhythm
-        const path = settings.cron === undefined ? 'everySeconds' : 'cron';
-        throw error instanceof TypeError ? invalid(path, `is not understood: ${error.message}`) : failed(error);
-      });
-    },
-    /** @throws Problem `not_found` */
-    get: async (topic: string, name: string) =>
-      found(await db.run('get_schedule', { topic, name }), `topic ${topic} has no schedule ${name}`),
-    /** Newest first. @param before the position in the list to continue after */
-    list: (topic: string, before: number | null, limit: number) =>
-      db.lists.run('list_schedules', { topic, before, limit }),
-    /**
-     * Ends one.
-     * @returns false: there was none
-     * @throws Problem `unavailable` when Temporal cannot be reached
-     */
-    remove(topic: string, name: string): Promise<boolean> {
-      const removed = change(db, topic, name, async (tx) => {
-        const rows = await tx.run('delete_schedule', { topic, name });
-        await remove(runtime.client, scheduleId(topic, name));
-        return rows.length > 0;
-      });
-      return removed.catch(failed);
-    },
-    /** Adds the job of one firing; its id is made of schedule and instant, so it cannot be added twice. */
-    async addFiring(topic: string, name: string, at: string): Promise<void> {
-      const [row] = await db.run('get_schedule', { topic, name });
-      if (!row) return;
-      const { body, ttr: TTR, priority } = row;
-      const job = { topic, id: firingId(topic, name, at), delay: 0, TTR, body, priority } as NewJob;
-      await jobs.add(job, 'schedule').catch((error: unknown) => {
-        // added by an earlier attempt, and the schedule was changed since
-        if (!(error instanceof Problem && error.code === 'id_conflict')) throw error;
-      });
-    },
-  };
+/**
+ * Creates or changes a periodic job (S3.7), in the database and in Temporal: both, or neither.
+ * @throws Problem `invalid_request` when Temporal does not accept the rhythm, `unavailable` when it cannot be reached
+ */
+export async function put(
+  ctx: Context,
+  topic: string,
+  name: string,
+  { TTR: ttr, ...settings }: ScheduleSettings,
+): Promise<ScheduleRow> {
+  try {
+    return await change(ctx, topic, name, async (tx) => {
+      // first, because it says what Temporal is to be brought to; undone when that fails
+      const row = only(await tx.run('put_schedule', { topic, name, ttr, ...settings }));
+      await bringTo(ctx.client, row);
+      return row;
+    });
+  } catch (error) {
+    // the SDK's way of saying that the server did not understand the rhythm
+    if (!(error instanceof TypeError)) return failed(ctx, error);
+    throw invalid(settings.cron === undefined ? 'everySeconds' : 'cron', `is not understood: ${error.message}`);
+  }
+}
+
+/** @throws Problem `not_found` */
+export const find = async ({ db }: Context, topic: string, name: string): Promise<ScheduleRow> =>
+  found(await db.run('get_schedule', { topic, name }), `topic ${topic} has no schedule ${name}`);
+
+/** Newest first. @param before the position in the list to continue after */
+export const list = ({ db }: Context, topic: string, before: number | null, limit: number) =>
+  db.lists.run('list_schedules', { topic, before, limit });
+
+/**
+ * Ends a periodic job.
+ * @returns false: there was none
+ * @throws Problem `unavailable` when Temporal cannot be reached
+ */
+export async function remove(ctx: Context, topic: string, name: string): Promise<boolean> {
+  try {
+    return await change(ctx, topic, name, async (tx) => {
+      const rows = await tx.run('delete_schedule', { topic, name });
+      await removeFrom(ctx.client, scheduleId(topic, name));
+      return rows.length > 0;
+    });
+  } catch (error) {
+    return failed(ctx, error);
+  }
+}
+
+/** Adds the job of one firing; its id is made of schedule and instant, so it cannot be added twice. */
+export async function addFiring(ctx: Context, topic: string, name: string, at: string): Promise<void> {
+  const [row] = await ctx.db.run('get_schedule', { topic, name });
+  if (!row) return;
+  const { body, ttr: TTR, priority } = row;
+  const job = { topic, id: firingId(topic, name, at), delay: 0, TTR, body, priority } as NewJob;
+  await jobs.add(ctx, job, 'schedule').catch((error: unknown) => {
+    // added by an earlier attempt, and the schedule was changed since
+    if (!(error instanceof Problem && error.code === 'id_conflict')) throw error;
+  });
 }
 
 /** `topic:name@instant` where that is an id; else, where it is too long or has a topic's other signs, a hash of it. */
@@ -111,7 +115,7 @@ function firingId(topic: string, name: string, at: string): string {
 export const syncSchedule = ({ db, client }: Stores, topic: string, name: string): Promise<void> =>
   locked(db, topic, name, async (tx) => {
     const [row] = await tx.run('schedule_to_sync', { topic, name });
-    if (!row) return remove(client, scheduleId(topic, name));
+    if (!row) return removeFrom(client, scheduleId(topic, name));
     // a firing's job is named after its instant, so those that were made are not made again
     await bringTo(client, row, { start: row.missed_from, end: row.missed_to });
   });
@@ -120,7 +124,7 @@ export const syncSchedule = ({ db, client }: Stores, topic: string, name: string
  * Changes a schedule under its lock. The mark is there before Temporal is called and goes with the commit: whatever
  * happens in between, Temporal is brought to the row in the end.
  */
-async function change<T>(db: Db, topic: string, name: string, work: (tx: Queryable) => Promise<T>): Promise<T> {
+async function change<T>({ db }: Stores, topic: string, name: string, work: (tx: Queryable) => Promise<T>): Promise<T> {
   const marks = await db.run('mark_resync', { what: 'schedule', parent: topic, name });
   return locked(db, topic, name, async (tx) => {
     const result = await work(tx);
@@ -129,7 +133,12 @@ async function change<T>(db: Db, topic: string, name: string, work: (tx: Queryab
   });
 }
 
-async function locked<T>(db: Db, topic: string, name: string, work: (tx: Queryable) => Promise<T>): Promise<T> {
+async function locked<T>(
+  db: Context['db'],
+  topic: string,
+  name: string,
+  work: (tx: Queryable) => Promise<T>,
+): Promise<T> {
   if (underWay >= MOST_AT_ONCE) await new Promise<void>((free) => waiting.push(free));
   else underWay++;
   try {
@@ -179,10 +188,10 @@ async function bringTo(
     }
   });
   // until long names were hashed, they were ids as they are
-  if (id !== `${topic}/${name}`) await remove(client, `${SCHEDULE_PREFIX}${topic}/${name}`);
+  if (id !== `${topic}/${name}`) await removeFrom(client, `${SCHEDULE_PREFIX}${topic}/${name}`);
 }
 
-async function remove(client: Client, id: string): Promise<void> {
+async function removeFrom(client: Client, id: string): Promise<void> {
   try {
     await client.withDeadline(Date.now() + TIMEOUT_MS, () => client.schedule.getHandle(id).delete());
   } catch (error) {
