@@ -1,5 +1,3 @@
-import type { Runtime } from '../runtime/runtime.ts';
-import type { Services } from '../services/services.ts';
 import type { Context, ServiceConfig } from '../services/shared/context.ts';
 import type { Attempts } from './attempts.ts';
 import type { Authenticator } from './auth.ts';
@@ -21,8 +19,6 @@ interface ApiConfig extends ServiceConfig {
 export interface Api {
   /** For service functions. */
   ctx: Context;
-  services: Services;
-  runtime: Runtime;
   config: ApiConfig;
   auth: Authenticator;
   /** To sign in. */

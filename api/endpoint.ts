@@ -135,7 +135,7 @@ export async function perform(
   const header = (name: string) => c.req.header(name);
   const cut = () => void outgoing.destroy();
   const isBound = caller.queues !== null;
-  if (isBound) await checkScope(api, caller, e.scope, { params, query, body });
+  if (isBound) await checkScope(api.ctx, caller, e.scope, { params, query, body });
   const signal = new Departure(c);
   const act = () =>
     e.handle({ api, ctx: api.ctx, caller, params, query, body, raw, header, cut, incoming, headers, signal });

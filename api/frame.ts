@@ -41,7 +41,7 @@ const REQUEST_ID = /^[\w.-]{1,100}$/;
 export async function framing(api: Api, guard: Guard) {
   // with the names whose values differ: to add a name to a copy takes V8 ten times as long as to copy all of them
   const always: Record<string, string> = { ...(await securityHeaders()), 'cache-control': 'no-store', ...PER_ANSWER };
-  const { tracing } = api.runtime;
+  const { tracing } = api.ctx;
   return (route: Route) => {
     const handle = async (c: ApiContext) => {
       const start = performance.now();
@@ -53,7 +53,7 @@ export async function framing(api: Api, guard: Guard) {
       const ms = performance.now() - start;
       const [method, { path }, { status }] = [c.req.method, route, answer];
       api.metrics.calls.observe({ method, route: path, status }, ms / 1000);
-      api.runtime.log.info({ requestId, method, route: path, status, ms: Math.round(ms * 10) / 10 }, 'request');
+      api.ctx.log.info({ requestId, method, route: path, status, ms: Math.round(ms * 10) / 10 }, 'request');
       return answer;
     };
     if (!tracing) return handle;
@@ -75,7 +75,7 @@ async function answerOf(
   route: Route,
   headers: Record<string, string>,
 ): Promise<Response> {
-  const { load } = api.runtime;
+  const { load } = api.ctx;
   load.enter();
   try {
     admit(api, guard, c);
@@ -101,7 +101,7 @@ function refuse(
   const requestId = headers['x-request-id'] ?? '';
   const problem = problemFrom(error);
   const { status, code } = problem;
-  if (status >= 500) api.runtime.log.error({ requestId, path: c.req.path, ...described(error) }, code);
+  if (status >= 500) api.ctx.log.error({ requestId, path: c.req.path, ...described(error) }, code);
   api.metrics.refused.inc({ code });
   if (status === 429) headers['retry-after'] = String(problem.fields.retryAfter ?? 1);
   if (status === 401) headers['www-authenticate'] = 'Bearer';
@@ -122,9 +122,8 @@ function json(status: number, body: unknown, headers: Record<string, string>, ty
 }
 
 /** @throws Problem when there are too many calls, or one that the guard does not let pass */
-function admit({ runtime, config }: Api, { loopbackNames, ownPages }: Guard, c: ApiContext): void {
-  if (runtime.load.calls > config.maxCalls)
-    throw new Problem('rate_limited', 'too many calls at once', { retryAfter: 1 });
+function admit({ ctx, config }: Api, { loopbackNames, ownPages }: Guard, c: ApiContext): void {
+  if (ctx.load.calls > config.maxCalls) throw new Problem('rate_limited', 'too many calls at once', { retryAfter: 1 });
   const { incoming } = c.env;
   if (loopbackNames && !isLoopbackName(incoming))
     throw new Problem('forbidden', 'this server is open to this machine only');

@@ -2,7 +2,7 @@ import { Page, pageOf } from '../contract/common.ts';
 import type { Item } from '../contract/items.ts';
 import type { Kind } from '../contract/snapshot.ts';
 import { TicketEvent, TicketWorkflow } from '../contract/tickets.ts';
-import type { Api } from './api.ts';
+import type { Context } from '../services/shared/context.ts';
 import { type Delivered, deliveryEndpoints, type Named } from './deliveries.ts';
 import { endpoint, ok } from './endpoint.ts';
 import { eventPage } from './events.ts';
@@ -13,14 +13,14 @@ interface Shown extends Delivered {
   /** With its article: `a ticket`. */
   one: string;
   /** @throws Problem `not_found` */
-  find(api: Api, id: string): Promise<Item>;
+  find(ctx: Context, id: string): Promise<Item>;
 }
 
 /** What an operator looks at of one item, whatever its kind: its history, its workflow, its deliveries. */
 export function itemEndpoints({ one, find, ...delivered }: Shown) {
   const { kind, tag, base, params: named, scope, idOf } = delivered;
   const { operations } = delivered;
-  const found = (api: Api, params: object) => find(api, idOf(params as Named));
+  const found = (ctx: Context, params: object) => find(ctx, idOf(params as Named));
   const events = endpoint({
     operation: `list${operations}Events`,
     method: 'get',
@@ -33,7 +33,7 @@ export function itemEndpoints({ one, find, ...delivered }: Shown) {
     query: Page,
     answers: { 200: pageOf(TicketEvent) },
     problems: ['not_found'],
-    handle: async ({ api, params, query }) => ok(await eventPage(api, kind, (await found(api, params)).id, query)),
+    handle: async ({ ctx, params, query }) => ok(await eventPage(ctx, kind, (await found(ctx, params)).id, query)),
   });
   const workflow = endpoint({
     operation: `get${operations}Workflow`,
@@ -46,7 +46,7 @@ export function itemEndpoints({ one, find, ...delivered }: Shown) {
     params: named,
     answers: { 200: TicketWorkflow },
     problems: ['not_found'],
-    handle: async ({ api, params }) => ok(await askWorkflow(api, await found(api, params))),
+    handle: async ({ api, ctx, params }) => ok(await askWorkflow(api, await found(ctx, params))),
   });
   return [events, workflow, ...deliveryEndpoints(delivered)];
 }

@@ -1,9 +1,9 @@
 import type { Kind } from '../contract/snapshot.ts';
 import { groupOfGid } from '../domain/tasks.ts';
 import * as items from '../services/items/items.ts';
+import type { Context } from '../services/shared/context.ts';
 import { Problem } from '../services/shared/problems.ts';
 import * as tasks from '../services/tasks/tasks.ts';
-import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';
 
 /** What a call gives the functions of its scope; its params, query and body are checked. */
@@ -46,13 +46,13 @@ export function checkNames(caller: Caller, names: Iterable<string>): void {
 }
 
 /** Unknown items are left to the endpoint. @throws Problem `forbidden` */
-export async function checkItems(api: Api, caller: Caller, kind: Kind, ids: string[]): Promise<void> {
+export async function checkItems(ctx: Context, caller: Caller, kind: Kind, ids: string[]): Promise<void> {
   if (caller.queues === null || ids.length === 0) return;
-  checkNames(caller, await items.queuesOf(api.ctx, kind, ids));
+  checkNames(caller, await items.queuesOf(ctx, kind, ids));
 }
 
 /** Checks a call with a key that is bound to queues. @throws Problem `forbidden` */
-export async function checkScope<Call>(api: Api, caller: Caller, scope: Scope<Call>, call: Call): Promise<void> {
+export async function checkScope<Call>(ctx: Context, caller: Caller, scope: Scope<Call>, call: Call): Promise<void> {
   if (scope === 'any' || scope === 'handler') return;
   const named: Named<Call> = scope === 'unbound' ? {} : scope;
   const queues = [named.queue?.(call)].flat().filter((name) => name !== undefined);
@@ -63,9 +63,9 @@ export async function checkScope<Call>(api: Api, caller: Caller, scope: Scope<Ca
   checkNames(caller, queues);
   if (item) {
     const [kind, ...ids] = item;
-    await checkItems(api, caller, kind, ids);
+    await checkItems(ctx, caller, kind, ids);
   }
-  const executor = task === undefined ? undefined : (await tasks.get(api.ctx, task))?.executor;
+  const executor = task === undefined ? undefined : (await tasks.get(ctx, task))?.executor;
   if (executor !== undefined) checkNames(caller, [executor]);
 }
 

@@ -15,7 +15,8 @@ import { databaseFailure, needFolder } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
 import { createRuntime, type Runtime } from '../runtime/runtime.ts';
 import { startTracing } from '../runtime/tracing.ts';
-import { createServices, type Services } from '../services/services.ts';
+import { createContext, startServices } from '../services/services.ts';
+import type { Context } from '../services/shared/context.ts';
 import { startWorker } from '../worker/worker.ts';
 import { keepRunning } from './servers/supervisor.ts';
 import { temporalFailure, temporalOptions } from './temporal.ts';
@@ -42,7 +43,7 @@ export interface Core {
   /** Its name among all processes; another one at each start. */
   node: string;
   runtime: Runtime;
-  services: Services;
+  ctx: Context;
   /** What calls are answered with; null for a worker. */
   api: Api | null;
   /** Runs workflows and activities until it is stopped. */
@@ -79,7 +80,7 @@ export async function startCore({ role, config, stores, log, url }: CoreOptions)
   const { databaseUrl } = stores;
   const runtime = createRuntime({ ...config, tracing, databaseUrl, client, node, url, role, log });
   collectDefaultMetrics({ register: runtime.metrics.registry });
-  const services = createServices(runtime, config);
+  const ctx = createContext(runtime, config);
   const close = async () => {
     await runtime.stop();
     await connection.close();
@@ -89,11 +90,11 @@ export async function startCore({ role, config, stores, log, url }: CoreOptions)
     await close().catch(() => {});
     throw databaseFailure(error, { url: stores.databaseUrl, setting: 'DATABASE_URL' });
   });
-  services.start();
+  const services = startServices(ctx);
   return {
-    ...{ node, runtime, services },
-    api: role === 'worker' ? null : apiOf(runtime, services, config, stores, temporal.namespace),
-    startWorker: () => workerOf(runtime, services, config, temporal),
+    ...{ node, runtime, ctx },
+    api: role === 'worker' ? null : apiOf(ctx, config, stores, temporal.namespace),
+    startWorker: () => workerOf(ctx, config, temporal),
     endCalls() {
       runtime.waiters.close();
       for (const stream of [...openStreams]) stream.close();
@@ -124,12 +125,7 @@ function forgetDeadlines(connection: Connection): void {
 }
 
 /** A worker that dies, because Temporal was away or did not know its namespace, is started again. */
-async function workerOf(
-  runtime: Runtime,
-  services: Services,
-  config: Config,
-  temporal: ReturnType<typeof temporalOptions>,
-) {
+async function workerOf(ctx: Context, config: Config, temporal: ReturnType<typeof temporalOptions>) {
   const start = async () => {
     const fail = (error: unknown) => {
       throw error instanceof TransportError ? temporalFailure(error, temporal) : error;
@@ -140,7 +136,7 @@ async function workerOf(
         .close()
         .catch(() => {})
         .then(() => fail(error));
-    const options = { ...config, runtime, services, connection, namespace: temporal.namespace };
+    const options = { ...config, ctx, connection, namespace: temporal.namespace };
     const worker = await startWorker(options).catch(closing);
     return {
       ended: worker.done.then(
@@ -152,20 +148,20 @@ async function workerOf(
         // a worker that failed may keep its reference to the connection
         await connection
           .close()
-          .catch((error: Error) => runtime.log.warn({ err: error.message }, 'a connection stays open'));
+          .catch((error: Error) => ctx.log.warn({ err: error.message }, 'a connection stays open'));
       },
     };
   };
-  return keepRunning('the worker', start, { say: (line) => runtime.log.error({}, line) });
+  return keepRunning('the worker', start, { say: (line) => ctx.log.error({}, line) });
 }
 
-function apiOf(runtime: Runtime, services: Services, config: Config, stores: Stores, temporalNamespace: string): Api {
+function apiOf(ctx: Context, config: Config, stores: Stores, temporalNamespace: string): Api {
   return {
-    ...{ ctx: services.ctx, runtime, services },
+    ctx,
     config: { ...config, temporalUiUrl: stores.temporalUiUrl, temporalNamespace },
-    auth: new Authenticator(services.ctx, config),
+    auth: new Authenticator(ctx, config),
     attempts: new Attempts(),
-    metrics: createMetrics(services.ctx),
+    metrics: createMetrics(ctx),
     console: new Console(config.imageHosts),
     reached: { temporal: false },
   };

@@ -15,7 +15,7 @@ import { type Core, createLog, type Role, type Stores, startCore } from './core.
 import { bindMetrics, metricsAddress } from './metrics.ts';
 import { findSite } from './servers/site.ts';
 
-export interface RunningProcess extends Pick<Core, 'runtime' | 'services'> {
+export interface RunningProcess extends Pick<Core, 'runtime' | 'ctx'> {
   /** Where the API listens; null for a worker. */
   url: string | null;
   /** Where beanstalkd's protocol is spoken; null where it isn't. */
@@ -38,7 +38,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   const ports = role === 'worker' ? null : await reservePorts(config);
   const url = ports && `http://${ports.http.address}`;
   const core = await startCore({ role, config, stores, log, url: ports && (config.publicUrl ?? url) });
-  const { node, api, runtime, services } = core;
+  const { node, api, runtime, ctx } = core;
   if (ports && api) {
     await openPorts(ports, api, config);
     reachTemporal(api, closing.signal);
@@ -56,7 +56,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
     url,
     ...{ beanstalkd, lmstfy, delayQueue, metrics },
     runtime,
-    services,
+    ctx,
     async stop() {
       log.info({ node }, 'stopping');
       closing.abort();

@@ -11,22 +11,18 @@ import { itemActivities } from '../activities/items.ts';
 import { reviewActivities } from '../activities/reviews.ts';
 import { scheduleActivities } from '../activities/schedules.ts';
 import type { FollowerSinks } from '../contract/snapshot.ts';
-import type { PrivateHosts } from '../domain/private-hosts.ts';
 import { needFolder } from '../runtime/failures.ts';
 import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../runtime/followers/publisher.ts';
-import type { Runtime } from '../runtime/runtime.ts';
-import type { Services } from '../services/services.ts';
+import type { Context } from '../services/shared/context.ts';
 import { Pusher } from './pusher.ts';
 import { publishing, working } from './tracing.ts';
 
 export interface WorkerOptions {
-  runtime: Runtime;
-  services: Services;
+  ctx: Context;
   connection: NativeConnection;
   namespace: string;
   /** Where bundled workflow code is kept from one start to the next. */
   cacheDir: string;
-  privateCallbacks: PrivateHosts;
   pacemaker: boolean;
 }
 
@@ -41,12 +37,12 @@ export interface RunningWorker {
  * what is urgent (reviews, schedules), and one for deliveries, so that slow receivers hold up nothing else.
  */
 export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
-  const { runtime, services, connection, namespace } = o;
-  const items = itemActivities(services.ctx, o.pacemaker);
-  const deliveries = deliveryActivities(services.ctx);
-  const reviews = reviewActivities(services.ctx, deliveries);
+  const { ctx, connection, namespace } = o;
+  const items = itemActivities(ctx, o.pacemaker);
+  const deliveries = deliveryActivities(ctx);
+  const reviews = reviewActivities(ctx, deliveries);
   const bundle = await workflowBundle(o.cacheDir);
-  const interceptors = runtime.tracing ? { activity: [working(runtime.tracing)] } : {};
+  const interceptors = ctx.tracing ? { activity: [working(ctx.tracing)] } : {};
   const workflowWorkers = await Promise.all(
     [TASK_QUEUE, URGENT_TASK_QUEUE].map((taskQueue) =>
       Worker.create({
@@ -56,10 +52,10 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
         interceptors,
         workflowBundle: bundle,
         activities: {
-          ...{ ...items, ...scheduleActivities(services.ctx), giveUpDelivery: deliveries.giveUpDelivery },
+          ...{ ...items, ...scheduleActivities(ctx), giveUpDelivery: deliveries.giveUpDelivery },
           ...{ applyReview: reviews.applyReview, giveUpChange: reviews.giveUpChange },
         },
-        sinks: sinksOf(runtime),
+        sinks: sinksOf(ctx),
         maxCachedWorkflows: 500,
         maxConcurrentActivityTaskExecutions: 20,
         maxConcurrentLocalActivityExecutions: 20,
@@ -83,7 +79,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     shutdownGraceTime: '12s',
     shutdownForceTime: '15s',
   });
-  const pusher = new Pusher(services.ctx);
+  const pusher = new Pusher(ctx);
   pusher.start();
   const workers = [...workflowWorkers, outside];
   const running = workers.map((w) => runToEnd(w));
@@ -96,19 +92,19 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
     async stop() {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       // beside each other: one receiver that takes long must not use up the time in which the rest has to end
-      await Promise.all([pusher.stop(), runtime.follower?.stop(), Promise.allSettled(running)]);
+      await Promise.all([pusher.stop(), ctx.follower?.stop(), Promise.allSettled(running)]);
     },
   };
 }
 
-async function publishOver({ runtime: { follower, tracing }, connection, namespace }: WorkerOptions): Promise<void> {
+async function publishOver({ ctx: { follower, tracing }, connection, namespace }: WorkerOptions): Promise<void> {
   // one that has published over the connection of a worker that died
   await follower?.stop();
   const workflow = tracing ? [publishing(tracing)] : [];
   follower?.start(new Client({ connection, namespace, interceptors: { workflow } }));
 }
 
-function sinksOf({ follower }: Runtime): InjectedSinks<FollowerSinks> {
+function sinksOf({ follower }: Context): InjectedSinks<FollowerSinks> {
   return { follower: { ran: { fn: ({ workflowId }) => follower?.ran(workflowId), callDuringReplay: false } } };
 }
 

@@ -37,7 +37,7 @@ async function serve(listener: Listener, socket: Socket): Promise<void> {
       const line = await reader.line();
       if (line === undefined) break;
       if (isHttp(line.text)) {
-        listener.api.runtime.log.warn(
+        listener.api.ctx.log.warn(
           { holder: session.holder },
           'an HTTP request came to the port of beanstalkd; hung up',
         );
@@ -88,7 +88,7 @@ async function attempt<T>(
   command: CommandName,
   work: () => Promise<T>,
 ): Promise<T | typeof INTERNAL_ERROR> {
-  const { load, log } = listener.api.runtime;
+  const { load, log } = listener.api.ctx;
   load.enter();
   try {
     return await work();

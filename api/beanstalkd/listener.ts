@@ -57,7 +57,7 @@ export class Listener {
       const leftMs = endsAt - performance.now();
       if (leftMs <= 0) {
         this.#pauses.delete(tube);
-        this.api.runtime.wakeAll(`job/${tube}`);
+        this.api.ctx.wakeAll(`job/${tube}`);
       } else this.#pauses.set(tube, setTimeout(wait, Math.min(leftMs, LONGEST_TIMER_MS)).unref());
     };
     wait();

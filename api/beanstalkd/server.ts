@@ -31,7 +31,7 @@ export async function listenBeanstalkd(where: ListenAddress): Promise<Beanstalkd
     connections.add(connection);
     const forget = () => void connections.delete(connection);
     connection.closed.then(forget, (error: Error) => {
-      on.api.runtime.log.warn({ err: error.message }, 'a connection over TCP failed');
+      on.api.ctx.log.warn({ err: error.message }, 'a connection over TCP failed');
       forget();
     });
     socket.resume();

@@ -114,7 +114,7 @@ export class Session {
     try {
       await giveBack(this.ctx, this.reservations.all());
     } catch (error) {
-      const { log } = this.listener.api.runtime;
+      const { log } = this.listener.api.ctx;
       log.warn({ err: (error as Error).message }, 'reservations of a closed connection end with their TTR');
     }
     this.listener.tubes.drop(this.using, 'using');

@@ -88,6 +88,6 @@ export const oneCase = itemEndpoints({
   operations: 'Case',
   base: '/v1/cases/{id}',
   scope: { item: ({ params }) => ['case', params.id] },
-  find: (api, id) => cases.get(api.ctx, id),
+  find: cases.get,
   ...byId,
 });

@@ -11,7 +11,6 @@ import * as popping from '../../services/jobs/popping.ts';
 import type { Context } from '../../services/shared/context.ts';
 import { invalid, Problem } from '../../services/shared/problems.ts';
 import { checkedEntry, idOf } from '../adding.ts';
-import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkValues } from '../body.ts';
 import { endpoint, LARGE_BODY, ok, problemOf } from '../endpoint.ts';
@@ -63,7 +62,6 @@ async function batch(answers: Promise<Answer>[]): Promise<Answer> {
 }
 
 interface Given {
-  api: Api;
   ctx: Context;
   caller: Caller;
   signal: Gone;
@@ -187,11 +185,11 @@ const accepted = (schema: z.ZodType<string>, values: unknown[]): string[] =>
   values.filter((value): value is string => schema.safeParse(value).success);
 
 /** A key that is bound to queues names topics and jobs of those only. @throws Problem `forbidden` */
-async function checkJobs(api: Api, caller: Caller, { topic, id, jobs = [] }: Sent): Promise<void> {
+async function checkJobs(ctx: Context, caller: Caller, { topic, id, jobs = [] }: Sent): Promise<void> {
   if (caller.queues === null) return;
   // entries with other values fail by themselves
   checkNames(caller, accepted(contract.Topic, [...[topic].flat(), ...jobs.map((job) => job?.topic)]));
-  await checkItems(api, caller, 'job', accepted(contract.JobId, [id, ...jobs.map((job) => job?.id)]));
+  await checkItems(ctx, caller, 'job', accepted(contract.JobId, [id, ...jobs.map((job) => job?.id)]));
 }
 
 export const jobCommand = endpoint({
@@ -210,7 +208,7 @@ export const jobCommand = endpoint({
     status: problem.status === 422 ? 200 : problem.status,
     body: failed(problem.message, null, problem.code),
   }),
-  async handle({ api, ctx, caller, raw, signal }) {
+  async handle({ ctx, caller, raw, signal }) {
     const { value: sent, bytes } = await raw();
     if (sent === undefined) throw new Problem('invalid_request', 'send a command as a JSON body', { status: 400 });
     if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
@@ -226,7 +224,7 @@ export const jobCommand = endpoint({
     if (!(has(sent, 'jobs') && name === 'add')) checkValues(sent);
     const parsed = schema.safeParse(sent);
     if (!parsed.success) throw problemOf(parsed.error, 'command');
-    await checkJobs(api, caller, sent as Sent);
-    return ok(await run({ api, ctx, caller, signal }, parsed.data as never));
+    await checkJobs(ctx, caller, sent as Sent);
+    return ok(await run({ ctx, caller, signal }, parsed.data as never));
   },
 });

@@ -35,9 +35,9 @@ export const listJobEvents = endpoint({
   query: Page,
   answers: { 200: pageOf(TicketEvent) },
   problems: ['not_found'],
-  async handle({ api, ctx, params: { id }, query }) {
+  async handle({ ctx, params: { id }, query }) {
     await jobs.find(ctx, id);
-    return ok(await eventPage(api, 'job', id, query));
+    return ok(await eventPage(ctx, 'job', id, query));
   },
 });
 

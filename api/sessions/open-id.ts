@@ -106,7 +106,7 @@ const shown = (api: Api, work: (api: Api, c: ApiContext) => Promise<Response>) =
     if (!(error instanceof Problem)) throw error;
     const { code, status, fields, message } = error;
     api.metrics.refused.inc({ code });
-    if (status >= 500) api.runtime.log.warn({ err: message }, 'a sign-in failed');
+    if (status >= 500) api.ctx.log.warn({ err: message }, 'a sign-in failed');
     if (status === 429 || status === 503) c.header('retry-after', String(fields.retryAfter ?? 1));
     return c.html(page('Not signed in', '', message), status as 401, PLAIN);
   }

@@ -48,7 +48,7 @@ export const streamEndpoint = endpoint({
     return eventStream(signal, allowed(api, caller), async (stream) => {
       const wanted = (n: Notice) => n.person === of.person && inScope(caller, n.queue);
       const following = { of, wanted, lastSeen, ...writing(stream) };
-      return (await api.runtime.notices.follow(following)).stop;
+      return (await api.ctx.notices.follow(following)).stop;
     });
   },
 });
@@ -73,9 +73,9 @@ function queueStream(
   return eventStream(signal, allowed(api, caller), async (stream) => {
     const watchAll = caller.role !== 'reviewer';
     const wanted = (n: Notice) => n.kind === 'ticket' && n.queue === queue && (watchAll || n.person === caller.subject);
-    const notices = await api.runtime.notices.follow({ of: { queue }, wanted, lastSeen, ...writing(stream) });
+    const notices = await api.ctx.notices.follow({ of: { queue }, wanted, lastSeen, ...writing(stream) });
     let quiet = false;
-    const stopWatching = api.runtime.waiters.watch((key) => {
+    const stopWatching = api.ctx.waiters.watch((key) => {
       if (key !== `ticket/${queue}` || quiet) return;
       quiet = true;
       setTimeout(() => {

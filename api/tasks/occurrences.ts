@@ -9,7 +9,7 @@ export const oneOccurrence = itemEndpoints({
   operations: 'Occurrence',
   base: '/v1/tasks/{id}/occurrences/{occurrence}',
   scope: { task: ({ params }) => params.id },
-  find: (api, id) => findOccurrence(api.ctx, id),
+  find: findOccurrence,
   params: OccurrenceParam,
   // normalised to UTC
   idOf: ({ id, occurrence = '' }) => `${id}/${new Date(occurrence).toISOString()}`,

@@ -79,6 +79,6 @@ export const oneTicket = itemEndpoints({
   operations: 'Ticket',
   base: '/v1/tickets/{id}',
   scope: { item: ({ params }) => ['ticket', params.id] },
-  find: (api, id) => tickets.find(api.ctx, id),
+  find: tickets.find,
   ...byId,
 });

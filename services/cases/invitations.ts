@@ -1,3 +1,4 @@
+import type { Change } from '../../contract/items.ts';
 import { only, type Receipt, type RowOf } from '../../db/pool.ts';
 import { isQuiet, kindOf } from '../../domain/kinds.ts';
 import { isItem } from '../../runtime/commits.ts';
@@ -33,15 +34,12 @@ const states = perContext((ctx) => {
   };
 });
 
-/** Looks for work after each commit that changes a case, and in each round of maintenance. */
-export function start(ctx: Context): void {
-  ctx.db.onCommit((changes) => {
-    if (changes.some((row) => isItem(row) && kindOf(row.kind).court && !isQuiet(row))) look(ctx);
-  });
-  ctx.maintenance.add(() => look(ctx));
+/** Looks for work where a commit changed a case. */
+export function follow(ctx: Context, changes: Change[]): void {
+  if (changes.some((row) => isItem(row) && kindOf(row.kind).court && !isQuiet(row))) look(ctx);
 }
 
-/** Looks for work soon. Calls within 20 ms are combined, because most votes free no juror who is needed. */
+/** Looks for work soon; also a maintenance chore. Calls within 20 ms are combined, because most votes free no juror who is needed. */
 export function look(ctx: Context): void {
   const state = states(ctx);
   if (state.stopped) return;

@@ -1,5 +1,5 @@
 import { priorityRange } from '../../contract/common.ts';
-import type { Item } from '../../contract/items.ts';
+import type { Change, Item } from '../../contract/items.ts';
 import type { QueueSettings, Rule } from '../../contract/queues.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { workflowId } from '../../domain/kinds.ts';
@@ -41,15 +41,17 @@ const seen = ({ id, body, base_priority, priority, base_requires, requires, atte
 /** Marked tickets whose evaluation is under way, by their version. */
 const underWay = perContext(() => new Map<number, Promise<Item[]>>());
 
-/**
- * Keeps priority and skills by a queue's rules (S0.2). The database marks each ticket that has to be evaluated
- * (`rules_due_at`) in the transaction that makes it so: added, body changed, given back, reclaimed, transferred. It
- * is not handed out until the mark is off, so no claim sees a stale priority. The process that made the change
- * evaluates at once; what a crash left marked, the maintenance of any process evaluates within seconds.
- */
-export function startRules(ctx: Context): void {
-  ctx.db.onCommit((changes) => begin(ctx, newest(changes.filter(isItem)).filter(isMarked)));
-  ctx.maintenance.add(async () => void (await evaluate(ctx, await ctx.db.run('rules_due', { limit: BATCH }))));
+// Priority and skills by a queue's rules (S0.2). The database marks each ticket that has to be evaluated
+// (`rules_due_at`) in the transaction that makes it so: added, body changed, given back, reclaimed, transferred. It
+// is not handed out until the mark is off, so no claim sees a stale priority.
+
+/** Evaluates the rules of tickets that a commit of this process marked, at once. */
+export const follow = (ctx: Context, changes: Change[]): void =>
+  begin(ctx, newest(changes.filter(isItem)).filter(isMarked));
+
+/** Evaluates the rules of tickets that a crash left marked. A maintenance chore. */
+export async function sweep(ctx: Context): Promise<void> {
+  await evaluate(ctx, await ctx.db.run('rules_due', { limit: BATCH }));
 }
 
 /**

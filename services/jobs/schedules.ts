@@ -16,7 +16,7 @@ import { found, invalid, isInvalidArgument, Problem, unreachable } from '../shar
 import { contentHash } from '../shared/tokens.ts';
 import * as jobs from './jobs.ts';
 
-/** The reconciler's command has no other parts of a context. */
+/** The doctor has no other parts of a context. */
 type Stores = Pick<Context, 'db' | 'client'>;
 
 const TIMEOUT_MS = 10_000;

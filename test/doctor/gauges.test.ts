@@ -4,7 +4,7 @@ import { useAllKinds } from '../support/doctor.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api, sql, running } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api' });
-const { ctx } = running.services;
+const { ctx } = running;
 
 const gauges = async () => {
   const text = (await api.get('/metrics')).body as string;

@@ -86,7 +86,7 @@ test('S3.8 histories name the key', async () => {
   const id = await client.publish('history');
   await client.consume('history');
   await client.ack('history', id);
-  const events = await items.events(running.services.ctx, 'job', `ns/history:${id}`, 0, 10);
+  const events = await items.events(running.ctx, 'job', `ns/history:${id}`, 0, 10);
   expect(events.map((e) => [e.type, e.actor])).toEqual([
     ['created', 'named'],
     ['reserved', 'named'],

@@ -169,7 +169,7 @@ test('a port of its own has the metrics of the SDK beside ours, and nothing else
 test('every metric that alerts and board name is there, and no label changes with a restart', async () => {
   await useAllKinds(api, 'x');
   expect((await api.get('/v1/tickets/none')).status).toBe(404);
-  await checkAll(running.services.ctx);
+  await checkAll(running.ctx);
   const lines = await own();
   const there = new Set(['up', ...lines.map(({ name }) => name)]);
   // what appears with the first failure only is known to the SDK's library

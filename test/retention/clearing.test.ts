@@ -21,7 +21,7 @@ const RULES = 'ticket=10,ticket/legal=forever,ticket/spam=2,job=10,case=10,task=
 const stores = await testStores();
 const system = await startTestSystem({ DOCKET_RETENTION_DAYS: RULES, DOCKET_ARCHIVE: archive }, { stores });
 const { api, sql, running, databaseUrl } = system;
-const { ctx } = running.services;
+const { ctx } = running;
 const doctor = testDoctor(system);
 await byHand(system);
 

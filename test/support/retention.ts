@@ -28,13 +28,13 @@ export async function age({ sql }: Cleared, like: string, days: number): Promise
 }
 
 /** Stops retention in the background, so that items are cleared only when a test asks for it. */
-export const byHand = ({ running }: Pick<Cleared, 'running'>) => retention.stop(running.services.ctx);
+export const byHand = ({ running }: Pick<Cleared, 'running'>) => retention.stop(running.ctx);
 
 /** Clears until so many items, reviews and tasks are gone: nothing is that is not published yet. */
 export async function clear({ running }: Cleared, n: number): Promise<void> {
   let cleared = 0;
   await eventually(async () => {
-    cleared += await retention.clear(running.services.ctx);
+    cleared += await retention.clear(running.ctx);
     return cleared >= n;
   });
   if (cleared !== n) throw new Error(`${cleared} were cleared instead of ${n}`);

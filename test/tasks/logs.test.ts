@@ -21,7 +21,7 @@ import {
 // to wait for what is published by asking without a pause would hold it up: callers come first
 const system = await startTestSystem({}, { limits: { publishBusyPerSecond: 10 } });
 const { api, sql, running } = system;
-const { ctx } = running.services;
+const { ctx } = running;
 await byHand(system);
 await addTemplate(api, 'plain', { n: { type: 'number', required: false } });
 
