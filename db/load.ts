@@ -25,45 +25,62 @@ interface Parameter {
 
 const FOLDER = fileURLToPath(new URL('queries/', import.meta.url));
 
-/** What a colon may be part of without starting a parameter (strings, names, comments, casts), or a parameter. */
-const TOKEN = /'(?:[^']|'')*'|"[^"]*"|--.*|\/\*[\s\S]*?\*\/|::|:([a-z]\w*)(\??)(::jsonb?\b(?!\[))?/gi;
+/** Lists of columns by name, each with its columns, or `{other}` for all of another list. */
+type Lists = Map<string, string[]>;
 
 /**
- * Reads db/queries/*.sql. Each `-- name: x` starts a statement that reaches to the next one.
+ * Strings, names, comments and casts, in which a colon or brace starts nothing; else a parameter, or the columns of a
+ * list: `{list}`, or `{i.list}` for those of `i`.
+ */
+const TOKEN =
+  /'(?:[^']|'')*'|"[^"]*"|--.*|\/\*[\s\S]*?\*\/|::|:([a-z]\w*)(\??)(::jsonb?\b(?!\[))?|\{(?:(\w+)\.)?([a-z]\w*)\}/gi;
+
+/**
+ * Reads db/queries/*.sql. Each `-- name: x` starts a statement that reaches to the next one, and each `-- columns: x` a
+ * list of columns that several statements share.
  * @returns the statements by name, file by file
  * @throws when two statements have the same name
  */
 export function loadStatements(): Map<string, Statement> {
   const found = new Map<string, Statement>();
-  for (const file of readdirSync(FOLDER)
-    .filter((f) => f.endsWith('.sql'))
-    .sort()) {
-    for (const statement of readStatements(readFileSync(FOLDER + file, 'utf8'))) {
-      if (found.has(statement.name)) throw new Error(`two statements are named ${statement.name}`);
-      found.set(statement.name, statement);
-    }
+  const files = readdirSync(FOLDER).filter((file) => file.endsWith('.sql'));
+  for (const statement of readStatements(files.sort().map((file) => readFileSync(FOLDER + file, 'utf8')))) {
+    if (found.has(statement.name)) throw new Error(`two statements are named ${statement.name}`);
+    found.set(statement.name, statement);
   }
   return found;
 }
 
-/** The statements of one file's text. */
-export function readStatements(file: string): Statement[] {
-  const [, ...parts] = file.split(/^-- name: /m);
-  return parts.map((part) => {
-    const end = part.indexOf('\n');
-    return readStatement(
-      part.slice(0, end).trim(),
-      part
-        .slice(end + 1)
-        .trim()
-        .replace(/;$/, ''),
-    );
-  });
+/** The statements of these files' texts. */
+export function readStatements(files: string[]): Statement[] {
+  const lists: Lists = new Map();
+  for (const [name, text] of files.flatMap((file) => partsOf(file, 'columns')))
+    lists.set(name, text.replaceAll(/^--.*/gm, '').match(/[\w{}]+/g) ?? []);
+  return files.flatMap((file) => partsOf(file, 'name')).map(([name, text]) => readStatement(name, text, lists));
 }
 
-function readStatement(name: string, written: string): Statement {
+/** The parts of a file that begin with `-- what: name`, by name, without the semicolon at their end. */
+const partsOf = (file: string, what: string): [name: string, text: string][] =>
+  file.split(/^-- (?=(?:name|columns): )/m).flatMap((part) => {
+    const [, kind, name = '', text = ''] = /^(name|columns): (.*)\n([\s\S]*)$/.exec(part) ?? [];
+    return kind === what ? [[name.trim(), text.trim().replace(/;$/, '')]] : [];
+  });
+
+function columnsOf(lists: Lists, name: string, of: string | undefined): string {
+  const columns = lists.get(name);
+  if (!columns) throw new Error(`no list of columns is named ${name}`);
+  const prefix = of === undefined ? '' : `${of}.`;
+  const shown = (column: string) => {
+    const other = /^\{(\w+)\}$/.exec(column)?.[1];
+    return other === undefined ? prefix + column : columnsOf(lists, other, of);
+  };
+  return columns.map(shown).join(', ');
+}
+
+function readStatement(name: string, written: string, lists: Lists): Statement {
   const parameters: Parameter[] = [];
-  const text = written.replace(TOKEN, (token, parameter?: string, mark = '', cast = '') => {
+  const text = written.replace(TOKEN, (token, parameter?: string, mark = '', cast = '', of?: string, list?: string) => {
+    if (list !== undefined) return columnsOf(lists, list, of);
     if (parameter === undefined) return token;
     const known = parameters.find((p) => p.name === parameter) ?? { name: parameter, optional: false, json: false };
     known.optional ||= mark !== '';

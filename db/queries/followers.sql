@@ -18,8 +18,7 @@ select m.oldest, m.now, m.epoch, e.id as position, e.late, e.seq, e.type, e.acto
                current_epoch() as epoch) m
   left join (select true as late, * from late union all select false, * from line) e on true
   left join lateral (
-    select i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling, i.event_seq, i.last_event, i.last_actor,
-           i.updated_at, i.inviting,
+    select {i.published},
            -- a job that is over at once has no workflow where its topic says so
            i.kind = 'job' and i.attempts < 2 and (select q.workflow from queue q where q.kind = 'job' and q.name = i.queue) <> 'always'
              as optional

@@ -2,6 +2,15 @@
 -- live lease it is allowed, and no row back is an answer that the caller looks into (`find_verdict`).
 -- What follows from a transition (event, counts, notices) is written by db/functions/log.sql.
 
+-- columns: published
+-- What is published of an item at a commit.
+kind, id, queue, state, version, wake_at, holder, telling, inviting, event_seq, last_event, last_actor, updated_at
+
+-- columns: shown_ticket
+-- What is published of a ticket, and what answers show of it: a whole row costs more than anything else in a claim.
+{published}, settled_token, rules_due_at, priority, body, requires, exclude, attempts, created_at, available_at,
+deadline_at, lease_id, granted_at, expires_at, result, ended_at, ended_by, end_reason
+
 -- name: add_items
 -- moves
 -- One row per item of the JSON array :items; ids that exist already are left out of the answer, so that
@@ -67,10 +76,7 @@ update item i
  where i.kind = :kind and i.id = s.id and is_live(i, s.token, s.subject)
    and q.kind = i.kind and q.name = i.queue and (q.form is null or q.settings_version = s.form_version)
    and fits_review(i.callback, s.result::json)
-returning i.kind, i.id, i.queue, i.state, i.version, i.wake_at, i.holder, i.telling, i.inviting, i.event_seq,
-          i.last_event, i.last_actor, i.updated_at, i.settled_token, i.rules_due_at, i.priority, i.body,
-          i.requires, i.exclude, i.attempts, i.created_at, i.available_at, i.deadline_at, i.lease_id, i.granted_at,
-          i.expires_at, i.result, i.ended_at, i.ended_by, i.end_reason;
+returning {i.shown_ticket};
 
 -- name: renew_items
 -- moves: unseen

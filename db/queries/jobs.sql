@@ -5,8 +5,7 @@
 -- name: pop_jobs
 -- moves
 -- Only what is handed out and what is published: reading a row costs more than anything else here.
-select kind, id, queue, seq, state, version, wake_at, holder, telling, inviting, event_seq, last_event, last_actor, updated_at,
-       settled_token, body, available_at, lease_id, expires_at, attempts, lease_seconds
+select {published}, seq, settled_token, body, available_at, lease_id, expires_at, attempts, lease_seconds
   from pop_jobs(:topics, :tokens, :holders, :maxBytes?, null, :floor?);
 
 -- name: pop_whole_jobs
@@ -67,8 +66,7 @@ returning i.*;
 
 -- name: finish_jobs
 -- moves
-select kind, id, queue, state, version, wake_at, holder, telling, inviting, event_seq, last_event, last_actor, updated_at, settled_token
-  from finish_jobs(:ids, :tokens, :actors);
+select {published}, settled_token from finish_jobs(:ids, :tokens, :actors);
 
 -- name: delete_jobs
 -- moves

@@ -120,18 +120,11 @@ select * from claim_reasons(:kind, :queue, :person, :skills);
 
 -- name: claim
 -- moves
--- Only what is handed out and what is published, as with pop_jobs; so do claim_next and settle_items.
-select kind, id, queue, state, version, wake_at, holder, telling, inviting, event_seq, last_event, last_actor, updated_at,
-       settled_token, rules_due_at, priority, body, requires, exclude, attempts, created_at, available_at, deadline_at,
-       lease_id, granted_at, expires_at, result, ended_at, ended_by, end_reason
-  from claim_items(:kind, :queue, :persons, :tokens, :count, :skills, :resume);
+select {shown_ticket} from claim_items(:kind, :queue, :persons, :tokens, :count, :skills, :resume);
 
 -- name: claim_next
 -- moves
-select kind, id, queue, state, version, wake_at, holder, telling, inviting, event_seq, last_event, last_actor, updated_at,
-       settled_token, rules_due_at, priority, body, requires, exclude, attempts, created_at, available_at, deadline_at,
-       lease_id, granted_at, expires_at, result, ended_at, ended_by, end_reason
-  from claim_next(:kind, :id, :follows, :token, :skills);
+select {shown_ticket} from claim_next(:kind, :id, :follows, :token, :skills);
 
 -- name: items_ahead
 -- not null: n

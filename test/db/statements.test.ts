@@ -7,7 +7,7 @@ import { openDb, valuesOf } from '../../db/pool.ts';
 import { statementsText } from '../../scripts/statements.ts';
 import { testStores } from '../support/system.ts';
 
-const one = (text: string) => readStatements(`-- name: it\n${text}`)[0]!;
+const one = (text: string) => readStatements([`-- name: it\n${text}`])[0]!;
 
 describe('A statement as it is written', () => {
   test('has its parameters numbered by their first appearance, each once', () => {
@@ -29,6 +29,13 @@ describe('A statement as it is written', () => {
 
   test('sees a parameter right behind any of them', () => {
     expect(one("select a::text=:a, ':x'||:b, :c::text -- :d").text).toBe("select a::text=$1, ':x'||$2, $3::text -- :d");
+  });
+
+  test('takes the columns of a list, which may have another list in it, for itself or for a row', () => {
+    const lists = '-- columns: published\n-- Why.\nkind, id\n\n-- columns: shown\n{published},\nbody\n';
+    const [it] = readStatements(["-- name: it\nselect {shown}, '{shown}', {i.published} from item i;", lists]);
+    expect(it?.text).toBe("select kind, id, body, '{shown}', i.kind, i.id from item i");
+    expect(() => one('select {unknown}')).toThrow('no list of columns is named unknown');
   });
 
   test('may leave parameters out, send JSON and carry marks', () => {
