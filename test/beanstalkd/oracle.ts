@@ -1,8 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll } from 'vitest';
 import { freePort } from '../../cli/servers/ports.ts';
 import { needDebian } from '../support/debian.ts';
+import { atEndOfFile } from '../support/endings.ts';
 import { Wire } from './wire.ts';
 
 /** beanstalkd itself, on a port of its own. Stopped after the file's tests. */
@@ -10,7 +10,7 @@ export async function startOracle(): Promise<{ port: number; version: string }> 
   needDebian('beanstalkd');
   const port = await freePort();
   const child = spawn('beanstalkd', ['-l', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' });
-  afterAll(() => void child.kill());
+  atEndOfFile(() => void child.kill());
   for (let left = 100; ; left--)
     try {
       (await Wire.open(port)).close();

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventually, type Json } from '../support/client.ts';
 import { rowsOf } from '../support/database.ts';
+import { atEndOfFile } from '../support/endings.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api, running } = await startTestSystem();
@@ -35,7 +36,7 @@ async function receiver(status: (job: Json, received: Received[]) => number, wor
     answer.writeHead(status(job, received)).end();
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  afterAll(() => void server.close());
+  atEndOfFile(() => void server.close());
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, received, seen };
 }
 

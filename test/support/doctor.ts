@@ -1,11 +1,12 @@
 import { Client, Connection } from '@temporalio/client';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import { openDb } from '../../db/pool.ts';
 import { Secrets } from '../../runtime/secrets.ts';
 import { type Finding, findingOf } from '../../services/doctor/checks.ts';
 import { type DoctorOptions, diagnose } from '../../services/doctor/doctor.ts';
 import { addCase, claimed, court, insist, jurors, voted } from './cases.ts';
 import type { Client as Api, Json } from './client.ts';
+import { atEndOfFile } from './endings.ts';
 import { put } from './reviews.ts';
 import type { TestStores } from './system.ts';
 import { addTask, addTemplate, completed, HOUR_MS, handed, inMs, next } from './tasks.ts';
@@ -30,7 +31,7 @@ export function testDoctor({ databaseUrl, namespace }: Pick<TestStores, 'databas
   const db = openDb({ url: databaseUrl, node: 'doctor-test', max: 1 });
   const connection = Connection.lazy({ address: inject('temporal') });
   const client = new Client({ connection, namespace });
-  afterAll(async () => {
+  atEndOfFile(async () => {
     await db.end();
     await connection.close();
   });

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll } from 'vitest';
 import type { Json } from './client.ts';
+import { atEndOfFile } from './endings.ts';
 
 // The part of Elasticsearch that an export speaks to: indices, _bulk, _doc. Answers have the shapes of its
 // reference (index, bulk and get API of version 8), refusals those that clients report of real clusters.
@@ -67,7 +67,7 @@ export async function startElasticsearch(): Promise<ElasticsearchServer> {
   };
   const server = createServer((request, response) => void serve(request, response, answer));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  afterAll(() => {
+  atEndOfFile(() => {
     server.close();
     server.closeAllConnections();
   });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
-import { afterAll } from 'vitest';
+import { atEndOfFile } from './endings.ts';
 
 export const CLIENT = { DOCKET_OIDC_CLIENT_ID: 'docket', DOCKET_OIDC_CLIENT_SECRET: 'not-a-secret-of-anyone' };
 
@@ -31,7 +31,7 @@ export async function startProvider(people: Record<string, Claims>, redirectUri:
     findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub, ...people[sub] }) }),
   });
   server.on('request', provider.callback());
-  afterAll(() => {
+  atEndOfFile(() => {
     server.close();
     server.closeAllConnections();
   });

@@ -1,5 +1,5 @@
 import { connect, createServer } from 'node:net';
-import { afterAll } from 'vitest';
+import { atEndOfFile } from './endings.ts';
 
 /**
  * A network that changes what a server answers.
@@ -20,7 +20,7 @@ export function startProxy(to: { host: string; port: number }, rewrite: (answer:
       one.on('close', () => other.destroy());
     }
   });
-  afterAll(() => void server.close());
+  atEndOfFile(() => void server.close());
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
   });

@@ -109,6 +109,8 @@ export async function startTestSystem(
     await pool.end();
   };
   afterAll(stop);
+  // vitest forgets an afterAll of a running test
+  atEndOfFile(stop);
   return {
     running,
     config,
