@@ -59,10 +59,7 @@ export const byId = { params: IdParam, idOf: ({ id }: Named) => id };
 
 /** The endpoints that list deliveries and send one again, for a kind that has callbacks (S0.10). */
 export function deliveryEndpoints({ kind, tag, operations, base, params: named, scope, idOf }: Delivered) {
-  const list = endpoint({
-    operation: `list${operations}Deliveries`,
-    method: 'get',
-    path: `${base}/deliveries`,
+  const list = endpoint(`list${operations}Deliveries`, `GET ${base}/deliveries`, {
     tag,
     summary: 'What was sent to the callback, and with what outcome; newest first',
     roles: ['producer', 'agent'],
@@ -77,10 +74,7 @@ export function deliveryEndpoints({ kind, tag, operations, base, params: named, 
       return ok(page(rows, limit, deliveryView, (d) => d.n));
     },
   });
-  const again = endpoint({
-    operation: `redeliver${operations}Delivery`,
-    method: 'post',
-    path: `${base}/deliveries/{n}/redeliver`,
+  const again = endpoint(`redeliver${operations}Delivery`, `POST ${base}/deliveries/{n}/redeliver`, {
     tag,
     summary: 'Send it again, with the same message id',
     roles: ['producer'],

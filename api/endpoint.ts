@@ -67,18 +67,15 @@ export interface ApiBindings {
 }
 export type ApiContext = HonoContext<{ Bindings: ApiBindings }>;
 
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 /** One endpoint: what it takes, who may call it, what it answers. The OpenAPI document is made of these. */
-export interface Endpoint<
+interface Definition<
   P extends Schema | undefined,
   Q extends Schema | undefined,
   B extends Schema | undefined,
   A extends Answers,
 > {
-  /** Its name in the OpenAPI document, which clients are generated from: it never changes. */
-  operation: string;
-  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** With `{name}` for parameters. */
-  path: string;
   tag: Tag;
   summary: string;
   /** `admin` may do everything and need not be named; null: no key is asked for. */
@@ -108,13 +105,29 @@ export interface Endpoint<
   handle(call: Call<Out<P>, Out<Q>, Out<B>>): Promise<Answer<A> | Response>;
 }
 
+export interface Endpoint<
+  P extends Schema | undefined,
+  Q extends Schema | undefined,
+  B extends Schema | undefined,
+  A extends Answers,
+> extends Definition<P, Q, B, A> {
+  operation: string;
+  method: Lowercase<Method>;
+  path: string;
+}
+
+/**
+ * @param operation its name in the OpenAPI document, which clients are generated from: it never changes
+ * @param route the method, and the path with `{name}` for parameters
+ */
 export function endpoint<
   A extends Answers,
   P extends Schema | undefined = undefined,
   Q extends Schema | undefined = undefined,
   B extends Schema | undefined = undefined,
->(definition: Endpoint<P, Q, B, A>): Endpoint<P, Q, B, A> {
-  return definition;
+>(operation: string, route: `${Method} ${string}`, definition: Definition<P, Q, B, A>): Endpoint<P, Q, B, A> {
+  const [method, path = ''] = route.split(' ');
+  return { operation, method: method?.toLowerCase() as Lowercase<Method>, path, ...definition };
 }
 
 export type AnyEndpoint = Endpoint<Schema | undefined, Schema | undefined, Schema | undefined, Answers>;

@@ -21,10 +21,7 @@ export function itemEndpoints({ one, find, ...delivered }: Shown) {
   const { kind, tag, base, params: named, scope, idOf } = delivered;
   const { operations } = delivered;
   const found = (ctx: Context, params: object) => find(ctx, idOf(params as Named));
-  const events = endpoint({
-    operation: `list${operations}Events`,
-    method: 'get',
-    path: `${base}/events`,
+  const events = endpoint(`list${operations}Events`, `GET ${base}/events`, {
     tag,
     summary: `${one.replace(/^a/, 'A')}'s whole history, oldest first`,
     roles: ['producer', 'agent'],
@@ -35,10 +32,7 @@ export function itemEndpoints({ one, find, ...delivered }: Shown) {
     problems: ['not_found'],
     handle: async ({ ctx, params, query }) => ok(await eventPage(ctx, kind, (await found(ctx, params)).id, query)),
   });
-  const workflow = endpoint({
-    operation: `get${operations}Workflow`,
-    method: 'get',
-    path: `${base}/workflow`,
+  const workflow = endpoint(`get${operations}Workflow`, `GET ${base}/workflow`, {
     tag,
     summary: `What ${one.replace(/^an?/, 'the')}'s workflow itself says`,
     roles: ['producer', 'agent'],

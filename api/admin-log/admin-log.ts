@@ -17,10 +17,7 @@ const view = (line: RowOf<'list_admin_log'>) => ({
   requestId: line.request_id,
 });
 
-export const listAdminLog = endpoint({
-  operation: 'listAdminLog',
-  method: 'get',
-  path: '/v1/admin-log',
+export const listAdminLog = endpoint('listAdminLog', 'GET /v1/admin-log', {
   tag: 'Keys',
   summary: 'Who changed settings and keys, newest first',
   roles: [],

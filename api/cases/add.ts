@@ -11,10 +11,7 @@ import type { Caller } from '../auth.ts';
 import { checkUrl } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
-export const addCaseEndpoint = endpoint({
-  operation: 'addCase',
-  method: 'post',
-  path: '/v1/courts/{court}/cases',
+export const addCaseEndpoint = endpoint('addCase', 'POST /v1/courts/{court}/cases', {
   tag: 'Cases',
   summary: 'Bring a case before a court; the same id and content again is the same case',
   roles: ['producer'],
@@ -32,10 +29,7 @@ export const addCaseEndpoint = endpoint({
   },
 });
 
-export const addCaseBatch = endpoint({
-  operation: 'addCases',
-  method: 'post',
-  path: '/v1/courts/{court}/cases/batch',
+export const addCaseBatch = endpoint('addCases', 'POST /v1/courts/{court}/cases/batch', {
   tag: 'Cases',
   summary: 'Bring up to 1,000 cases; each has its own outcome, in order',
   roles: ['producer'],

@@ -9,10 +9,7 @@ import { itemEndpoints } from '../items.ts';
 import { page } from '../paging.ts';
 import { viewFor } from './view.ts';
 
-export const getCaseEndpoint = endpoint({
-  operation: 'getCase',
-  method: 'get',
-  path: '/v1/cases/{id}',
+export const getCaseEndpoint = endpoint('getCase', 'GET /v1/cases/{id}', {
   tag: 'Cases',
   summary:
     'A case in whatever state it is; to a reviewer, one that they hold or have voted on, without the votes of others before its end',
@@ -24,10 +21,7 @@ export const getCaseEndpoint = endpoint({
   handle: async ({ ctx, caller, params: { id } }) => ok(await viewFor(ctx, caller, await cases.get(ctx, id))),
 });
 
-export const listCasesEndpoint = endpoint({
-  operation: 'listCases',
-  method: 'get',
-  path: '/v1/cases',
+export const listCasesEndpoint = endpoint('listCases', 'GET /v1/cases', {
   tag: 'Cases',
   summary: 'Cases, newest first; gold is not among them',
   roles: ['producer', 'agent'],
@@ -42,10 +36,7 @@ export const listCasesEndpoint = endpoint({
   },
 });
 
-export const listVotes = endpoint({
-  operation: 'listVotes',
-  method: 'get',
-  path: '/v1/cases/{id}/votes',
+export const listVotes = endpoint('listVotes', 'GET /v1/cases/{id}/votes', {
   tag: 'Cases',
   summary: 'Its votes, newest first; those that came too late and were kept do not count',
   roles: ['producer', 'agent'],
@@ -64,10 +55,7 @@ export const listVotes = endpoint({
   },
 });
 
-export const invalidateCase = endpoint({
-  operation: 'invalidateCase',
-  method: 'post',
-  path: '/v1/cases/{id}/invalidate',
+export const invalidateCase = endpoint('invalidateCase', 'POST /v1/cases/{id}/invalidate', {
   tag: 'Cases',
   summary: 'No one needs to judge it any more; its holders are notified',
   roles: ['producer'],

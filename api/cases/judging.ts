@@ -20,10 +20,7 @@ import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 import { viewForJuror } from './view.ts';
 
-export const claimCaseEndpoint = endpoint({
-  operation: 'claimCase',
-  method: 'post',
-  path: '/v1/courts/{court}/claim',
+export const claimCaseEndpoint = endpoint('claimCase', 'POST /v1/courts/{court}/claim', {
   tag: 'Cases',
   summary: 'Hand me a case to judge; one that I hold comes first',
   roles: ['reviewer', 'agent'],
@@ -42,10 +39,7 @@ export const claimCaseEndpoint = endpoint({
   },
 });
 
-export const castVoteEndpoint = endpoint({
-  operation: 'castVote',
-  method: 'post',
-  path: '/v1/cases/{id}/votes',
+export const castVoteEndpoint = endpoint('castVote', 'POST /v1/cases/{id}/votes', {
   tag: 'Cases',
   summary: 'Vote on a case that I hold; the deciding vote decides at once',
   roles: ['reviewer', 'agent'],
@@ -61,10 +55,7 @@ export const castVoteEndpoint = endpoint({
   },
 });
 
-export const renewCase = endpoint({
-  operation: 'renewCase',
-  method: 'post',
-  path: '/v1/cases/{id}/renew',
+export const renewCase = endpoint('renewCase', 'POST /v1/cases/{id}/renew', {
   tag: 'Cases',
   summary: 'A full lease again',
   roles: ['reviewer', 'agent'],
@@ -79,10 +70,7 @@ export const renewCase = endpoint({
   },
 });
 
-export const releaseCase = endpoint({
-  operation: 'releaseCase',
-  method: 'post',
-  path: '/v1/cases/{id}/release',
+export const releaseCase = endpoint('releaseCase', 'POST /v1/cases/{id}/release', {
   tag: 'Cases',
   summary: 'Give a case back; skip: never offer it to me again',
   roles: ['reviewer', 'agent'],
@@ -98,10 +86,7 @@ export const releaseCase = endpoint({
   },
 });
 
-export const declineCase = endpoint({
-  operation: 'declineCase',
-  method: 'post',
-  path: '/v1/cases/{id}/decline',
+export const declineCase = endpoint('declineCase', 'POST /v1/cases/{id}/decline', {
   tag: 'Cases',
   summary: 'Not me: another juror is invited instead',
   roles: ['reviewer', 'agent'],
@@ -116,10 +101,7 @@ export const declineCase = endpoint({
   },
 });
 
-export const listInvitations = endpoint({
-  operation: 'listInvitations',
-  method: 'get',
-  path: '/v1/jurors/{juror}/invitations',
+export const listInvitations = endpoint('listInvitations', 'GET /v1/jurors/{juror}/invitations', {
   tag: 'Cases',
   summary: "A juror's open invitations, newest first: one a court at most",
   roles: ['reviewer', 'agent'],

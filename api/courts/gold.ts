@@ -5,10 +5,7 @@ import * as gold from '../../services/cases/gold.ts';
 import { checkEntry } from '../../services/shared/problems.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
-export const putGoldEndpoint = endpoint({
-  operation: 'putGoldCases',
-  method: 'put',
-  path: '/v1/courts/{court}/gold',
+export const putGoldEndpoint = endpoint('putGoldCases', 'PUT /v1/courts/{court}/gold', {
   tag: 'Courts',
   summary: 'Replace the cases with known answers, hidden among the others and never in statistics',
   roles: [],

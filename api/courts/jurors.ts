@@ -3,10 +3,7 @@ import * as jurors from '../../services/cases/jurors.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
-export const putJurorsEndpoint = endpoint({
-  operation: 'putJurors',
-  method: 'put',
-  path: '/v1/courts/{court}/jurors',
+export const putJurorsEndpoint = endpoint('putJurors', 'PUT /v1/courts/{court}/jurors', {
   tag: 'Courts',
   summary: "Jurors, added or changed; with `list`, chunks of a list that replaces the court's at its `final` one",
   roles: ['producer'],
@@ -22,10 +19,7 @@ export const putJurorsEndpoint = endpoint({
   },
 });
 
-export const getJurorEndpoint = endpoint({
-  operation: 'getJuror',
-  method: 'get',
-  path: '/v1/courts/{court}/jurors/{juror}',
+export const getJurorEndpoint = endpoint('getJuror', 'GET /v1/courts/{court}/jurors/{juror}', {
   tag: 'Courts',
   summary: "What the court's window and day leave a juror, their other accounts included",
   roles: ['producer', 'reviewer', 'agent'],

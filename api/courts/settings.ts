@@ -41,10 +41,7 @@ function appealOf({ fallback }: CourtSettings): string | undefined {
   return 'queue' in fallback ? fallback.queue : undefined;
 }
 
-export const putCourtEndpoint = endpoint({
-  operation: 'putCourt',
-  method: 'put',
-  path: '/v1/courts/{court}',
+export const putCourtEndpoint = endpoint('putCourt', 'PUT /v1/courts/{court}', {
   tag: 'Courts',
   summary: 'Replace all settings; acts at once, also on open cases; dryRun: which of them it would decide',
   roles: [],
@@ -60,10 +57,7 @@ export const putCourtEndpoint = endpoint({
   },
 });
 
-export const getCourtEndpoint = endpoint({
-  operation: 'getCourt',
-  method: 'get',
-  path: '/v1/courts/{court}',
+export const getCourtEndpoint = endpoint('getCourt', 'GET /v1/courts/{court}', {
   tag: 'Courts',
   summary: 'A court and its settings',
   roles: ['producer', 'reviewer', 'agent'],
@@ -74,10 +68,7 @@ export const getCourtEndpoint = endpoint({
   handle: async ({ api, ctx, caller, params }) => ok(view(api, await courts.get(ctx, params.court), caller)),
 });
 
-export const listCourtsEndpoint = endpoint({
-  operation: 'listCourts',
-  method: 'get',
-  path: '/v1/courts',
+export const listCourtsEndpoint = endpoint('listCourts', 'GET /v1/courts', {
   tag: 'Courts',
   summary: 'All courts, newest first',
   roles: ['producer', 'reviewer', 'agent'],

@@ -34,10 +34,7 @@ function view({ counts, gold, votes_last_hour, wasted_last_hour }: RowOf<'court_
   };
 }
 
-export const courtStatsEndpoint = endpoint({
-  operation: 'getCourtStats',
-  method: 'get',
-  path: '/v1/courts/{court}/stats',
+export const courtStatsEndpoint = endpoint('getCourtStats', 'GET /v1/courts/{court}/stats', {
   tag: 'Courts',
   summary: 'How the court does; counts are exact as of the answer, gold is in none of them',
   roles: ['producer', 'agent'],

@@ -16,10 +16,7 @@ const listed = (row: deliveries.ListedDelivery) => ({
   url: withoutQuery(row.url),
 });
 
-export const listDeliveriesEndpoint = endpoint({
-  operation: 'listDeliveries',
-  method: 'get',
-  path: '/v1/deliveries',
+export const listDeliveriesEndpoint = endpoint('listDeliveries', 'GET /v1/deliveries', {
   tag: 'Deliveries',
   summary: 'Deliveries of all items, newest first: what is pending, what has failed, and why',
   roles: ['producer', 'agent'],
@@ -33,10 +30,7 @@ export const listDeliveriesEndpoint = endpoint({
   },
 });
 
-export const redeliverEndpoint = endpoint({
-  operation: 'redeliverDelivery',
-  method: 'post',
-  path: '/v1/deliveries/{kind}/{itemId}/{n}/redeliver',
+export const redeliverEndpoint = endpoint('redeliverDelivery', 'POST /v1/deliveries/{kind}/{itemId}/{n}/redeliver', {
   tag: 'Deliveries',
   summary: 'Send one again, with the same message id',
   roles: ['producer'],

@@ -6,10 +6,7 @@ import { ndjson } from '../streams/ndjson.ts';
 
 const DEFAULT_LIMIT = 1_000;
 
-export const feedEndpoint = endpoint({
-  operation: 'readFeed',
-  method: 'get',
-  path: '/v1/feed',
+export const feedEndpoint = endpoint('readFeed', 'GET /v1/feed', {
   tag: 'Feed',
   summary: 'All events of all kinds, one a line, behind a position; blank lines are signs of life',
   roles: ['producer'],

@@ -20,10 +20,7 @@ const view = (i: RowOf<'find_items'>) => ({
   endedBy: i.ended_by,
 });
 
-export const findItemsEndpoint = endpoint({
-  operation: 'findItems',
-  method: 'get',
-  path: '/v1/items',
+export const findItemsEndpoint = endpoint('findItems', 'GET /v1/items', {
   tag: 'Figures',
   summary: 'Tickets, jobs, cases and occurrences of tasks whose id begins like this, in the order of ids',
   roles: ['producer', 'agent'],

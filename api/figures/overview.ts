@@ -21,10 +21,7 @@ const entry = (kind: FigureKind) => (q: RowOf<'overview'>) => ({
   failedDeliveries: q.failed,
 });
 
-export const overviewEndpoint = endpoint({
-  operation: 'getOverview',
-  method: 'get',
-  path: '/v1/overview',
+export const overviewEndpoint = endpoint('getOverview', 'GET /v1/overview', {
   tag: 'Figures',
   summary: 'All queues, topics, courts and groups with their counts, newest first: a page of each, or of one kind',
   roles: ['producer', 'agent'],
@@ -44,10 +41,7 @@ export const overviewEndpoint = endpoint({
   },
 });
 
-export const attentionEndpoint = endpoint({
-  operation: 'getAttention',
-  method: 'get',
-  path: '/v1/attention',
+export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
   tag: 'Figures',
   summary:
     'What needs attention: who waits too long or behind a pause, failed deliveries, parked items, engines that are away',

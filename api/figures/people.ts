@@ -41,10 +41,7 @@ const rounded = (seconds: number | null) => seconds && Math.round(seconds * 1000
 
 const isPerson = <T extends { person: string | null }>(row: T): row is T & { person: string } => row.person !== null;
 
-export const peopleEndpoint = endpoint({
-  operation: 'getPeopleFigures',
-  method: 'get',
-  path: '/v1/figures/people',
+export const peopleEndpoint = endpoint('getPeopleFigures', 'GET /v1/figures/people', {
   tag: 'Figures',
   summary: 'What each reviewer of a queue, or juror of a court, did in a time; a reviewer sees their own line',
   roles: ['producer', 'agent', 'reviewer'],
@@ -67,10 +64,7 @@ export const peopleEndpoint = endpoint({
   },
 });
 
-export const latenessEndpoint = endpoint({
-  operation: 'getLateness',
-  method: 'get',
-  path: '/v1/figures/lateness',
+export const latenessEndpoint = endpoint('getLateness', 'GET /v1/figures/lateness', {
   tag: 'Figures',
   summary: 'How long after tickets or jobs became available they were handed out for the first time',
   roles: ['producer', 'agent', 'consumer'],

@@ -192,10 +192,7 @@ async function checkJobs(ctx: Context, caller: Caller, { topic, id, jobs = [] }:
   await checkItems(ctx, caller, 'job', accepted(contract.JobId, [id, ...jobs.map((job) => job?.id)]));
 }
 
-export const jobCommand = endpoint({
-  operation: 'runJobCommand',
-  method: 'post',
-  path: '/v1/jobs',
+export const jobCommand = endpoint('runJobCommand', 'POST /v1/jobs', {
   tag: 'Jobs',
   summary: "The article's one endpoint: add, pop, finish, delete; and touch, release, bury, kick, peek",
   roles: ['producer', 'consumer'],

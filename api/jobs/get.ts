@@ -9,10 +9,7 @@ import { eventPage } from '../events.ts';
 import { page } from '../paging.ts';
 import { askWorkflow } from '../workflows.ts';
 
-export const getJob = endpoint({
-  operation: 'getJob',
-  method: 'get',
-  path: '/v1/jobs/{id}',
+export const getJob = endpoint('getJob', 'GET /v1/jobs/{id}', {
   tag: 'Jobs',
   summary: 'A job in whatever state it is',
   roles: ['producer', 'consumer'],
@@ -23,10 +20,7 @@ export const getJob = endpoint({
   handle: async ({ ctx, params: { id } }) => ok(jobView(await jobs.find(ctx, id))),
 });
 
-export const listJobEvents = endpoint({
-  operation: 'listJobEvents',
-  method: 'get',
-  path: '/v1/jobs/{id}/events',
+export const listJobEvents = endpoint('listJobEvents', 'GET /v1/jobs/{id}/events', {
   tag: 'Jobs',
   summary: "A job's whole history, oldest first",
   roles: ['producer', 'consumer'],
@@ -41,10 +35,7 @@ export const listJobEvents = endpoint({
   },
 });
 
-export const jobWorkflow = endpoint({
-  operation: 'getJobWorkflow',
-  method: 'get',
-  path: '/v1/jobs/{id}/workflow',
+export const jobWorkflow = endpoint('getJobWorkflow', 'GET /v1/jobs/{id}/workflow', {
   tag: 'Jobs',
   summary: "What the job's workflow itself says",
   roles: ['producer', 'consumer'],
@@ -55,10 +46,7 @@ export const jobWorkflow = endpoint({
   handle: async ({ api, ctx, params: { id } }) => ok(await askWorkflow(api, await jobs.find(ctx, id))),
 });
 
-export const buryJob = endpoint({
-  operation: 'buryJob',
-  method: 'post',
-  path: '/v1/jobs/{id}/bury',
+export const buryJob = endpoint('buryJob', 'POST /v1/jobs/{id}/bury', {
   tag: 'Jobs',
   summary: 'Put an open job aside until it is kicked, without its token: whoever has it reserved loses it',
   roles: ['consumer'],
@@ -72,10 +60,7 @@ export const buryJob = endpoint({
   },
 });
 
-export const listTopicJobs = endpoint({
-  operation: 'listTopicJobs',
-  method: 'get',
-  path: '/v1/topics/{topic}/jobs',
+export const listTopicJobs = endpoint('listTopicJobs', 'GET /v1/topics/{topic}/jobs', {
   tag: 'Jobs',
   summary: 'The jobs of a topic, newest first',
   roles: ['producer', 'consumer'],

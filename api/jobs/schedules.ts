@@ -21,10 +21,7 @@ const view = (s: ScheduleRow) => ({
   updatedAt: s.updated_at.toISOString(),
 });
 
-export const putScheduleEndpoint = endpoint({
-  operation: 'putSchedule',
-  method: 'put',
-  path: '/v1/topics/{topic}/schedules/{name}',
+export const putScheduleEndpoint = endpoint('putSchedule', 'PUT /v1/topics/{topic}/schedules/{name}', {
   tag: 'Jobs',
   summary:
     'A periodic job: every so many seconds, or by cron in a time zone; while Temporal is down, 503 and no change',
@@ -36,10 +33,7 @@ export const putScheduleEndpoint = endpoint({
   handle: async ({ ctx, params: { topic, name }, body }) => ok(view(await schedules.put(ctx, topic, name, body))),
 });
 
-export const getScheduleEndpoint = endpoint({
-  operation: 'getSchedule',
-  method: 'get',
-  path: '/v1/topics/{topic}/schedules/{name}',
+export const getScheduleEndpoint = endpoint('getSchedule', 'GET /v1/topics/{topic}/schedules/{name}', {
   tag: 'Jobs',
   summary: 'A periodic job',
   roles: ['producer', 'consumer'],
@@ -50,10 +44,7 @@ export const getScheduleEndpoint = endpoint({
   handle: async ({ ctx, params: { topic, name } }) => ok(view(await schedules.find(ctx, topic, name))),
 });
 
-export const listSchedulesEndpoint = endpoint({
-  operation: 'listSchedules',
-  method: 'get',
-  path: '/v1/topics/{topic}/schedules',
+export const listSchedulesEndpoint = endpoint('listSchedules', 'GET /v1/topics/{topic}/schedules', {
   tag: 'Jobs',
   summary: "A topic's periodic jobs, newest first",
   roles: ['producer', 'consumer'],
@@ -67,10 +58,7 @@ export const listSchedulesEndpoint = endpoint({
   },
 });
 
-export const deleteScheduleEndpoint = endpoint({
-  operation: 'deleteSchedule',
-  method: 'delete',
-  path: '/v1/topics/{topic}/schedules/{name}',
+export const deleteScheduleEndpoint = endpoint('deleteSchedule', 'DELETE /v1/topics/{topic}/schedules/{name}', {
   tag: 'Jobs',
   summary: 'No further firings; jobs that were added stay. While Temporal is down, 503 and no change',
   roles: ['producer'],

@@ -57,10 +57,7 @@ function statsView({ counts, oldest_waiting_seconds, claims_per_minute }: Counts
   };
 }
 
-export const putTopicEndpoint = endpoint({
-  operation: 'putTopic',
-  method: 'put',
-  path: '/v1/topics/{topic}',
+export const putTopicEndpoint = endpoint('putTopic', 'PUT /v1/topics/{topic}', {
   tag: 'Jobs',
   summary: "Replace a topic's settings",
   roles: [],
@@ -74,10 +71,7 @@ export const putTopicEndpoint = endpoint({
   },
 });
 
-export const getTopicEndpoint = endpoint({
-  operation: 'getTopic',
-  method: 'get',
-  path: '/v1/topics/{topic}',
+export const getTopicEndpoint = endpoint('getTopic', 'GET /v1/topics/{topic}', {
   tag: 'Jobs',
   summary: 'A topic and its settings',
   roles: ['producer', 'consumer'],
@@ -89,10 +83,7 @@ export const getTopicEndpoint = endpoint({
     ok(view(api, await queues.find(ctx, 'job', topic), caller)),
 });
 
-export const listTopics = endpoint({
-  operation: 'listTopics',
-  method: 'get',
-  path: '/v1/topics',
+export const listTopics = endpoint('listTopics', 'GET /v1/topics', {
   tag: 'Jobs',
   summary: 'All topics, newest first',
   roles: ['producer', 'consumer'],
@@ -106,10 +97,7 @@ export const listTopics = endpoint({
   },
 });
 
-export const deleteTopicEndpoint = endpoint({
-  operation: 'deleteTopic',
-  method: 'delete',
-  path: '/v1/topics/{topic}',
+export const deleteTopicEndpoint = endpoint('deleteTopic', 'DELETE /v1/topics/{topic}', {
   tag: 'Jobs',
   summary: 'Delete a topic that has no jobs, neither open nor final, and no schedules',
   roles: [],
@@ -123,10 +111,7 @@ export const deleteTopicEndpoint = endpoint({
   },
 });
 
-export const topicStatsEndpoint = endpoint({
-  operation: 'getTopicStats',
-  method: 'get',
-  path: '/v1/topics/{topic}/stats',
+export const topicStatsEndpoint = endpoint('getTopicStats', 'GET /v1/topics/{topic}/stats', {
   tag: 'Jobs',
   summary: 'How many jobs are in which state, exact as of the answer',
   roles: ['producer', 'consumer'],

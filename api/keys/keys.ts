@@ -18,10 +18,7 @@ const view = (k: keys.KeyLine) => ({
   revokedAt: k.revoked_at?.toISOString() ?? null,
 });
 
-export const addKeyEndpoint = endpoint({
-  operation: 'addKey',
-  method: 'post',
-  path: '/v1/keys',
+export const addKeyEndpoint = endpoint('addKey', 'POST /v1/keys', {
   tag: 'Keys',
   summary: 'A new key, shown in this answer only',
   roles: [],
@@ -35,10 +32,7 @@ export const addKeyEndpoint = endpoint({
   },
 });
 
-export const listKeysEndpoint = endpoint({
-  operation: 'listKeys',
-  method: 'get',
-  path: '/v1/keys',
+export const listKeysEndpoint = endpoint('listKeys', 'GET /v1/keys', {
   tag: 'Keys',
   summary: 'All keys, newest first; never the keys themselves',
   roles: [],
@@ -51,10 +45,7 @@ export const listKeysEndpoint = endpoint({
   },
 });
 
-export const revokeKeyEndpoint = endpoint({
-  operation: 'revokeKey',
-  method: 'delete',
-  path: '/v1/keys/{id}',
+export const revokeKeyEndpoint = endpoint('revokeKey', 'DELETE /v1/keys/{id}', {
   tag: 'Keys',
   summary: 'Ends a key, within a second everywhere',
   roles: [],

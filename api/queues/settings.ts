@@ -28,10 +28,7 @@ function view(api: Api, q: QueueRow, caller: Caller) {
   };
 }
 
-export const putQueueEndpoint = endpoint({
-  operation: 'putQueue',
-  method: 'put',
-  path: '/v1/queues/{queue}',
+export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
   tag: 'Queues',
   summary: 'Replace all settings; acts at once, also on what waits; dryRun: which tickets its rules would move',
   roles: [],
@@ -46,10 +43,7 @@ export const putQueueEndpoint = endpoint({
   },
 });
 
-export const getQueueEndpoint = endpoint({
-  operation: 'getQueue',
-  method: 'get',
-  path: '/v1/queues/{queue}',
+export const getQueueEndpoint = endpoint('getQueue', 'GET /v1/queues/{queue}', {
   tag: 'Queues',
   summary: 'A queue and its settings',
   roles: ['producer', 'reviewer', 'agent'],
@@ -62,10 +56,7 @@ export const getQueueEndpoint = endpoint({
   },
 });
 
-export const listQueuesEndpoint = endpoint({
-  operation: 'listQueues',
-  method: 'get',
-  path: '/v1/queues',
+export const listQueuesEndpoint = endpoint('listQueues', 'GET /v1/queues', {
   tag: 'Queues',
   summary: 'All ticket queues, newest first; with figures if asked for',
   roles: ['producer', 'reviewer', 'agent'],
@@ -84,10 +75,7 @@ export const listQueuesEndpoint = endpoint({
   },
 });
 
-export const deleteQueueEndpoint = endpoint({
-  operation: 'deleteQueue',
-  method: 'delete',
-  path: '/v1/queues/{queue}',
+export const deleteQueueEndpoint = endpoint('deleteQueue', 'DELETE /v1/queues/{queue}', {
   tag: 'Queues',
   summary: 'Delete a queue that has no tickets, neither open nor final',
   roles: [],
@@ -102,10 +90,7 @@ export const deleteQueueEndpoint = endpoint({
 });
 
 const pausing = (paused: boolean) =>
-  endpoint({
-    operation: paused ? 'pauseQueue' : 'resumeQueue',
-    method: 'post',
-    path: paused ? '/v1/queues/{queue}/pause' : '/v1/queues/{queue}/resume',
+  endpoint(paused ? 'pauseQueue' : 'resumeQueue', `POST /v1/queues/{queue}/${paused ? 'pause' : 'resume'}`, {
     tag: 'Queues',
     summary: paused ? 'Hand nothing out; holders go on' : 'Hand out again',
     roles: [],

@@ -4,10 +4,7 @@ import { queueStatsView } from '../../domain/tickets.ts';
 import * as queues from '../../services/items/queues.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
-export const queueStatsEndpoint = endpoint({
-  operation: 'getQueueStats',
-  method: 'get',
-  path: '/v1/queues/{queue}/stats',
+export const queueStatsEndpoint = endpoint('getQueueStats', 'GET /v1/queues/{queue}/stats', {
   tag: 'Queues',
   summary: 'How many are in which state, exact as of the answer',
   roles: ['producer', 'reviewer', 'agent'],

@@ -14,10 +14,7 @@ import { newId } from '../../services/shared/tokens.ts';
 import type { Caller } from '../auth.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 
-export const reviewCallback = endpoint({
-  operation: 'addReviewCallback',
-  method: 'post',
-  path: '/v1/reviews/{id}/callbacks',
+export const reviewCallback = endpoint('addReviewCallback', 'POST /v1/reviews/{id}/callbacks', {
   tag: 'Reviews',
   summary: 'What an audit said about the text, a picture or a reply',
   roles: ['producer', 'agent'],
@@ -29,10 +26,7 @@ export const reviewCallback = endpoint({
   handle: ({ ctx, caller, params: { id }, body, signal }) => receive(ctx, caller, id, body, signal),
 });
 
-export const pictureCallback = endpoint({
-  operation: 'addPictureCallback',
-  method: 'post',
-  path: '/v1/pictures/{pictureId}/callbacks',
+export const pictureCallback = endpoint('addPictureCallback', 'POST /v1/pictures/{pictureId}/callbacks', {
   tag: 'Reviews',
   summary: 'The same where only the picture is known',
   roles: ['producer', 'agent'],

@@ -61,10 +61,7 @@ function withRecords(lines: LogLine[], record: ReviewRecord): LineView[] {
   return shown;
 }
 
-export const getReviewEndpoint = endpoint({
-  operation: 'getReview',
-  method: 'get',
-  path: '/v1/reviews/{id}',
+export const getReviewEndpoint = endpoint('getReview', 'GET /v1/reviews/{id}', {
   tag: 'Reviews',
   summary: 'A review with the statuses that audits gave it',
   roles: ['producer', 'agent'],
@@ -75,10 +72,7 @@ export const getReviewEndpoint = endpoint({
   handle: async ({ ctx, params: { id } }) => ok(viewOf(await reviews.get(ctx, id))),
 });
 
-export const listReviewsEndpoint = endpoint({
-  operation: 'listReviews',
-  method: 'get',
-  path: '/v1/reviews',
+export const listReviewsEndpoint = endpoint('listReviews', 'GET /v1/reviews', {
   tag: 'Reviews',
   summary: 'All reviews, newest first',
   roles: ['producer', 'agent'],
@@ -91,10 +85,7 @@ export const listReviewsEndpoint = endpoint({
   },
 });
 
-export const reviewLogEndpoint = endpoint({
-  operation: 'listReviewLog',
-  method: 'get',
-  path: '/v1/reviews/{id}/log',
+export const reviewLogEndpoint = endpoint('listReviewLog', 'GET /v1/reviews/{id}/log', {
   tag: 'Reviews',
   summary: 'What became of every callback and edit, oldest first',
   roles: ['producer', 'agent'],
@@ -116,10 +107,7 @@ export const reviewLogEndpoint = endpoint({
   },
 });
 
-export const reviewStatsEndpoint = endpoint({
-  operation: 'getReviewStats',
-  method: 'get',
-  path: '/v1/review-stats',
+export const reviewStatsEndpoint = endpoint('getReviewStats', 'GET /v1/review-stats', {
   tag: 'Reviews',
   summary: "How many lines of all reviews' logs a day has, by outcome",
   roles: ['producer', 'agent'],
@@ -129,10 +117,7 @@ export const reviewStatsEndpoint = endpoint({
   handle: async ({ ctx, query: { day } }) => ok(await reviews.counts(ctx, day ?? null)),
 });
 
-export const reviewStoresEndpoint = endpoint({
-  operation: 'getReviewStores',
-  method: 'get',
-  path: '/v1/reviews/{id}/stores',
+export const reviewStoresEndpoint = endpoint('getReviewStores', 'GET /v1/reviews/{id}/stores', {
   tag: 'Reviews',
   summary: 'The three stores as they are, and whether they agree',
   roles: ['producer', 'agent'],
@@ -147,10 +132,7 @@ export const reviewStoresEndpoint = endpoint({
   },
 });
 
-export const reviewWorkflow = endpoint({
-  operation: 'getReviewWorkflow',
-  method: 'get',
-  path: '/v1/reviews/{id}/workflow',
+export const reviewWorkflow = endpoint('getReviewWorkflow', 'GET /v1/reviews/{id}/workflow', {
   tag: 'Reviews',
   summary: "What the review's workflow itself says; it ends when nothing has come for a while",
   roles: ['producer', 'agent'],

@@ -5,10 +5,7 @@ import { checkUrl } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY } from '../endpoint.ts';
 import { viewOf } from './get.ts';
 
-export const putReviewEndpoint = endpoint({
-  operation: 'putReview',
-  method: 'put',
-  path: '/v1/reviews/{id}',
+export const putReviewEndpoint = endpoint('putReview', 'PUT /v1/reviews/{id}', {
   tag: 'Reviews',
   summary: "The author's review: created, or edited in its place among the callbacks",
   roles: ['producer'],

@@ -11,10 +11,7 @@ import { type ApiContext, endpoint, ok } from '../endpoint.ts';
 import { escaped } from '../html.ts';
 import { sessionCookie } from './sessions.ts';
 
-export const getSignInWays = endpoint({
-  operation: 'getSignInWays',
-  method: 'get',
-  path: '/v1/sign-in',
+export const getSignInWays = endpoint('getSignInWays', 'GET /v1/sign-in', {
   tag: 'Sessions',
   summary: 'Whether people sign in at an OpenID Connect provider, at `/sign-in/openid`, or with a key only',
   roles: null,

@@ -22,10 +22,7 @@ const view = ({ id, role, subject, queues, name, session }: Caller) => ({
   expiresAt: session?.expiresAt.toISOString() ?? null,
 });
 
-export const signInEndpoint = endpoint({
-  operation: 'signIn',
-  method: 'post',
-  path: '/v1/session',
+export const signInEndpoint = endpoint('signIn', 'POST /v1/session', {
   tag: 'Sessions',
   summary: 'Exchange a key for a session cookie, of 12 hours at most; it ends with its key',
   roles: null,
@@ -50,10 +47,7 @@ export const signInEndpoint = endpoint({
   },
 });
 
-export const getSessionEndpoint = endpoint({
-  operation: 'getSession',
-  method: 'get',
-  path: '/v1/session',
+export const getSessionEndpoint = endpoint('getSession', 'GET /v1/session', {
   tag: 'Sessions',
   summary: 'Who I am, by session or by key',
   roles: ['producer', 'reviewer', 'agent', 'consumer'],
@@ -62,10 +56,7 @@ export const getSessionEndpoint = endpoint({
   handle: async ({ caller }) => ok(view(caller)),
 });
 
-export const signOutEndpoint = endpoint({
-  operation: 'signOut',
-  method: 'delete',
-  path: '/v1/session',
+export const signOutEndpoint = endpoint('signOut', 'DELETE /v1/session', {
   tag: 'Sessions',
   summary: 'End my session and clear its cookie',
   roles: ['producer', 'reviewer', 'agent', 'consumer'],

@@ -15,10 +15,7 @@ import { type EventStream, eventStream } from './sse.ts';
 const EventId = z.string().regex(/^\d{0,15}$/, 'must be the id of an event');
 const AVAILABLE_MS = 1_000;
 
-export const streamEndpoint = endpoint({
-  operation: 'openStream',
-  method: 'get',
-  path: '/v1/stream',
+export const streamEndpoint = endpoint('openStream', 'GET /v1/stream', {
   tag: 'Streams',
   summary: 'Server-sent events: lease_lost and changed for a reviewer or juror; these, available and stats for a queue',
   roles: ['reviewer', 'agent', 'producer'],
@@ -99,10 +96,7 @@ function queueStream(
   });
 }
 
-export const streamTicketEndpoint = endpoint({
-  operation: 'addStreamTicket',
-  method: 'post',
-  path: '/v1/stream-tickets',
+export const streamTicketEndpoint = endpoint('addStreamTicket', 'POST /v1/stream-tickets', {
   tag: 'Streams',
   summary:
     "A ticket that stands for my key in an event stream's URL: to be used within 60 s, then while its stream lasts and 10 minutes longer",

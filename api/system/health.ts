@@ -9,10 +9,7 @@ import { after, checkTemporal, ENGINE_MS, isFollowed } from '../engines.ts';
 const Word = z.enum(['ok', 'unreachable', 'outdated', 'too_new', 'unknown']);
 const words = { postgres: Word, schema: Word, temporal: Word };
 
-export const livez = endpoint({
-  operation: 'getLiveness',
-  method: 'get',
-  path: '/livez',
+export const livez = endpoint('getLiveness', 'GET /livez', {
   tag: 'System',
   summary: 'Whether the process answers; a lost database must not kill it',
   roles: null,
@@ -21,10 +18,7 @@ export const livez = endpoint({
   handle: async () => ok({ status: 'ok' as const }),
 });
 
-export const readyz = endpoint({
-  operation: 'getReadiness',
-  method: 'get',
-  path: '/readyz',
+export const readyz = endpoint('getReadiness', 'GET /readyz', {
   tag: 'System',
   summary:
     'Whether calls can be sent here: not before both stores were reached once; later without Temporal or a worker too',
@@ -61,10 +55,7 @@ async function checkSchema(api: Api): Promise<SchemaState | 'unreachable'> {
   return Promise.race([check, after(ENGINE_MS, 'unreachable' as const)]);
 }
 
-export const metricsEndpoint = endpoint({
-  operation: 'getMetrics',
-  method: 'get',
-  path: '/metrics',
+export const metricsEndpoint = endpoint('getMetrics', 'GET /metrics', {
   tag: 'System',
   summary: "Prometheus' text format",
   roles: null,
@@ -76,10 +67,7 @@ export const metricsEndpoint = endpoint({
   },
 });
 
-export const nodesEndpoint = endpoint({
-  operation: 'listNodes',
-  method: 'get',
-  path: '/v1/nodes',
+export const nodesEndpoint = endpoint('listNodes', 'GET /v1/nodes', {
   tag: 'System',
   summary: 'The processes that live',
   roles: ['producer', 'reviewer', 'agent', 'consumer'],

@@ -14,10 +14,7 @@ import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 
-export const nextTaskEndpoint = endpoint({
-  operation: 'pullTask',
-  method: 'post',
-  path: '/v1/clients/{uid}/next',
+export const nextTaskEndpoint = endpoint('pullTask', 'POST /v1/clients/{uid}/next', {
   tag: 'Tasks',
   summary: 'My unfinished task again, or the next one that is due for me or my groups',
   roles: ['reviewer', 'agent'],
@@ -39,10 +36,7 @@ export const nextTaskEndpoint = endpoint({
   },
 });
 
-export const completeTaskEndpoint = endpoint({
-  operation: 'completeTask',
-  method: 'post',
-  path: '/v1/clients/{uid}/complete',
+export const completeTaskEndpoint = endpoint('completeTask', 'POST /v1/clients/{uid}/complete', {
   tag: 'Tasks',
   summary: 'Complete the last task that I was given, by its log id',
   roles: ['reviewer', 'agent'],
@@ -68,10 +62,7 @@ const line = ({ item_id, type, at, data }: dispatches.DispatchLogRow) => ({
   ...{ params: data.params, type, at: at.toISOString(), result: data.result ?? null },
 });
 
-export const dispatchLogEndpoint = endpoint({
-  operation: 'listDispatches',
-  method: 'get',
-  path: '/v1/dispatch-log',
+export const dispatchLogEndpoint = endpoint('listDispatches', 'GET /v1/dispatch-log', {
   tag: 'Tasks',
   summary: 'Who was given what, who completed it and what was given back; oldest first',
   roles: ['producer', 'agent'],

@@ -14,10 +14,7 @@ const summary = (g: TaskGroupRow) => ({
 
 const view = (g: groups.GroupWithMembers) => ({ ...summary(g), members: g.members });
 
-export const putGroupEndpoint = endpoint({
-  operation: 'putGroup',
-  method: 'put',
-  path: '/v1/groups/{gid}',
+export const putGroupEndpoint = endpoint('putGroup', 'PUT /v1/groups/{gid}', {
   tag: 'Tasks',
   summary: 'A group of users; it counts from their next pull on',
   roles: ['producer'],
@@ -29,10 +26,7 @@ export const putGroupEndpoint = endpoint({
   handle: async ({ ctx, params: { gid }, body }) => ok(view(await groups.put(ctx, gid, body.members))),
 });
 
-export const changeMembersEndpoint = endpoint({
-  operation: 'updateGroupMembers',
-  method: 'post',
-  path: '/v1/groups/{gid}/members',
+export const changeMembersEndpoint = endpoint('updateGroupMembers', 'POST /v1/groups/{gid}/members', {
   tag: 'Tasks',
   summary: 'Users come to a group, others leave it',
   roles: ['producer'],
@@ -46,10 +40,7 @@ export const changeMembersEndpoint = endpoint({
     ok(view(await groups.change(ctx, gid, add, remove))),
 });
 
-export const getGroupEndpoint = endpoint({
-  operation: 'getGroup',
-  method: 'get',
-  path: '/v1/groups/{gid}',
+export const getGroupEndpoint = endpoint('getGroup', 'GET /v1/groups/{gid}', {
   tag: 'Tasks',
   summary: 'A group and its members',
   roles: ['producer', 'agent'],
@@ -60,10 +51,7 @@ export const getGroupEndpoint = endpoint({
   handle: async ({ ctx, params: { gid } }) => ok(view(await groups.find(ctx, gid))),
 });
 
-export const listGroupsEndpoint = endpoint({
-  operation: 'listGroups',
-  method: 'get',
-  path: '/v1/groups',
+export const listGroupsEndpoint = endpoint('listGroups', 'GET /v1/groups', {
   tag: 'Tasks',
   summary: 'Groups without their members, newest first',
   roles: ['producer', 'agent'],

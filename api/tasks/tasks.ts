@@ -33,10 +33,7 @@ const expandedView = (task: TaskRow, { times, moreFrom }: tasks.Occurrences): Ta
   moreFrom: moreFrom?.toISOString() ?? null,
 });
 
-export const addTaskEndpoint = endpoint({
-  operation: 'addTask',
-  method: 'post',
-  path: '/v1/tasks',
+export const addTaskEndpoint = endpoint('addTask', 'POST /v1/tasks', {
   tag: 'Tasks',
   summary: 'A task that clients pull, once or again and again; the same id and content again is the same task',
   roles: ['producer'],
@@ -52,10 +49,7 @@ export const addTaskEndpoint = endpoint({
   },
 });
 
-export const patchTaskEndpoint = endpoint({
-  operation: 'updateTask',
-  method: 'patch',
-  path: '/v1/tasks/{id}',
+export const patchTaskEndpoint = endpoint('updateTask', 'PATCH /v1/tasks/{id}', {
   tag: 'Tasks',
   summary: 'Change a task; it acts on what has not been dispatched',
   roles: ['producer'],
@@ -68,10 +62,7 @@ export const patchTaskEndpoint = endpoint({
     ok(savedView(await tasks.change(ctx, id, body, caller.actor))),
 });
 
-export const deleteTaskEndpoint = endpoint({
-  operation: 'deleteTask',
-  method: 'delete',
-  path: '/v1/tasks/{id}',
+export const deleteTaskEndpoint = endpoint('deleteTask', 'DELETE /v1/tasks/{id}', {
   tag: 'Tasks',
   summary: 'No further dispatches; what is with clients may be completed',
   roles: ['producer'],
@@ -82,10 +73,7 @@ export const deleteTaskEndpoint = endpoint({
   handle: async ({ ctx, caller, params: { id } }) => ok(taskView(await tasks.remove(ctx, id, caller.actor))),
 });
 
-export const getTaskEndpoint = endpoint({
-  operation: 'getTask',
-  method: 'get',
-  path: '/v1/tasks/{id}',
+export const getTaskEndpoint = endpoint('getTask', 'GET /v1/tasks/{id}', {
   tag: 'Tasks',
   summary: 'A task, deleted ones too',
   roles: ['producer', 'agent'],
@@ -96,10 +84,7 @@ export const getTaskEndpoint = endpoint({
   handle: async ({ ctx, params: { id } }) => ok(taskView(await tasks.find(ctx, id))),
 });
 
-export const listTasksEndpoint = endpoint({
-  operation: 'listTasks',
-  method: 'get',
-  path: '/v1/tasks',
+export const listTasksEndpoint = endpoint('listTasks', 'GET /v1/tasks', {
   tag: 'Tasks',
   summary: 'Tasks that have to do with a time, by default from seven days ago on; of a user with those of its groups',
   roles: ['producer', 'agent'],

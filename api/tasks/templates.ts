@@ -11,10 +11,7 @@ const view = ({ id, name, params, created_at }: TaskTemplateRow) => ({
   createdAt: created_at.toISOString(),
 });
 
-export const addTemplateEndpoint = endpoint({
-  operation: 'addTemplate',
-  method: 'post',
-  path: '/v1/templates',
+export const addTemplateEndpoint = endpoint('addTemplate', 'POST /v1/templates', {
   tag: 'Tasks',
   summary: "What tasks' parameters must look like",
   roles: ['producer'],
@@ -30,10 +27,7 @@ export const addTemplateEndpoint = endpoint({
   },
 });
 
-export const getTemplateEndpoint = endpoint({
-  operation: 'getTemplate',
-  method: 'get',
-  path: '/v1/templates/{id}',
+export const getTemplateEndpoint = endpoint('getTemplate', 'GET /v1/templates/{id}', {
   tag: 'Tasks',
   summary: 'A template',
   roles: ['producer', 'reviewer', 'agent'],
@@ -44,10 +38,7 @@ export const getTemplateEndpoint = endpoint({
   handle: async ({ ctx, params: { id } }) => ok(view(await templates.find(ctx, id))),
 });
 
-export const deleteTemplateEndpoint = endpoint({
-  operation: 'deleteTemplate',
-  method: 'delete',
-  path: '/v1/templates/{id}',
+export const deleteTemplateEndpoint = endpoint('deleteTemplate', 'DELETE /v1/templates/{id}', {
   tag: 'Tasks',
   summary: 'Delete a template that no active task uses',
   roles: ['producer'],
@@ -61,10 +52,7 @@ export const deleteTemplateEndpoint = endpoint({
   },
 });
 
-export const listTemplatesEndpoint = endpoint({
-  operation: 'listTemplates',
-  method: 'get',
-  path: '/v1/templates',
+export const listTemplatesEndpoint = endpoint('listTemplates', 'GET /v1/templates', {
   tag: 'Tasks',
   summary: 'Templates, newest first',
   roles: ['producer', 'reviewer', 'agent'],

@@ -10,10 +10,7 @@ import type { Caller } from '../auth.ts';
 import { checkUrl } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
-export const addTicketEndpoint = endpoint({
-  operation: 'addTicket',
-  method: 'post',
-  path: '/v1/queues/{queue}/tickets',
+export const addTicketEndpoint = endpoint('addTicket', 'POST /v1/queues/{queue}/tickets', {
   tag: 'Tickets',
   summary: 'Add a ticket; the same id and content again is the same ticket',
   roles: ['producer'],
@@ -30,10 +27,7 @@ export const addTicketEndpoint = endpoint({
   },
 });
 
-export const addTicketBatch = endpoint({
-  operation: 'addTickets',
-  method: 'post',
-  path: '/v1/queues/{queue}/tickets/batch',
+export const addTicketBatch = endpoint('addTickets', 'POST /v1/queues/{queue}/tickets/batch', {
   tag: 'Tickets',
   summary: 'Add up to 1,000 tickets; each has its own outcome, in order',
   roles: ['producer'],

@@ -5,10 +5,7 @@ import * as tickets from '../../services/tickets/tickets.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
-export const claimTicketsEndpoint = endpoint({
-  operation: 'claimTickets',
-  method: 'post',
-  path: '/v1/queues/{queue}/claim',
+export const claimTicketsEndpoint = endpoint('claimTickets', 'POST /v1/queues/{queue}/claim', {
   tag: 'Tickets',
   summary: 'Hand me the next tickets; those I hold come first',
   roles: ['reviewer', 'agent'],
@@ -26,10 +23,7 @@ export const claimTicketsEndpoint = endpoint({
   },
 });
 
-export const explain = endpoint({
-  operation: 'explainClaim',
-  method: 'post',
-  path: '/v1/queues/{queue}/explain',
+export const explain = endpoint('explainClaim', 'POST /v1/queues/{queue}/explain', {
   tag: 'Tickets',
   summary: 'Why did I get nothing? Would this ticket be mine, and what goes before it?',
   roles: ['producer', 'reviewer', 'agent'],

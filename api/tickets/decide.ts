@@ -5,10 +5,7 @@ import { decide } from '../../services/tickets/decisions.ts';
 import { boundTo } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
-export const decideTicket = endpoint({
-  operation: 'decideTicket',
-  method: 'post',
-  path: '/v1/tickets/{id}/decide',
+export const decideTicket = endpoint('decideTicket', 'POST /v1/tickets/{id}/decide', {
   tag: 'Tickets',
   summary: 'Decide a ticket that I hold, and get the next one',
   roles: ['reviewer', 'agent'],

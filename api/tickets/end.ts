@@ -5,10 +5,7 @@ import { ticketView } from '../../domain/tickets.ts';
 import * as endings from '../../services/tickets/endings.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 
-export const resolveTicket = endpoint({
-  operation: 'resolveTicket',
-  method: 'post',
-  path: '/v1/tickets/{id}/resolve',
+export const resolveTicket = endpoint('resolveTicket', 'POST /v1/tickets/{id}/resolve', {
   tag: 'Tickets',
   summary: 'Decided by another system or an operator, in any open state',
   roles: ['producer'],
@@ -23,10 +20,7 @@ export const resolveTicket = endpoint({
   },
 });
 
-export const resolveTickets = endpoint({
-  operation: 'resolveTickets',
-  method: 'post',
-  path: '/v1/tickets/resolve',
+export const resolveTickets = endpoint('resolveTickets', 'POST /v1/tickets/resolve', {
   tag: 'Tickets',
   summary: 'The same for up to 1,000 tickets, each with its own outcome',
   roles: ['producer'],
@@ -46,10 +40,7 @@ export const resolveTickets = endpoint({
   },
 });
 
-export const invalidateTicket = endpoint({
-  operation: 'invalidateTicket',
-  method: 'post',
-  path: '/v1/tickets/{id}/invalidate',
+export const invalidateTicket = endpoint('invalidateTicket', 'POST /v1/tickets/{id}/invalidate', {
   tag: 'Tickets',
   summary: 'No one needs to decide it any more; a holder is notified',
   roles: ['producer'],
@@ -63,10 +54,7 @@ export const invalidateTicket = endpoint({
   },
 });
 
-export const invalidateTickets = endpoint({
-  operation: 'invalidateTickets',
-  method: 'post',
-  path: '/v1/queues/{queue}/invalidate',
+export const invalidateTickets = endpoint('invalidateTickets', 'POST /v1/queues/{queue}/invalidate', {
   tag: 'Tickets',
   summary: 'The same for many: by id or by filter, with a dry run',
   roles: ['producer'],

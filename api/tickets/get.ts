@@ -25,10 +25,7 @@ export async function visibleTicket(ctx: Context, caller: Caller, id: string): P
   return item;
 }
 
-export const getTicket = endpoint({
-  operation: 'getTicket',
-  method: 'get',
-  path: '/v1/tickets/{id}',
+export const getTicket = endpoint('getTicket', 'GET /v1/tickets/{id}', {
   tag: 'Tickets',
   summary: 'A ticket in whatever state it is',
   roles: ['producer', 'reviewer', 'agent'],
@@ -39,10 +36,7 @@ export const getTicket = endpoint({
   handle: async ({ ctx, caller, params: { id } }) => ok(readable(caller, await visibleTicket(ctx, caller, id))),
 });
 
-export const listTickets = endpoint({
-  operation: 'listTickets',
-  method: 'get',
-  path: '/v1/tickets',
+export const listTickets = endpoint('listTickets', 'GET /v1/tickets', {
   tag: 'Tickets',
   summary: 'Tickets, newest first; reviewer: who holds or decided them',
   roles: ['producer', 'reviewer', 'agent'],

@@ -14,10 +14,7 @@ function attemptOf(caller: Caller, id: string, token: string | undefined) {
   return { id, token: token ?? null, subject: boundTo(caller), actor: caller.actor };
 }
 
-export const renewTicket = endpoint({
-  operation: 'renewTicket',
-  method: 'post',
-  path: '/v1/tickets/{id}/renew',
+export const renewTicket = endpoint('renewTicket', 'POST /v1/tickets/{id}/renew', {
   tag: 'Tickets',
   summary: 'A full lease again',
   roles: ['reviewer', 'agent'],
@@ -32,10 +29,7 @@ export const renewTicket = endpoint({
   },
 });
 
-export const releaseTicket = endpoint({
-  operation: 'releaseTicket',
-  method: 'post',
-  path: '/v1/tickets/{id}/release',
+export const releaseTicket = endpoint('releaseTicket', 'POST /v1/tickets/{id}/release', {
   tag: 'Tickets',
   summary: 'Give a ticket back; skip: never offer it to me again',
   roles: ['reviewer', 'agent'],
@@ -49,10 +43,7 @@ export const releaseTicket = endpoint({
   },
 });
 
-export const transferTicket = endpoint({
-  operation: 'transferTicket',
-  method: 'post',
-  path: '/v1/tickets/{id}/transfer',
+export const transferTicket = endpoint('transferTicket', 'POST /v1/tickets/{id}/transfer', {
   tag: 'Tickets',
   summary: 'Move an open ticket to another queue; a live lease ends',
   roles: ['reviewer', 'agent'],

@@ -9,10 +9,7 @@ import { visibleTicket } from './get.ts';
 
 const view = ({ seq, actor, at, text }: RowOf<'item_notes'>) => ({ seq, by: actor, at: at.toISOString(), text });
 
-export const addNote = endpoint({
-  operation: 'addTicketNote',
-  method: 'post',
-  path: '/v1/tickets/{id}/notes',
+export const addNote = endpoint('addTicketNote', 'POST /v1/tickets/{id}/notes', {
   tag: 'Tickets',
   summary: 'Leave a note on a ticket in whatever state it is; the same words by the same person are one note',
   roles: ['producer', 'reviewer', 'agent'],
@@ -28,10 +25,7 @@ export const addNote = endpoint({
   },
 });
 
-export const listNotes = endpoint({
-  operation: 'listTicketNotes',
-  method: 'get',
-  path: '/v1/tickets/{id}/notes',
+export const listNotes = endpoint('listTicketNotes', 'GET /v1/tickets/{id}/notes', {
   tag: 'Tickets',
   summary: 'What people have left on a ticket, oldest first',
   roles: ['producer', 'reviewer', 'agent'],

@@ -4,10 +4,7 @@ import { ticketView } from '../../domain/tickets.ts';
 import * as leases from '../../services/tickets/leases.ts';
 import { endpoint, ok } from '../endpoint.ts';
 
-export const patchTicket = endpoint({
-  operation: 'updateTicket',
-  method: 'patch',
-  path: '/v1/tickets/{id}',
+export const patchTicket = endpoint('updateTicket', 'PATCH /v1/tickets/{id}', {
   tag: 'Tickets',
   summary: 'Change an open ticket, also while held; the very next claim sees it',
   roles: ['producer'],

@@ -5,10 +5,8 @@ import { ticketView } from '../../domain/tickets.ts';
 import { checkAnswer } from '../support/document.ts';
 
 const Body = z.object({ name: z.string(), state: z.enum(['open', 'final']), note: z.string().default('') });
+const named = ['getThings', 'GET /v1/things'] as const;
 const given = {
-  operation: 'getThings',
-  method: 'get',
-  path: '/v1/things',
   tag: 'System',
   summary: 'Things',
   roles: null,
@@ -19,23 +17,23 @@ const thing = { name: 'one', state: 'open' as const };
 
 // what does not compile is what these lines are about: `npx tsc --noEmit` runs them
 const checkedByTheCompiler = () => [
-  endpoint({ ...given, answers, handle: async () => ok(thing) }),
-  endpoint({ ...given, answers, handle: async () => answer(202, { at: '2026-11-21' }) }),
-  endpoint({ ...given, answers, handle: async () => new Response('a stream') }),
+  endpoint(...named, { ...given, answers, handle: async () => ok(thing) }),
+  endpoint(...named, { ...given, answers, handle: async () => answer(202, { at: '2026-11-21' }) }),
+  endpoint(...named, { ...given, answers, handle: async () => new Response('a stream') }),
   // @ts-expect-error: how it treats keys that are bound to queues is missing
-  endpoint({ ...given, scope: undefined, answers, handle: async () => ok(thing) }),
+  endpoint(...named, { ...given, scope: undefined, answers, handle: async () => ok(thing) }),
   // @ts-expect-error: a field is missing
-  endpoint({ ...given, answers, handle: async () => ok({ name: 'one' }) }),
+  endpoint(...named, { ...given, answers, handle: async () => ok({ name: 'one' }) }),
   // @ts-expect-error: null where there is always a name
-  endpoint({ ...given, answers, handle: async () => ok({ ...thing, name: null }) }),
+  endpoint(...named, { ...given, answers, handle: async () => ok({ ...thing, name: null }) }),
   // @ts-expect-error: a state that is not one of them
-  endpoint({ ...given, answers, handle: async () => ok({ ...thing, state: 'held' as const }) }),
+  endpoint(...named, { ...given, answers, handle: async () => ok({ ...thing, state: 'held' as const }) }),
   // @ts-expect-error: a date is not its text
-  endpoint({ ...given, answers, handle: async () => answer(202, { at: new Date() }) }),
+  endpoint(...named, { ...given, answers, handle: async () => answer(202, { at: new Date() }) }),
   // @ts-expect-error: the body of another status
-  endpoint({ ...given, answers, handle: async () => answer(202, thing) }),
+  endpoint(...named, { ...given, answers, handle: async () => answer(202, thing) }),
   // @ts-expect-error: a status without a schema
-  endpoint({ ...given, answers, handle: async () => answer(201, thing) }),
+  endpoint(...named, { ...given, answers, handle: async () => answer(201, thing) }),
 ];
 
 const call = { method: 'GET', url: 'http://localhost/v1/tickets/one?a=b', contentType: 'application/json' };
