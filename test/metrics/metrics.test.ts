@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, inject, test, vi } from 'vitest';
+import { freePort } from '../../cli/servers/ports.ts';
 import { checkAll } from '../../services/doctor/invariants.ts';
 import { addCase, claim as claimCase, court, jurors } from '../support/cases.ts';
+import { startChild } from '../support/child.ts';
 import { claimOne, eventually, type Json } from '../support/client.ts';
 import { useAllKinds } from '../support/doctor.ts';
 import { alerts, board, type Line, linesOf, metric, metricsIn } from '../support/metrics.ts';
 import { SECRET, startReceiver } from '../support/receiver.ts';
-import { startTestSystem } from '../support/system.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
 import { addTask, addTemplate, next, putGroup } from '../support/tasks.ts';
 import { add, claim, configure, decide } from '../support/tickets.ts';
 
@@ -157,13 +159,18 @@ test('S0.3 without PostgreSQL what the process sees itself is shown, and that Po
 });
 
 test('a port of its own has the metrics of the SDK beside ours, and nothing else', async () => {
+  // the SDK has its metrics once for a process, which this one has chosen without a port
+  const { databaseUrl, temporalAddress, namespace } = await testStores();
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const stores = { DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress, TEMPORAL_NAMESPACE: namespace };
+  await startChild('start', { ...stores, DOCKET_CACHE: inject('cacheDir'), METRICS_PORT: new URL(url).port });
   const lines = await eventually(async () => {
-    const found = await own();
-    return found.some(({ name }) => name === 'temporal_worker_task_slots_available') ? found : undefined;
+    const found = linesOf(await (await fetch(`${url}/metrics`)).text());
+    const isFollowing = metric(found, 'docket_followed') === 1;
+    return isFollowing && found.some(({ name }) => name === 'temporal_worker_task_slots_available') ? found : undefined;
   });
   expect(metric(lines, 'docket_temporal_down')).toBe(0);
-  expect(metric(lines, 'docket_followed')).toBe(1);
-  expect((await fetch(`http://${running.metrics?.address}/v1/queues`)).status).toBe(404);
+  expect((await fetch(`${url}/v1/queues`)).status).toBe(404);
 });
 
 test('every metric that alerts and board name is there, and no label changes with a restart', async () => {
