@@ -11,6 +11,7 @@ import { checkErrors } from './errors.ts';
 import { checkLifecycle } from './lifecycle.ts';
 import { checkLockfile } from './lockfile.ts';
 import { checkOpenApi } from './openapi.ts';
+import { checkReading } from './reading.ts';
 import { checkSchema } from './schema.ts';
 import { checkStatements } from './statements.ts';
 import { checkInstallScripts } from './supply-chain/install-scripts.ts';
@@ -77,6 +78,7 @@ const checks: Check[] = [
   { name: 'schema', fix: '`npm run schema`', run: checkSchema },
   { name: 'types of statements', fix: '`npm run statements`', run: checkStatements },
   { name: 'lifecycle diagrams', fix: '`npm run lifecycle`', run: checkLifecycle },
+  { name: 'reading list', fix: '`npm run reading`', run: checkReading },
   { name: 'list of errors', fix: '`npm run errors`', run: checkErrors },
   {
     name: 'licenses of what is shipped',

@@ -23,6 +23,7 @@ import type {
   Snapshot,
 } from '../contract/snapshot.ts';
 import { grace, isFinal, lastEvents, newest, stateWord } from '../domain/items.ts';
+import { ending, refusalOf, type SignalArg, signalsOf } from './commands.ts';
 import { bookkeeping, receivers } from './deliveries.ts';
 import { follower, inDatabase, isFailure, isHeavy, MAX_SIGNALS, pause, whenCancelled } from './runs.ts';
 
@@ -38,37 +39,6 @@ const operators = proxyActivities<ItemActivities>({
 });
 const stateQuery = defineQuery<ItemView>('state');
 const STATE_DESCRIPTION = 'State, version, holder, next wake time and last events.';
-
-/** What an operator may send along with a signal. */
-export type SignalArg = { reason?: unknown; priority?: unknown; by?: unknown } | undefined;
-
-/** The signals that operators may send to items of a kind. */
-export type OperatorSignals = Record<string, OperatorSignal>;
-
-interface OperatorSignal {
-  /** For the Temporal UI. */
-  description: string;
-  /** What the argument asks for; a string says why it makes no sense. */
-  ask(arg: SignalArg): Command | string;
-}
-
-/** What people type, as the database can keep it. */
-const textOf = (value: unknown, otherwise: string) =>
-  String(value ?? otherwise)
-    .replaceAll('\0', '')
-    .slice(0, 2_000);
-
-/** What an operator sent, as its refusal shows it. */
-export const shown = (value: unknown) => textOf(JSON.stringify(value), 'missing').slice(0, 200);
-
-type Refusal = Extract<Command, { type: 'refuse' }>;
-
-export const byOf = (arg: SignalArg) => textOf(arg?.by, 'operator');
-export const ending = (arg: SignalArg): Command => ({
-  type: 'invalidate',
-  reason: textOf(arg?.reason, 'by an operator'),
-  by: byOf(arg),
-});
 
 /** What one run knows; everything else is in Postgres. */
 interface Run {
@@ -90,7 +60,7 @@ interface Run {
  * that survives everything. It trusts a snapshot that it was started with only while that is fresh, because a start
  * may land after the item's end (docs/ARCHITECTURE.md).
  */
-export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorSignals): Promise<ItemResult> {
+export async function driveItem(kind: Kind, input: ItemInput): Promise<ItemResult> {
   const run: Run = {
     kind,
     id: input.id,
@@ -102,7 +72,7 @@ export async function driveItem(kind: Kind, input: ItemInput, signals: OperatorS
     signals: 0,
     published: false,
   };
-  listen(run, signals);
+  listen(run);
   await CancellationScope.nonCancellable(async () => {
     if (isFresh(input)) show(run);
     else await refresh(run, () => db.readItem(kind, run.id));
@@ -144,18 +114,17 @@ const isPublished = (arg: unknown): arg is Message => {
 };
 
 /** Signals change what the run knows and nothing else; the loop acts. */
-function listen(run: Run, signals: OperatorSignals): void {
+function listen(run: Run): void {
+  const signals = signalsOf(run.kind);
   const obeyLater = (command: Command) => {
     run.signals++;
     run.commands.push(command);
   };
   /** Runs that began before such signals were noted have dropped them, and must do so when they are replayed. */
-  const refuse = (signal: string, reason: Refusal['reason'], detail: string, arg: unknown) => {
-    if (!patched('refused-signals')) return;
-    const by = byOf((arg ?? undefined) as SignalArg);
-    obeyLater({ type: 'refuse', signal: textOf(signal, '').slice(0, 200), reason, detail, by });
+  const refuse = (...refused: Parameters<typeof refusalOf>) => {
+    if (patched('refused-signals')) obeyLater(refusalOf(...refused));
   };
-  for (const [name, { description, ask }] of Object.entries(signals)) {
+  for (const [name, { description, ask }] of signals) {
     const handle = (arg: SignalArg) => {
       const command = ask(arg);
       if (typeof command === 'string') refuse(name, 'invalid_argument', command, arg);
@@ -164,7 +133,7 @@ function listen(run: Run, signals: OperatorSignals): void {
     setHandler(defineSignal<[SignalArg]>(name), handle, { description });
   }
   setHandler(stateQuery, () => view(run), { description: STATE_DESCRIPTION });
-  const known = Object.keys(signals).join(', ');
+  const known = signals.map(([name]) => name).join(', ');
   // last: it takes at once whatever came before the run had begun, an operator's command too if no other handler does
   setDefaultSignalHandler((name, ...args) => {
     const [sent] = args;

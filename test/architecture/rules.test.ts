@@ -7,6 +7,7 @@ import { checkImports } from '../../scripts/architecture/imports.ts';
 import { checkRooms, type Import } from '../../scripts/architecture/rooms.ts';
 import { checkBundle, checkSizes, checkSql, checkWords } from '../../scripts/architecture/rules.ts';
 import { readSource } from '../../scripts/architecture/source.ts';
+import { checkReading } from '../../scripts/reading.ts';
 
 // `npm run check` is only worth something if it can fail: each rule gets what it must refuse.
 
@@ -233,4 +234,28 @@ test('drift is said with the line where it begins', () => {
   expect(differences('a.json', '1\n2\n3\n', '1\nx\n3\n')).toEqual(['a.json:2 is "2", should be "x"']);
   expect(differences('a.json', '1\n2\n', '1\n')).toHaveLength(1);
   expect(differences('a.json', '', '1\n')).toHaveLength(1);
+});
+
+describe('the reading list', () => {
+  const code: Record<string, string> = {
+    'a.ts':
+      '/** Adds. */\nexport function add() {\n  return 1;\n}\n\nexport class Box {\n  open() {\n    return 2;\n  }\n}\n',
+    'b.sql': '-- name: one\nselect 1;\n\n-- name: two\nselect\n  2;\n',
+    'long.ts': 'x();\n'.repeat(2_001),
+  };
+  const document = (row: string, total: string) => `| # | read |\n${row} what for |\n\nTogether: ${total} lines.\n`;
+  const check = (row: string, total = '4') => checkReading(document(row, total), (path) => code[path] ?? '');
+
+  test('counts a function with its comment, a method, a statement and a file', () => {
+    expect(check('| 1 | `a.ts` `add` | 4 |')).toEqual([]);
+    expect(check('| 1 | `a.ts` `Box.open` | 3 |', '3')).toEqual([]);
+    expect(check('| 1 | `b.sql` `two` | 3 |', '3')).toEqual([]);
+    expect(check('| 1 | `a.ts` | 10 |', '10')).toEqual([]);
+  });
+
+  test('refuses a wrong count, a missing name and more than 2,000 lines in all', () => {
+    expect(check('| 1 | `a.ts` `add` | 5 |')).toMatchObject([expect.stringContaining('should be')]);
+    expect(() => check('| 1 | `a.ts` `gone` | 4 |')).toThrow('a.ts has no gone');
+    expect(check('| 1 | `long.ts` | 2001 |', '2,001')).toEqual(['docs/READING.md: 2001 lines; at most 2000']);
+  });
 });
