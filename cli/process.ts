@@ -2,10 +2,8 @@ import type { Api } from '../api/api.ts';
 import { createApp } from '../api/app.ts';
 import { type Beanstalkd, listenBeanstalkd } from '../api/beanstalkd/server.ts';
 import type { Console } from '../api/console.ts';
-import { delayQueueDialect } from '../api/delay-queue/dialect.ts';
-import { createDialect } from '../api/dialects.ts';
+import { createDelayQueue } from '../api/delay-queue/app.ts';
 import { type Listening, listenHttp } from '../api/listening.ts';
-import { lmstfyDialect } from '../api/lmstfy/dialect.ts';
 import { reachTemporal } from '../api/system/health.ts';
 import { type Config, isLoopback } from '../runtime/config.ts';
 import type { ListenAddress } from '../runtime/failures.ts';
@@ -20,8 +18,6 @@ export interface RunningProcess extends Pick<Core, 'runtime' | 'ctx'> {
   url: string | null;
   /** Where beanstalkd's protocol is spoken; null where it isn't. */
   beanstalkd: Pick<Beanstalkd, 'address' | 'port' | 'drain'> | null;
-  /** Where lmstfy's API is spoken; null where it isn't. */
-  lmstfy: Pick<Listening, 'address' | 'port'> | null;
   /** Where the API of the Go delay-queue is spoken; null where it isn't. */
   delayQueue: Pick<Listening, 'address' | 'port'> | null;
   /** Where /metrics has a port of its own; null where it has none. */
@@ -46,15 +42,15 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   }
   metrics?.open(api?.metrics.text ?? (() => runtime.metrics.registry.metrics()));
   const worker = role === 'api' ? null : await core.startWorker();
-  const { beanstalkd = null, lmstfy = null, delayQueue = null } = ports ?? {};
+  const { beanstalkd = null, delayQueue = null } = ports ?? {};
   const spoken = {
-    ...{ beanstalkd: beanstalkd?.address, lmstfy: lmstfy?.address, delayQueue: delayQueue?.address },
+    ...{ beanstalkd: beanstalkd?.address, delayQueue: delayQueue?.address },
     metrics: metrics?.address,
   };
   log.info({ node, url, ...spoken }, 'started');
   return {
     url,
-    ...{ beanstalkd, lmstfy, delayQueue, metrics },
+    ...{ beanstalkd, delayQueue, metrics },
     runtime,
     ctx,
     async stop() {
@@ -62,7 +58,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
       closing.abort();
       await beanstalkd?.stop();
       core.endCalls();
-      await Promise.all([ports?.http.close(), lmstfy?.close(), delayQueue?.close()]);
+      await Promise.all([ports?.http.close(), delayQueue?.close()]);
       await worker?.stop();
       await metrics?.close();
       await core.stop();
@@ -85,7 +81,6 @@ async function openConsole(console: Console, { cacheDir }: Config, log: Log, clo
 interface Ports {
   http: Listening;
   beanstalkd: Beanstalkd | null;
-  lmstfy: Listening | null;
   delayQueue: Listening | null;
 }
 
@@ -96,7 +91,6 @@ export function listenAddresses(config: Config) {
   return {
     http: { host: config.host, port: config.port, settings: { host: 'HOST', port: 'PORT' } },
     beanstalkd: at('BEANSTALKD', config.beanstalkdHost, config.beanstalkdPort),
-    lmstfy: at('LMSTFY', config.lmstfyHost, config.lmstfyPort),
     delayQueue: at('DELAY_QUEUE', config.delayQueueHost, config.delayQueuePort),
     metrics: metricsAddress(config),
   };
@@ -104,11 +98,10 @@ export function listenAddresses(config: Config) {
 
 /** Binds all ports before anything else is done with them, so that a taken one is said at once. */
 async function reservePorts(config: Config): Promise<Ports> {
-  const { http, beanstalkd, lmstfy, delayQueue } = listenAddresses(config);
+  const { http, beanstalkd, delayQueue } = listenAddresses(config);
   return {
     http: await listenHttp(http),
     beanstalkd: beanstalkd ? await listenBeanstalkd(beanstalkd) : null,
-    lmstfy: lmstfy ? await listenHttp(lmstfy) : null,
     delayQueue: delayQueue ? await listenHttp(delayQueue) : null,
   };
 }
@@ -116,6 +109,5 @@ async function reservePorts(config: Config): Promise<Ports> {
 async function openPorts(ports: Ports, api: Api, { delayQueueHost }: Config): Promise<void> {
   ports.http.open((await createApp(api)).fetch);
   await ports.beanstalkd?.open(api);
-  ports.lmstfy?.open((await createDialect(api, lmstfyDialect(api))).fetch);
-  ports.delayQueue?.open((await createDialect(api, delayQueueDialect(isLoopback(delayQueueHost)))).fetch);
+  ports.delayQueue?.open((await createDelayQueue(api, isLoopback(delayQueueHost))).fetch);
 }

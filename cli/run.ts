@@ -39,7 +39,6 @@ async function startAll(config: Config, began: number, signal: AbortSignal): Pro
   docs          ${system.url}/docs
   Temporal UI   ${system.temporalUiUrl ?? '(of your server)'}
   beanstalkd    ${system.beanstalkd?.address ?? 'off; BEANSTALKD_PORT=11300 opens it'}
-  lmstfy        ${system.lmstfy?.address ?? 'off; LMSTFY_PORT=7777 opens it'}
   delay-queue   ${system.delayQueue?.address ?? 'off; DELAY_QUEUE_PORT=9277 opens it'}
   metrics       ${system.url}/metrics${system.metrics ? `, ${system.metrics.address}` : ''}
   data          ${config.dataDir}
@@ -64,8 +63,8 @@ async function startPart(role: 'api' | 'worker', config: Config): Promise<Runnin
     temporalUiUrl: config.temporalUiUrl ?? null,
   };
   const running = await startProcess(role, config, stores);
-  const { url, beanstalkd, lmstfy, delayQueue, metrics } = running;
-  const others = Object.entries({ beanstalkd, lmstfy, 'delay-queue': delayQueue, metrics });
+  const { url, beanstalkd, delayQueue, metrics } = running;
+  const others = Object.entries({ beanstalkd, 'delay-queue': delayQueue, metrics });
   const also = others.flatMap(([name, open]) => (open ? `, ${name} ${open.address}` : []));
   console.log(`Docket ${role} is ready${url ? `: ${url}` : ''}${also.join('')}`);
   return running;

@@ -58,10 +58,6 @@ export interface Item {
   lease_seconds: number | null;
   delay_seconds: number;
   body_bytes: number | null;
-  /** Jobs: attempts of its own; null: the topic's. */
-  max_attempts: number | null;
-  /** Jobs: what is handed out beside the body. */
-  attributes: Record<string, string> | null;
   /** Items with capacity: how many more may hold it. */
   room: number | null;
   /** Its workflow has people to invite. */

@@ -40,7 +40,6 @@ export interface Columns {
   'item.kind': Kind;
   'item.state': CoreState;
   'item.callback': Callback | ReviewTarget;
-  'item.attributes': Record<string, string>;
   'notice.kind': Kind;
   'notice.type': 'lease_lost' | 'changed' | 'invited';
   'notice.data': Record<string, unknown>;

@@ -22,10 +22,6 @@ export interface NewItem {
   actor: string;
   /** Jobs: length of the body on beanstalkd's wire. */
   bodyBytes?: number;
-  /** Jobs: attempts of its own; left out: the topic's. */
-  maxAttempts?: number;
-  /** Jobs: what is handed out beside the body. */
-  attributes?: Record<string, string>;
 }
 
 export const addItems = (db: Mover, kind: Kind, items: NewItem[]) =>

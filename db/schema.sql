@@ -276,8 +276,6 @@ create table item (
   rules_due_at         timestamp with time zone,
   next_id              text,
   slot                 bigint,
-  max_attempts         integer,
-  attributes           jsonb,
   constraint item_pkey PRIMARY KEY (kind, id),
   constraint item_buried_in_order CHECK (((state = 'buried'::text) = (buried_seq IS NOT NULL))),
   constraint item_due_has_wake CHECK ((((state <> 'delayed'::text) OR (wake_at IS NOT NULL)) AND ((state <> 'held'::text) OR (wake_at IS NOT NULL)))),
@@ -287,7 +285,6 @@ create table item (
   constraint item_held_has_lease CHECK ((((state = 'held'::text) = (lease_id IS NOT NULL)) AND ((lease_id IS NULL) = (holder IS NULL)) AND ((lease_id IS NULL) = (granted_at IS NULL)) AND ((lease_id IS NULL) = (expires_at IS NULL)))),
   constraint item_held_has_slot CHECK ((((state = 'held'::text) AND (kind = 'ticket'::text)) = (slot IS NOT NULL))),
   constraint item_lease_seconds_check CHECK ((lease_seconds > (0)::double precision)),
-  constraint item_max_attempts_check CHECK ((max_attempts >= 1)),
   constraint item_open_is_not_told CHECK (((NOT telling) OR (ended_at IS NOT NULL))),
   constraint item_settled_has_result CHECK (((state = 'settled'::text) = (result IS NOT NULL))),
   constraint item_state CHECK ((state = ANY (ARRAY['delayed'::text, 'ready'::text, 'held'::text, 'buried'::text, 'settled'::text, 'invalidated'::text, 'expired'::text, 'dead'::text]))),
@@ -323,8 +320,6 @@ comment on column item.closing is 'nothing more of it is handed out; it ends whe
 comment on column item.stocked_by is 'the transaction since which an occurrence could be dispatched to its executor; null: since its start, whenever it was made';
 comment on column item.next_id is 'the next item that its decision got; null: none yet, or there was none';
 comment on column item.slot is 'tickets: which of the holds that its holder may have at once this is, from 1; negative: it has run out, and another has its slot';
-comment on column item.max_attempts is 'of jobs: how often it is handed out before it is buried; null: as often as its topic says';
-comment on column item.attributes is 'of jobs: texts by name that are handed out beside the body';
 
 create table juror (
   court                text collate "C" not null,

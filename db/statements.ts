@@ -159,8 +159,6 @@ export interface ItemRow {
   rules_due_at: Date | null;
   next_id: string | null;
   slot: number | null;
-  max_attempts: number | null;
-  attributes: Columns['item.attributes'] | null;
 }
 
 export interface LogShardRow {
@@ -433,7 +431,6 @@ export interface Statements {
   count_filtered: { params: { kind: string; queue: string; states: (string | null)[]; createdBefore?: Date | string | null; priorityBelow?: number | null }; row: { n: number } };
   count_open: { params: { kind: string; ids: (string | null)[]; queue: string }; row: { n: number } };
   pop_jobs: { params: { topics: (string | null)[]; tokens: (string | null)[]; holders: (string | null)[]; maxBytes?: number | null; floor?: (number | null)[] | null }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; telling: boolean | null; inviting: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; seq: number | null; settled_token: Buffer | null; body: unknown; available_at: Date | null; lease_id: string | null; expires_at: Date | null; attempts: number | null; lease_seconds: number | null }, Columns['pop_jobs.*']>; moves: true };
-  pop_whole_jobs: { params: { topic: string; tokens: (string | null)[]; holders: (string | null)[]; TTR?: number | null }; row: ItemRow; moves: true };
   last_item_number: { params: {}; row: { number: number } };
   writers_of_items: { params: {}; row: { writers: string[] } };
   floor_of_pops: { params: { upTo: number; kind: string; topic: string; priority: number }; row: { floor: number; ms: number } };
@@ -447,8 +444,6 @@ export interface Statements {
   return_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; undelivered: boolean }; row: ItemRow; moves: true };
   kick_topic: { params: { topic: string; state?: string | null; since?: Date | string | null; limit: number; actor: string }; row: ItemRow & { kicked_from: Columns['kick_topic.kicked_from'] }; moves: true };
   kick_job: { params: { actor: string; id: string }; row: ItemRow; moves: true };
-  respawn_jobs: { params: { topic: string; limit: number; ttl?: number | null; actor: string }; row: ItemRow; moves: true };
-  clear_jobs: { params: { topic: string; state: string; limit: number; actor: string }; row: ItemRow; moves: true };
   jobs_by_number: { params: { numbers: (number | null)[] }; row: ItemRow };
   peek_ready: { params: { topic: string }; row: ItemRow };
   peek_delayed: { params: { topic: string }; row: ItemRow };

@@ -31,8 +31,6 @@ const Environment = z.object({
   BEANSTALKD_OPEN: Switch.default('0').describe(
     '1 permits a BEANSTALKD_HOST other than loopback, without authentication',
   ),
-  LMSTFY_PORT: Port.optional().describe("port of lmstfy's HTTP API, which is off without it; 0 takes any free one"),
-  LMSTFY_HOST: z.string().default('127.0.0.1').describe("address on which lmstfy's HTTP API listens"),
   DELAY_QUEUE_PORT: Port.optional().describe(
     "port of the Go delay-queue's HTTP API, which is off without it; 0 takes any free one",
   ),
@@ -162,9 +160,6 @@ export function readConfig(env: NodeJS.ProcessEnv, limits: Partial<Limits> = {})
     /** Of beanstalkd's protocol; undefined: it is not spoken. */
     beanstalkdPort: e.BEANSTALKD_PORT,
     beanstalkdHost: e.BEANSTALKD_HOST,
-    /** Of lmstfy's HTTP API; undefined: it is not spoken. */
-    lmstfyPort: e.LMSTFY_PORT,
-    lmstfyHost: e.LMSTFY_HOST,
     /** Of the HTTP API of the Go delay-queue; undefined: it is not spoken. */
     delayQueuePort: e.DELAY_QUEUE_PORT,
     delayQueueHost: e.DELAY_QUEUE_HOST,
@@ -266,9 +261,4 @@ function checkExposure(e: z.output<typeof Environment>, open: boolean): void {
         `${name}_HOST=${host}: ${what} has no authentication, so whoever reaches the port may do anything with jobs. ` +
           `Set ${name}_OPEN=1 if you trust that network, or leave ${name}_HOST at 127.0.0.1`,
       );
-  if (e.LMSTFY_PORT !== undefined && !isLoopback(e.LMSTFY_HOST) && open)
-    throw new Error(
-      `LMSTFY_HOST=${e.LMSTFY_HOST}: this server asks for no keys, so lmstfy's tokens are not checked and whoever reaches ` +
-        'the port may do anything with jobs. Set DOCKET_AUTH=keys, or leave LMSTFY_HOST at 127.0.0.1',
-    );
 }

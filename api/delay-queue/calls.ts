@@ -1,12 +1,15 @@
+import type { IncomingMessage } from 'node:http';
 import { SMALL_BODY } from '../../contract/common.ts';
 import type { Item } from '../../contract/items.ts';
 import { DEFAULT_PRIORITY, JobParam, NewJob, Topic } from '../../contract/jobs.ts';
 import { isFinal, stateWord } from '../../domain/items.ts';
 import { bodyBytes, bodyOfBytes } from '../../domain/jobs.ts';
+import type { Gone } from '../../runtime/waiting.ts';
 import * as jobs from '../../services/jobs/jobs.ts';
 import * as popping from '../../services/jobs/popping.ts';
 import { Problem } from '../../services/shared/problems.ts';
-import { type DialectCall, orNone } from '../dialects.ts';
+import type { Api } from '../api.ts';
+import { readBytes } from '../body.ts';
 import { problemOf } from '../endpoint.ts';
 import { done, Refused, SAYS } from './answers.ts';
 import { numberOf, sentOf, textOf } from './sent.ts';
@@ -17,11 +20,18 @@ const MAX_TTR = 86_400;
 const WAIT_SECONDS = 178;
 const MOST_TOPICS = 100;
 
-/** As histories name a caller: the API has no keys. */
-const actorOf = ({ incoming }: DialectCall) => `delay-queue ${incoming.socket.remoteAddress}`;
+export interface DelayQueueCall {
+  api: Api;
+  incoming: IncomingMessage;
+  /** Fires when the caller has gone. */
+  signal: Gone;
+}
 
-export async function push(call: DialectCall) {
-  const sent = sentOf(await call.body(SMALL_BODY));
+/** As histories name a caller: the API has no keys. */
+const actorOf = ({ incoming }: DelayQueueCall) => `delay-queue ${incoming.socket.remoteAddress}`;
+
+export async function push(call: DelayQueueCall) {
+  const sent = sentOf(await readBytes(call.incoming, SMALL_BODY));
   const [id, topic] = [textOf(sent, 'id').trim(), textOf(sent, 'topic').trim()];
   const [delay, ttr, body] = [numberOf(sent, 'delay'), numberOf(sent, 'ttr'), textOf(sent, 'body')];
   if (id === '') throw new Refused(SAYS.noId);
@@ -38,8 +48,8 @@ export async function push(call: DialectCall) {
 }
 
 /** Jobs of the first topic go first. */
-export async function pop(call: DialectCall) {
-  const sent = sentOf(await call.body(SMALL_BODY));
+export async function pop(call: DelayQueueCall) {
+  const sent = sentOf(await readBytes(call.incoming, SMALL_BODY));
   const names = textOf(sent, 'topic').split(',');
   const topics = [...new Set(names.map((name) => name.trim()).filter((name) => name !== ''))];
   if (topics.length === 0) throw new Refused(SAYS.noTopics);
@@ -54,19 +64,19 @@ export async function pop(call: DialectCall) {
 }
 
 /** Whoever has it reserved. That there is no such job, or no more, is fine. */
-export async function finish(call: DialectCall) {
+export async function finish(call: DelayQueueCall) {
   const id = await idOf(call);
   if (id !== undefined) await orNone(jobs.finish(call.api.ctx, id, null, actorOf(call)));
   return done();
 }
 
-export async function end(call: DialectCall) {
+export async function end(call: DelayQueueCall) {
   const id = await idOf(call);
   if (id !== undefined) await orNone(jobs.remove(call.api.ctx, id, actorOf(call), true));
   return done();
 }
 
-export async function get(call: DialectCall) {
+export async function get(call: DelayQueueCall) {
   const id = await idOf(call);
   const job = id === undefined ? undefined : await orNone(jobs.find(call.api.ctx, id));
   if (!job || isFinal(job.state)) return done();
@@ -75,8 +85,8 @@ export async function get(call: DialectCall) {
 }
 
 /** Undefined: no job can be called that. @throws Refused where there is none */
-async function idOf(call: DialectCall): Promise<string | undefined> {
-  const id = textOf(sentOf(await call.body(SMALL_BODY)), 'id').trim();
+async function idOf(call: DelayQueueCall): Promise<string | undefined> {
+  const id = textOf(sentOf(await readBytes(call.incoming, SMALL_BODY)), 'id').trim();
   if (id === '') throw new Refused(SAYS.noId);
   return JobParam.safeParse({ id }).success ? id : undefined;
 }
@@ -87,6 +97,13 @@ function bodyText({ body }: Pick<Item, 'body'>): string {
   const text = bytes.toString();
   return Buffer.from(text).equals(bytes) ? text : JSON.stringify(body);
 }
+
+/** What is looked for; undefined where there is none. */
+const orNone = <T>(found: Promise<T>): Promise<T | undefined> =>
+  found.catch((error: unknown) => {
+    if (error instanceof Problem && error.code === 'not_found') return undefined;
+    throw error;
+  });
 
 /** What the services say of a job that can't be is an answer here. */
 const refusing = <T>(work: Promise<T>): Promise<T> =>

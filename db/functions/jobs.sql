@@ -5,11 +5,10 @@
 -- Its plans are made once: to plan for each call, because a limit is a parameter, takes longer than the call. So they must
 -- fit a table that has grown since.
 -- p_max_bytes  longer bodies are not offered (beanstalkd's protocol); null: any
--- p_ttr        seconds that these reservations last; null: as each job says
 -- p_floor      {priority, number}: no job of the one topic that was ready from the beginning and has that priority has this number or
 --              a lower one; null: not known
 create or replace function pop_jobs(
-  p_topics text[], p_tokens text[], p_holders text[], p_max_bytes integer, p_ttr double precision, p_floor bigint[]
+  p_topics text[], p_tokens text[], p_holders text[], p_max_bytes integer, p_floor bigint[]
 ) returns setof item language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   -- not a literal, by which a planner without statistics would take the index of all jobs
@@ -57,8 +56,8 @@ begin
   return query
     update item i
        set state = 'held', lease_id = s.token, holder = s.holder, granted_at = v_now,
-           expires_at = v_now + make_interval(secs => coalesce(p_ttr, i.lease_seconds)),
-           wake_at = least(v_now + make_interval(secs => coalesce(p_ttr, i.lease_seconds)), i.deadline_at),
+           expires_at = v_now + make_interval(secs => i.lease_seconds),
+           wake_at = least(v_now + make_interval(secs => i.lease_seconds), i.deadline_at),
            attempts = i.attempts + 1,
            version = nextval('item_version'), event_seq = i.event_seq + 1,
            last_event = 'reserved', last_actor = s.holder,
@@ -157,7 +156,7 @@ begin
    where kind = 'job' and queue = p_topic and state = 'held' and holder = 'push' and expires_at > clock_timestamp();
   if v_room <= 0 then return; end if;
   return query select * from pop_jobs(
-    array[p_topic], p_tokens[1:v_room], array_fill('push'::text, array[v_room]), null, null, null);
+    array[p_topic], p_tokens[1:v_room], array_fill('push'::text, array[v_room]), null, null);
 end $$;
 
 -- Draws a number for an item that is to be named `queue:number`, passing over those whose name is in use.

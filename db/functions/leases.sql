@@ -27,7 +27,7 @@ begin
            q.escalations, q.rules,
            coalesce(i.callback, q.callback) is not null as deliver,
            case when p_bury then 'buried'
-                when i.attempts >= coalesce(i.max_attempts, q.max_attempts) and not p_undelivered then exhausted_state(i.kind)
+                when i.attempts >= q.max_attempts and not p_undelivered then exhausted_state(i.kind)
                 when s.delay > 0 then 'delayed' else 'ready' end as state
       from unnest(p_ids, p_tokens, p_delays, p_priorities) with ordinality as s (id, token, delay, priority, no)
       join item i on i.kind = p_kind and i.id = s.id and is_live(i, coalesce(s.token, i.lease_id), p_subject)

@@ -11,7 +11,7 @@ begin
            i.deadline_at is not null and i.deadline_at <= t.now as overdue,
            case when i.deadline_at <= t.now then end_event(i.kind, overdue_state(i.kind))
                 when i.state = 'held' and i.expires_at <= t.now then
-                  case when i.attempts >= coalesce(i.max_attempts, q.max_attempts) then exhausted_state(i.kind) else 'reclaimed' end
+                  case when i.attempts >= q.max_attempts then exhausted_state(i.kind) else 'reclaimed' end
                 when i.state = 'delayed' and i.available_at <= t.now then 'available'
                 when step.priority > i.priority then 'escalated'
                 when step.seconds is not null then 'stepped' end as act

@@ -20,7 +20,7 @@ deadline_at, lease_id, granted_at, expires_at, result, ended_at, ended_by, end_r
 insert into item (seq, kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires,
                   base_requires, rules_due_at, exclude, callback,
                   own_deadline, version, created_at, available_at, first_available_at, deadline_at, wake_at,
-                  lease_seconds, delay_seconds, body_bytes, max_attempts, attributes,
+                  lease_seconds, delay_seconds, body_bytes,
                   event_seq, last_event, last_actor, last_data, updated_at)
 select x.seq, :kind, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.priority, x.priority,
        item_rank(:kind, x.priority, t.available_at, q.level_seconds, false),
@@ -30,15 +30,14 @@ select x.seq, :kind, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.
        x.callback, x."deadlineSeconds" is not null, nextval('item_version'),
        t.created_at, t.available_at, t.available_at, t.deadline_at,
        item_wake(s.state, t.available_at, null, t.deadline_at, next_escalation(q.escalations, t.available_at, -1)),
-       x."leaseSeconds", x."delaySeconds", x."bodyBytes", x."maxAttempts", x.attributes,
+       x."leaseSeconds", x."delaySeconds", x."bodyBytes",
        1, 'created', x.actor, json_build_object('queue', q.name, 'priority', x.priority), t.now
   from (select numbered.*,
                case when id is null then free_number(:kind, queue) else nextval('item_seq_seq') end as seq from (
           select * from json_to_recordset(:items::json) as x (
             no integer, id text, queue text, priority bigint, body json, hash text, requires json, exclude json,
             callback jsonb, "delaySeconds" double precision, "deadlineSeconds" double precision,
-            "createdAt" timestamptz, "leaseSeconds" double precision, "bodyBytes" integer, "maxAttempts" integer,
-            attributes jsonb, actor text)
+            "createdAt" timestamptz, "leaseSeconds" double precision, "bodyBytes" integer, actor text)
            order by no) numbered) x
   join queue q on q.kind = :kind and q.name = x.queue
  cross join (select clock_timestamp() as now) c

@@ -6,12 +6,7 @@
 -- moves
 -- Only what is handed out and what is published: reading a row costs more than anything else here.
 select {published}, seq, settled_token, body, available_at, lease_id, expires_at, attempts, lease_seconds
-  from pop_jobs(:topics, :tokens, :holders, :maxBytes?, null, :floor?);
-
--- name: pop_whole_jobs
--- moves
--- Of one topic, with all that is known of a job, for transports that hand out more of it. :TTR: seconds, instead of its own.
-select * from pop_jobs(array[:topic::text], :tokens, :holders, null, :TTR?, null);
+  from pop_jobs(:topics, :tokens, :holders, :maxBytes?, :floor?);
 
 -- name: last_item_number
 -- not null: number
@@ -138,43 +133,6 @@ update item i
        last_event = 'kicked', last_actor = :actor, last_data = null, updated_at = t.now
   from (select clock_timestamp() as now) t
  where i.kind = 'job' and i.id = :id and i.state in ('buried', 'delayed')
-returning i.*;
-
--- name: respawn_jobs
--- moves
--- Makes the longest buried jobs of a topic ready for one more attempt (lmstfy). :ttl: seconds until they are deleted; null:
--- they are not.
-with buried as materialized (
-  select i.kind, i.id from item i where i.kind = 'job' and i.queue = :topic and i.state = 'buried'
-   order by i.buried_seq limit :limit::bigint for update
-)
-update item i
-   set state = 'ready', buried_seq = null, available_at = t.now, max_attempts = i.attempts + 1,
-       deadline_at = t.now + make_interval(secs => :ttl?::double precision),
-       wake_at = t.now + make_interval(secs => :ttl::double precision),
-       version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'kicked', last_actor = :actor, last_data = null, updated_at = t.now
-  from buried b, (select clock_timestamp() as now) t
- where i.kind = b.kind and i.id = b.id and i.state = 'buried'
-returning i.*;
-
--- name: clear_jobs
--- moves
--- Deletes the first :limit jobs of a topic that are in :state, which is `ready` or `buried`.
-with buried as materialized (
-  select i.kind, i.id from item i where i.kind = 'job' and i.queue = :topic and i.state = 'buried' and :state::text = 'buried'
-   order by i.buried_seq limit :limit::bigint for update
-), ready as materialized (
-  select i.kind, i.id from item i
-   where i.kind = 'job' and i.queue = :topic and i.state = 'ready' and i.requires_key = '' and :state = 'ready'
-   order by i.rank, i.seq limit :limit::bigint for update
-)
-update item i
-   set state = 'invalidated', buried_seq = null, wake_at = null, ended_at = t.now, ended_by = :actor, end_reason = 'deleted',
-       version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'deleted', last_actor = :actor, last_data = null, updated_at = t.now
-  from (select * from buried union all select * from ready) c, (select clock_timestamp() as now) t
- where i.kind = c.kind and i.id = c.id and i.state = :state
 returning i.*;
 
 -- name: jobs_by_number

@@ -60,7 +60,7 @@ select forget_tasks(:ids, :seqs?::integer[]) as n;
 -- Each as a line for the archive, in the words of the API: no tokens, secrets or hashes.
 select i.id, i.event_seq as seq, json_build_object(
          'kind', i.kind, 'id', i.id, 'queue', i.queue, 'state', :word::text, 'priority', i.priority, 'body', i.body,
-         'requires', i.requires, 'exclude', i.exclude, 'attributes', i.attributes, 'attempts', i.attempts, 'version', i.version,
+         'requires', i.requires, 'exclude', i.exclude, 'attempts', i.attempts, 'version', i.version,
          'createdAt', iso_time(i.created_at), 'availableAt', iso_time(i.available_at), 'deadlineAt', iso_time(i.deadline_at),
          'endedAt', iso_time(i.ended_at), 'endedBy', i.ended_by, 'reason', i.end_reason, 'result', i.result,
          'case', (select json_build_object(

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Item } from '../../contract/items.ts';
 import type { NewJob } from '../../contract/jobs.ts';
-import type { ItemFilter, NewItem } from '../../db/items.ts';
+import type { ItemFilter } from '../../db/items.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { isFinal, stateWord } from '../../domain/items.ts';
 import { bodyBytes } from '../../domain/jobs.ts';
@@ -44,32 +44,21 @@ export async function add(
   );
 }
 
-/** Limits of a job's own, and what is handed out beside its body (docs/lmstfy.md). */
-export type JobLimits = Partial<Pick<NewItem, 'maxAttempts' | 'deadlineSeconds' | 'attributes'>>;
-
 /** Adds a job without an id: it is named `topic:number`. */
-export async function put(ctx: Context, job: Omit<NewJob, 'id'>, actor: string, limits?: JobLimits): Promise<Item> {
+export async function put(ctx: Context, job: Omit<NewJob, 'id'>, actor: string): Promise<Item> {
   for (let draw = 0; draw < DRAWS; draw++) {
-    const item = await insert(ctx, null, randomBytes(32).toString('hex'), job, actor, limits);
+    const item = await insert(ctx, null, randomBytes(32).toString('hex'), job, actor);
     if (item) return item;
   }
   throw new Error(`no free number for a job of ${job.topic}`);
 }
 
-async function insert(
-  ctx: Context,
-  id: string | null,
-  hash: string,
-  job: Omit<NewJob, 'id'>,
-  actor: string,
-  limits?: JobLimits,
-) {
+async function insert(ctx: Context, id: string | null, hash: string, job: Omit<NewJob, 'id'>, actor: string) {
   await queues.ensure(ctx, 'job', job.topic);
   return items.add(ctx, 'job', {
     ...{ id, hash, actor, queue: job.topic, priority: job.priority, body: job.body },
     ...{ delaySeconds: job.delay, leaseSeconds: job.TTR, bodyBytes: bodyBytes(job.body).length },
     ...{ requires: [], exclude: [], callback: null, deadlineSeconds: null, createdAt: null },
-    ...limits,
   });
 }
 

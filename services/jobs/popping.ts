@@ -19,7 +19,7 @@ export interface Reservation {
   token: string;
 }
 
-export interface PopRequest {
+interface PopRequest {
   topics: string[];
   count: number;
   waitSeconds: number;
@@ -67,7 +67,7 @@ export async function giveBack({ db }: Context, reservations: Reservation[], und
 }
 
 /** Looks until there is a job. What was found when the caller had gone is given back: it is no hand-out. */
-export async function waitFor<T extends Popped>(
+async function waitFor<T extends Popped>(
   ctx: Context,
   { topics, waitSeconds: seconds, signal, tcp = false }: PopRequest,
   find: () => Promise<T[]>,

@@ -6,13 +6,11 @@ import { BODIES, FRAMES, statusesOf } from '../support/hostile.ts';
 import { nameOf, pathOf } from '../support/samples.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api, running } = await startTestSystem({ LMSTFY_PORT: '0', DELAY_QUEUE_PORT: '0' }, { role: 'api' });
+const { api, running } = await startTestSystem({ DELAY_QUEUE_PORT: '0' }, { role: 'api' });
 await api.put('/v1/queues/neighbour', {});
 
 const takesBody = endpoints.filter((e) => e.body !== undefined || e.document !== undefined);
-const dialects = {
-  lmstfy: { url: `http://${running.lmstfy?.address}`, method: 'PUT', path: '/api/default/q' },
-  'lmstfy, many': { url: `http://${running.lmstfy?.address}`, method: 'PUT', path: '/api/default/q/bulk' },
+const delayQueue = {
   'delay-queue push': { url: `http://${running.delayQueue?.address}`, method: 'POST', path: '/push' },
   'delay-queue pop': { url: `http://${running.delayQueue?.address}`, method: 'POST', path: '/pop' },
 };
@@ -20,7 +18,7 @@ const targets: Record<string, { url: string; method: string; path: string }> = {
   ...Object.fromEntries(
     takesBody.map((e) => [nameOf(e), { url: api.url, method: e.method.toUpperCase(), path: pathOf(e) }]),
   ),
-  ...dialects,
+  ...delayQueue,
 };
 
 /** The ways in which bodies are read: one entry, many that are looked at one by one, by the handler itself, not as JSON at first. */
@@ -31,7 +29,7 @@ const READERS = new Set([
     'post /v1/jobs',
     'put /v1/queues/{queue}',
   ],
-  ...Object.keys(dialects),
+  ...Object.keys(delayQueue),
 ]);
 /** Larger bodies only cost time where another call reads them in the same way. */
 const SMALL = 20_000;
@@ -78,8 +76,7 @@ let answered = 0;
 test.each(Object.entries(FRAMES))('%s: refused, and no other call is', async (what, frame) => {
   const places = [
     [api.url, '/v1/queues/q/tickets'],
-    [dialects.lmstfy.url, '/api/default/q'],
-    [dialects['delay-queue push'].url, '/push'],
+    [delayQueue['delay-queue push'].url, '/push'],
   ] as const;
   for (const [url, path] of places) {
     const sent = frame.replaceAll('{path}', path);

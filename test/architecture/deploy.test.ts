@@ -82,7 +82,7 @@ const OF_LIBRARIES = [
   'OTEL_TRACES_SAMPLER_ARG',
 ];
 const LISTENING = [
-  ...['HOST', 'PORT', 'BEANSTALKD_HOST', 'BEANSTALKD_PORT', 'BEANSTALKD_OPEN', 'LMSTFY_HOST', 'LMSTFY_PORT'],
+  ...['HOST', 'PORT', 'BEANSTALKD_HOST', 'BEANSTALKD_PORT', 'BEANSTALKD_OPEN'],
   ...['DELAY_QUEUE_HOST', 'DELAY_QUEUE_PORT', 'DELAY_QUEUE_OPEN'],
 ];
 
@@ -104,7 +104,6 @@ test('settings that .env leaves out have their defaults, and .env.example names 
   const {
     TEMPORAL_UI_URL: ui,
     BEANSTALKD_PORT,
-    LMSTFY_PORT,
     DELAY_QUEUE_PORT,
     METRICS_PORT,
     OTEL_EXPORTER_OTLP_ENDPOINT,
@@ -117,7 +116,7 @@ test('settings that .env leaves out have their defaults, and .env.example names 
 test('the API asks for keys, and every port is published to this host only', () => {
   const config = readConfig(environmentOf(services.api));
   expect(config.open).toBe(false);
-  expect([config.beanstalkdPort, config.lmstfyPort, config.delayQueuePort]).toEqual([undefined, undefined, undefined]);
+  expect([config.beanstalkdPort, config.delayQueuePort]).toEqual([undefined, undefined]);
   for (const [name, { ports = [] }] of Object.entries(services))
     for (const port of ports) expect(port, name).toMatch(/^(127\.0\.0\.1|\$\{DOCKET_BIND:-127\.0\.0\.1\}):/);
 });

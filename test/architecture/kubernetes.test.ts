@@ -112,7 +112,8 @@ describe.each([
         const config = readConfig(all);
         expect([config.open, config.beanstalkdPort], name).toEqual([false, undefined]);
         // as the manual says to open one
-        expect(readConfig({ ...all, LMSTFY_PORT: '7777', LMSTFY_HOST: '0.0.0.0' }).lmstfyPort, name).toBe(7777);
+        const opened = { BEANSTALKD_PORT: '11300', BEANSTALKD_HOST: '0.0.0.0', BEANSTALKD_OPEN: '1' };
+        expect(readConfig({ ...all, ...opened }).beanstalkdPort, name).toBe(11300);
         const [settings, secret] = envFrom;
         expect(named(objects, 'ConfigMap', settings.configMapRef.name), name).toBeDefined();
         // the base's is made by whoever installs it

@@ -87,8 +87,6 @@ test('S3.1 a finish reads as little of thousands of jobs that statistics do not 
 const SOME = { topic: 'seldom', limit: 3, actor: 'x' };
 test.each([
   { statement: 'kick_topic', n: 100, params: () => SOME },
-  { statement: 'respawn_jobs', n: 200, params: () => SOME },
-  { statement: 'clear_jobs', n: 300, params: () => ({ ...SOME, state: 'buried' }) },
   { statement: 'reserve_job', n: 400, params: (number: number) => ({ number, token: 'lt_x', holder: 'x' }) },
 ] as const)('S3.1 S3.3 $statement reads as little of them', async ({ statement, n, params }) => {
   const ids = [`one-${n}`, `one-${n + 1}`, `one-${n + 2}`];
