@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { useBrowser } from '../support/browser.ts';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventTypes, eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, configure, ticket } from '../support/tickets.ts';
@@ -124,7 +124,9 @@ describe('what a reviewer holds', () => {
     await page.getByLabel('Extra (optional)').fill('{"only": 1}');
     await page.keyboard.press('Control+Enter');
     await page.getByRole('button', { name: /Send now, next ticket/ }).click();
-    await page.getByText('must NOT have fewer than 2 properties').first().waitFor();
+    await page.locator('.field', { hasText: 'Extra' }).getByText('must NOT have fewer than 2 properties').waitFor();
+    expect(await page.getByLabel('Extra (optional)').getAttribute('aria-invalid')).toBe('true');
+    expect(await seriousFindings(page)).toEqual([]);
     await page.getByLabel('Extra (optional)').fill('{"a": 1, "b": 2}');
     await page.keyboard.press('Control+Enter');
     await page.getByRole('button', { name: /Send now, next ticket/ }).click();

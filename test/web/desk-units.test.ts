@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { hostsIn, isAllowed } from '../../web/components/body/allowed.ts';
 import { imageUrl, segmentsOf } from '../../web/components/body/text.ts';
-import { compose, verdictOf } from '../../web/pages/desk/form/draft.ts';
-import { formOf } from '../../web/pages/desk/form/schema.ts';
+import { type Draft, emptyDraft, read } from '../../web/components/form/draft.ts';
+import { formOf, verdictOf } from '../../web/pages/desk/schema.ts';
 import { sidesOf } from '../../web/pages/jury/sides.ts';
+import { en } from '../../web/texts/en.ts';
 
 describe('texts of a body', () => {
   const kinds = (text: string) =>
@@ -52,60 +53,87 @@ describe('texts of a body', () => {
 });
 
 describe("a queue's form", () => {
+  const fieldsOf = (schema: object) => formOf(schema, en).fields;
+  const kindsOf = (schema: object) => fieldsOf(schema).map(({ kind }) => kind);
+  /** The decision of these inputs, or what is wrong in them by path. */
+  const decision = (schema: object, filled: Draft['values']) => {
+    const { fields, decisionIn } = formOf(schema, en);
+    const draft = emptyDraft(fields);
+    const { value, errors } = read(fields, { ...draft, values: { ...draft.values, ...filled } }, en.form.wrong);
+    const wrong = Object.fromEntries(errors.map(({ path, message }) => [path, message]));
+    return errors.length > 0 ? { wrong } : decisionIn(value);
+  };
+  const { required, number, integer, length, range, pattern, json } = en.form.wrong;
+
+  const schema = {
+    type: 'object',
+    required: ['a', 'c'],
+    properties: {
+      a: { $ref: '#/$defs/side' },
+      b: { type: ['string', 'null'], maxLength: 3, pattern: '^x' },
+      c: { const: 1 },
+      d: { type: 'array', items: { type: 'string' } },
+      e: { oneOf: [{ const: 1, title: 'One' }, { const: null }] },
+      'f/g': { type: 'object', properties: { h: { type: 'integer', minimum: 1 } } },
+    },
+    $defs: { side: { enum: ['l', 'r'] } },
+  };
+
   test('schemas become fields; what has none is JSON', () => {
-    const form = formOf({
-      type: 'object',
-      required: ['a', 'c'],
-      properties: {
-        a: { $ref: '#/$defs/side' },
-        b: { type: ['string', 'null'], maxLength: 3, pattern: '^x' },
-        c: { const: 1 },
-        d: { type: 'array', items: { type: 'string' } },
-        e: { oneOf: [{ const: 1, title: 'One' }, { const: null }] },
-        'f/g': { type: 'object', properties: { h: { type: 'integer' } } },
-      },
-      $defs: { side: { enum: ['l', 'r'] } },
+    expect(kindsOf(schema)).toEqual(['one', 'text', 'fixed', 'json', 'one', 'object']);
+    expect(fieldsOf(schema).map(({ said: [label] }) => label)).toEqual(
+      ['a', 'b', 'c', 'd', 'e', 'f/g'].map((name) => ('ac'.includes(name) ? name : `${name} (optional)`)),
+    );
+    expect(verdictOf(fieldsOf(schema))?.name).toBe('a');
+    expect(decision(schema, {})).toEqual({ wrong: { a: required } });
+    expect(decision(schema, { a: '"l"' })).toEqual({ a: 'l', c: 1 });
+    const inner = (h: string) => ({ base: {}, values: { h } });
+    const filled = { a: '"r"', b: 'xy', d: '["z"]', e: 'null', 'f/g': inner('7') };
+    expect(decision(schema, filled)).toEqual({ a: 'r', b: 'xy', c: 1, d: ['z'], e: null, 'f/g': { h: 7 } });
+    const wrong = { a: '"l"', b: 'yyyy', d: '[', 'f/g': inner('1.5') };
+    expect(decision(schema, wrong)).toEqual({ wrong: { b: length, d: json, 'f/g.h': integer } });
+    expect(decision(schema, { ...filled, b: 'y', 'f/g': inner('0') })).toEqual({
+      wrong: { b: pattern, 'f/g.h': range },
     });
-    if (form.kind !== 'group') throw new Error(form.kind);
-    expect(form.fields.map(({ kind }) => kind)).toEqual(['choice', 'text', 'fixed', 'json', 'choice', 'group']);
-    expect(verdictOf(form)?.name).toBe('a');
-    expect(compose(form, {})).toEqual({ value: { c: 1 }, faults: { '/a': 'required' } });
-    const filled = { '/a': 1, '/b': 'xy', '/d': '["z"]', '/e': 1, '/f~1g/h': '7' };
-    expect(compose(form, filled)).toEqual({
-      value: { a: 'r', b: 'xy', c: 1, d: ['z'], e: null, 'f/g': { h: 7 } },
-      faults: {},
-    });
-    const wrong = { '/a': 0, '/b': 'yyyy', '/d': '[', '/f~1g/h': '1.5' };
-    expect(compose(form, wrong).faults).toEqual({ '/b': 'length', '/d': 'json', '/f~1g/h': 'integer' });
   });
 
   test('of several, none may be chosen, and what was chosen may be taken back', () => {
-    const of = (required: string[], minItems: number) =>
-      formOf({
-        ...{ type: 'object', required },
-        properties: { tags: { type: 'array', minItems, items: { enum: ['a', 'b'] } } },
-      });
-    expect(compose(of([], 1), { '/tags': [] })).toEqual({ value: {}, faults: {} });
-    expect(compose(of(['tags'], 0), {})).toEqual({ value: { tags: [] }, faults: {} });
-    expect(compose(of(['tags'], 1), { '/tags': [] }).faults).toEqual({ '/tags': 'required' });
+    const of = (names: string[], minItems: number) => ({
+      ...{ type: 'object', required: names },
+      properties: { tags: { type: 'array', minItems, items: { enum: ['a', 'b'] } } },
+    });
+    expect(decision(of([], 1), { tags: '' })).toEqual({});
+    expect(decision(of(['tags'], 0), {})).toEqual({ tags: [] });
+    expect(decision(of(['tags'], 1), { tags: '' })).toEqual({ wrong: { tags: required } });
+    expect(decision(of(['tags'], 1), { tags: '"a"\n"b"' })).toEqual({ tags: ['a', 'b'] });
+  });
+
+  test('a draft fits a form that has changed since it was begun', () => {
+    const changed = {
+      ...{ type: 'object', required: ['a', 'ban'] },
+      properties: { a: { enum: [1, 2] }, ban: { type: 'object', properties: { days: { type: 'number' } } } },
+    };
+    expect(decision(changed, { a: 'typed before', ban: 'as well' })).toEqual({ wrong: { a: required } });
+    expect(decision(changed, { a: '2', gone: 'x' })).toEqual({ a: 2, ban: {} });
   });
 
   test('a comma before three digits may mean two numbers, so it is none', () => {
-    const form = formOf({ type: 'object', properties: { n: { type: 'number' } } });
+    const form = { type: 'object', properties: { n: { type: 'number' } } };
     for (const [typed, n] of [
       ['1,5', 1.5],
       ['0,125', 0.125],
       ['1234,567', 1234.567],
     ] as const)
-      expect(compose(form, { '/n': typed }).value).toEqual({ n });
-    for (const typed of ['1,000', '12,500']) expect(compose(form, { '/n': typed }).faults).toEqual({ '/n': 'number' });
+      expect(decision(form, { n: typed })).toEqual({ n });
+    for (const typed of ['1,000', '12,500']) expect(decision(form, { n: typed })).toEqual({ wrong: { n: number } });
   });
 
   test('a form that is one value is one field', () => {
-    expect(formOf({ enum: ['y', 'n'] }).kind).toBe('choice');
-    expect(formOf({ type: 'boolean' }).kind).toBe('choice');
-    expect(formOf({ anyOf: [{ type: 'string' }, { type: 'number' }] }).kind).toBe('json');
-    expect(formOf({ $ref: 'https://elsewhere.example/x' }).kind).toBe('json');
+    expect(kindsOf({ enum: ['y', 'n'] })).toEqual(['one']);
+    expect(kindsOf({ type: 'boolean' })).toEqual(['one']);
+    expect(kindsOf({ anyOf: [{ type: 'string' }, { type: 'number' }] })).toEqual(['json']);
+    expect(kindsOf({ $ref: 'https://elsewhere.example/x' })).toEqual(['json']);
+    expect(decision({ type: 'boolean' }, { '': 'false' })).toBe(false);
   });
 });
 

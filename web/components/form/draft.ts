@@ -14,13 +14,8 @@ export interface FieldError {
   message: string;
 }
 
-/** What is wrong with an input before the API sees it. */
-export interface Wrong {
-  required: string;
-  number: string;
-  json: string;
-  moment: string;
-}
+/** Faults that the console finds before it calls the API. */
+type Fault = 'required' | 'number' | 'integer' | 'range' | 'length' | 'pattern' | 'json' | 'moment';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -40,6 +35,16 @@ export function emptyDraft(fields: readonly FieldSpec[]): Draft {
   return { base: {}, values: Object.fromEntries(fields.map((field) => [field.name, fresh(field)])) };
 }
 
+/** The inputs that are not empty, by path. */
+export function filled({ values }: Draft, at = ''): [path: string, value: string][] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const path = `${at}${name}`;
+    if (isDraft(value)) return filled(value, `${path}.`);
+    if (Array.isArray(value)) return value.flatMap((row: Draft, n) => filled(row, `${path}.${n}.`));
+    return value ? [[path, String(value)]] : [];
+  });
+}
+
 function shown(field: FieldSpec, value: unknown): DraftValue {
   switch (field.kind) {
     case 'flag':
@@ -50,8 +55,12 @@ function shown(field: FieldSpec, value: unknown): DraftValue {
       return value === undefined || (field.type === 'string' && typeof value === 'string')
         ? ((value ?? '') as string)
         : JSON.stringify(value, null, 2);
+    case 'one':
+      return value === undefined ? '' : JSON.stringify(value);
     case 'lines':
       return Array.isArray(value) ? value.join('\n') : '';
+    case 'several':
+      return Array.isArray(value) ? value.map((one) => JSON.stringify(one)).join('\n') : '';
     case 'moment':
       return typeof value === 'string' ? localText(value) : '';
     case 'object':
@@ -83,31 +92,37 @@ function fresh(field: FieldSpec): DraftValue {
   }
 }
 
-/** The object that the inputs say, with what is wrong in them; paths are those of the API's answers. */
+/** The object that the inputs stand for, and their errors by the paths that the API uses. A field that is left out is undefined. */
 export function read(
   fields: readonly FieldSpec[],
   draft: Draft,
-  wrong: Wrong,
+  wrong: Readonly<Record<Fault, string>>,
 ): { value: Record<string, unknown>; errors: FieldError[] } {
   const errors: FieldError[] = [];
   return { value: readObject(fields, draft, '', (path, kind) => errors.push({ path, message: wrong[kind] })), errors };
 }
 
-type Report = (path: string, kind: keyof Wrong) => void;
+type Report = (kind: Fault) => void;
+type ReportAt = (path: string, kind: Fault) => void;
 
-function readObject(fields: readonly FieldSpec[], draft: Draft, at: string, report: Report): Record<string, unknown> {
-  const value: Record<string, unknown> = { ...draft.base };
-  for (const field of fields) {
-    const said = readField(field, draft.values[field.name] ?? '', `${at}${field.name}`, report);
-    if (said === undefined) delete value[field.name];
-    else value[field.name] = said;
-  }
-  return value;
+function readObject(fields: readonly FieldSpec[], draft: Draft, at: string, report: ReportAt): Record<string, unknown> {
+  const values = fields.map((field) => {
+    const { name } = field;
+    return [name, readField(field, draft.values[name] ?? '', `${at}${name}`, report)];
+  });
+  return { ...draft.base, ...Object.fromEntries(values) };
 }
 
-function readField(field: FieldSpec, input: DraftValue, path: string, report: Report): unknown {
+function readField(field: FieldSpec, input: DraftValue, path: string, report: ReportAt): unknown {
   switch (field.kind) {
-    case 'object':
+    case 'fixed':
+      return field.value;
+    case 'object': {
+      // the draft may be older than the form
+      const draft = isDraft(input) ? input : emptyDraft(field.fields);
+      const isLeftOut = field.empty === 'omit' && filled(draft).length === 0;
+      return isLeftOut ? undefined : readObject(field.fields, draft, `${path}.`, report);
+    }
     case 'optional':
       return isDraft(input) ? readObject(field.fields, input, `${path}.`, report) : null;
     case 'rows':
@@ -119,59 +134,81 @@ function readField(field: FieldSpec, input: DraftValue, path: string, report: Re
     case 'flag':
       return input === true;
     default:
-      return readText(field, typeof input === 'string' ? input : '', path, report);
+      return readText(field, typeof input === 'string' ? input : '', (kind) => report(path, kind));
   }
 }
 
 const VERBATIM: ReadonlySet<LeafSpec['kind']> = new Set(['text', 'json', 'param']);
 
-function readText(field: Exclude<LeafSpec, { kind: 'flag' }>, input: string, path: string, report: Report): unknown {
+function readText(field: Exclude<LeafSpec, { kind: 'flag' }>, input: string, report: Report): unknown {
+  if (field.kind === 'several') return readSeveral(field, input, report);
   const text = VERBATIM.has(field.kind) ? input : input.trim();
-  if (text.trim() === '') {
+  const isUnknown = field.kind === 'one' && !field.options.some(([known]) => known === text);
+  if (text.trim() === '' || isUnknown) {
     const empty = field.kind === 'param' ? 'omit' : 'empty' in field ? field.empty : 'required';
-    if (empty === 'required') report(path, 'required');
+    if (empty === 'required') report('required');
     return empty === 'null' ? null : undefined;
   }
   switch (field.kind) {
+    case 'text':
+      return checkText(field, text, report);
     case 'number':
-      return readNumber(text, path, report);
+      return readNumber(field, text, report);
     case 'json':
-      return readJson(text, path, report);
+      return parsed(text, () => report('json'));
+    case 'one':
+      return JSON.parse(text);
     case 'param':
-      return field.type === 'string' ? text : parsed(text);
+      // what is no JSON goes as it is, so that the API says what it should be
+      return field.type === 'string' ? text : parsed(text, () => text);
     case 'lines':
       return text.split('\n').flatMap((line) => line.trim() || []);
-    case 'moment': {
-      const iso = momentOf(text);
-      if (iso === null) report(path, 'moment');
-      return iso;
-    }
+    case 'moment':
+      return momentOf(text) ?? report('moment');
     default:
       return text;
   }
 }
 
-function readNumber(text: string, path: string, report: Report): number | null {
-  const n = Number(text);
-  if (Number.isFinite(n)) return n;
-  report(path, 'number');
-  return null;
+type Of<K extends LeafSpec['kind']> = Extract<LeafSpec, { kind: K }>;
+
+function readSeveral({ options, least, empty }: Of<'several'>, input: string, report: Report): unknown {
+  const chosen = input.split('\n').filter((text) => options.some(([known]) => known === text));
+  if (chosen.length === 0 && empty !== 'required') return empty === 'null' ? null : undefined;
+  // an empty list is an answer where `least` is 0
+  if (chosen.length < least) report('required');
+  return chosen.map((text) => JSON.parse(text));
 }
 
-/** What is no JSON goes as it is, so that the API says what it should be. */
-function parsed(text: string): unknown {
+function checkText({ least = 0, most = Number.POSITIVE_INFINITY, pattern }: Of<'text'>, text: string, report: Report) {
+  const length = [...text].length;
+  if (length < least || length > most) report('length');
+  else if (pattern !== undefined && !fits(pattern, text)) report('pattern');
+  return text;
+}
+
+function fits(pattern: string, text: string): boolean {
   try {
-    return JSON.parse(text);
+    return new RegExp(pattern, 'u').test(text);
   } catch {
-    return text;
+    // the API's own syntax; it checks the text again
+    return true;
   }
 }
 
-function readJson(text: string, path: string, report: Report): unknown {
+function readNumber({ isInteger, least, most }: Of<'number'>, text: string, report: Report): number | null {
+  // 1,000 may be one thousand or one
+  const n = /^[-+]?[1-9]\d{0,2},\d{3}$/.test(text) ? Number.NaN : Number(text.replace(',', '.'));
+  if (!Number.isFinite(n)) report('number');
+  else if (isInteger && !Number.isInteger(n)) report('integer');
+  else if ((least !== undefined && n < least) || (most !== undefined && n > most)) report('range');
+  return n;
+}
+
+function parsed(text: string, otherwise: () => unknown): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    report(path, 'json');
-    return null;
+    return otherwise();
   }
 }

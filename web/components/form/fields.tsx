@@ -20,6 +20,7 @@ export function Fields({ fields, draft, onChange, errors, at = '' }: FieldsProps
   return (
     <div class="form-grid">
       {fields.map((field) => {
+        if (field.kind === 'fixed') return null;
         const { name } = field;
         const shared = { value: draft.values[name] ?? '', onChange: set(name), errors, path: `${at}${name}` };
         const key = `${field.kind} ${name}`;
@@ -62,7 +63,7 @@ function Group({ field, ...rest }: GroupProps) {
 
 function Single({ field, value, onChange, errors, path }: GroupProps<Extract<GroupSpec, { fields: unknown }>>) {
   const t = texts.value.form;
-  const draft = isDraft(value) ? value : null;
+  const draft = isDraft(value) ? value : field.kind === 'object' ? emptyDraft(field.fields) : null;
   return (
     <>
       {field.kind === 'optional' && (

@@ -4,9 +4,10 @@ import { Field } from '../field.tsx';
 import { span } from '../format.ts';
 import type { DraftValue, FieldError } from './draft.ts';
 import { ownTimezone } from './moments.ts';
+import { Options } from './options.tsx';
 import { SecretInput } from './secret.tsx';
 import type { Shared } from './shared.ts';
-import type { LeafSpec } from './spec.ts';
+import type { LeafSpec, Option } from './spec.ts';
 
 interface Props {
   field: LeafSpec;
@@ -15,6 +16,9 @@ interface Props {
   errors: readonly FieldError[];
   path: string;
 }
+
+/** A field with more options than this is a select. */
+const FEW = 6;
 
 /** One input with its label, what it does, its unit and its default, and what is wrong with it. */
 export function LeafInput({ field, value, onChange, errors, path }: Props) {
@@ -26,15 +30,22 @@ export function LeafInput({ field, value, onChange, errors, path }: Props) {
     onChange(event.currentTarget.value);
   if (field.kind === 'flag')
     return <FlagInput hint={hintOf(field)} label={label} on={value === true} onChange={onChange} />;
+  if (field.kind === 'several' || (field.kind === 'one' && field.options.length <= FEW))
+    return <Options field={field} value={text} onChange={onChange} path={path} error={error} />;
   return (
     <Field label={labelOf(field)} hint={hintOf(field)} error={error}>
-      {(bound) => {
+      {(of) => {
+        const bound = { ...of, 'data-path': path };
         const shared = { ...bound, value: text, onInput: typed, spellcheck: false, autocomplete: 'off' as const };
         switch (field.kind) {
           case 'number':
             return <NumberInput field={field} shared={shared} />;
           case 'choice':
-            return <Select bound={bound} field={field} value={text} onChange={onChange} />;
+            return <Select bound={bound} options={withUnknown(field.options, text)} value={text} onChange={onChange} />;
+          case 'one': {
+            const options: Option[] = [['', texts.value.form.chooseOne], ...field.options];
+            return <Select bound={bound} options={options} value={text} onChange={onChange} />;
+          }
           case 'json':
             return <textarea {...shared} class="code" rows={6} />;
           case 'lines':
@@ -46,6 +57,7 @@ export function LeafInput({ field, value, onChange, errors, path }: Props) {
           case 'param':
             return <ParamInput type={field.type} shared={shared} bound={bound} onChange={onChange} />;
           default:
+            if (field.isLong) return <textarea {...shared} spellcheck rows={2} />;
             return <TextInput suggestions={field.suggestions} shared={shared} />;
         }
       }}
@@ -145,19 +157,21 @@ function ParamInput({ type, shared, bound, onChange }: ParamProps) {
   );
 }
 
+/** A value that the console does not know is one of the choices, so that it stays. */
+const withUnknown = (options: readonly Option[], value: string): readonly Option[] =>
+  options.some(([known]) => known === value) ? options : [...options, [value, value]];
+
 interface SelectProps {
   bound: { id: string };
-  field: Extract<LeafSpec, { kind: 'choice' }>;
+  options: readonly Option[];
   value: string;
   onChange: (value: string) => void;
 }
 
-/** A value that the console does not know is one of the choices, so that it stays. */
-function Select({ bound, field: { options }, value, onChange }: SelectProps) {
-  const all = options.some(([known]) => known === value) ? options : [...options, [value, value] as const];
+function Select({ bound, options, value, onChange }: SelectProps) {
   return (
     <select {...bound} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-      {all.map(([known, label]) => (
+      {options.map(([known, label]) => (
         <option key={known} value={known}>
           {label}
         </option>

@@ -18,6 +18,9 @@ export interface NumberField extends Named {
   initial: number | null;
   /** The initial value is only a proposal: the API has no default. */
   proposed?: boolean;
+  isInteger?: boolean;
+  least?: number;
+  most?: number;
   empty: Emptiness;
 }
 
@@ -27,6 +30,13 @@ interface TextField extends Named {
   initial?: string;
   /** Values to choose from, beside what someone types. */
   suggestions?: readonly string[];
+  /** May have several lines. */
+  isLong?: boolean;
+  /** Its length in characters. */
+  least?: number;
+  most?: number;
+  /** A regular expression. */
+  pattern?: string;
 }
 
 interface MomentField extends Named {
@@ -46,17 +56,41 @@ interface FlagField extends Named {
   proposed?: boolean;
 }
 
+/** A value as the draft holds it, and its label. */
+export type Option = readonly [value: string, label: string];
+
 interface ChoiceField extends Named {
   kind: 'choice';
-  options: readonly (readonly [value: string, label: string])[];
+  options: readonly Option[];
   initial: string;
   proposed?: boolean;
 }
 
-/** Any JSON; of an empty input it is null, or left out. */
+/** One of several JSON values, which the options give as JSON text. Initially none is chosen. */
+interface OneField extends Named {
+  kind: 'one';
+  options: readonly Option[];
+  empty: Emptiness;
+}
+
+/** Any number of such values, `least` or more. */
+interface SeveralField extends Named {
+  kind: 'several';
+  options: readonly Option[];
+  least: number;
+  empty: Emptiness;
+}
+
+/** A constant, which has no input. */
+interface FixedField extends Named {
+  kind: 'fixed';
+  value: unknown;
+}
+
+/** Any JSON. */
 interface JsonField extends Named {
   kind: 'json';
-  empty: 'null' | 'omit';
+  empty: Emptiness;
 }
 
 /** The secret that signs callbacks. */
@@ -75,6 +109,8 @@ interface ParamField extends Named {
 interface ObjectField extends Named {
   kind: 'object';
   fields: readonly FieldSpec[];
+  /** The object is left out while all its inputs are empty. */
+  empty?: 'omit';
 }
 
 /** An object or null. */
@@ -105,11 +141,13 @@ export type LeafSpec =
   | LinesField
   | FlagField
   | ChoiceField
+  | OneField
+  | SeveralField
   | JsonField
   | SecretField
   | ParamField;
 export type GroupSpec = ObjectField | OptionalField | RowsField | VariantsField;
-export type FieldSpec = LeafSpec | GroupSpec;
+export type FieldSpec = LeafSpec | GroupSpec | FixedField;
 
 /** A titled part of a form. */
 export interface Part {

@@ -1,84 +1,90 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { type Draft, type DraftValue, emptyDraft, type FieldError, read } from '../../components/form/draft.ts';
+import { Fields } from '../../components/form/fields.tsx';
 import { useShortcuts } from '../../components/keys.ts';
 import { Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
-import { compose, type Draft, type Fault, faultsOf, verdictOf } from './form/draft.ts';
-import { FormField, labelOf, labelOfChoice } from './form/fields.tsx';
-import { type Field, formOf } from './form/schema.ts';
+import { type DecisionForm, formOf, single, type Verdict, verdictOf } from './schema.ts';
 import type { Held } from './shelf.ts';
 
 interface Props {
   held: Held;
   /** The queue's form; null: it takes any decision. */
   schema: object | null;
-  draft: Draft;
+  /** undefined: nothing was filled in yet. */
+  draft: Draft | undefined;
   fillIn: (draft: Draft) => void;
   decide: (decision: unknown) => void;
   /** Further keys of the page. */
   keys: Parameters<typeof useShortcuts>[0];
 }
 
-const JSON_FIELD: Field = { kind: 'json', path: '#json', name: '', label: '', hint: '', required: true };
-
 /** Verdicts for queues without a form. */
-function plainForm(): Field {
+function plainForm(): DecisionForm {
   const { verdicts, choose } = texts.value.desk.decision;
-  const options = Object.entries(verdicts).map(([verdict, label]) => ({ value: { verdict }, label }));
-  return { kind: 'choice', path: '#verdict', name: '', label: choose, hint: '', required: true, options };
+  const options = Object.entries(verdicts).map(([verdict, label]) => [JSON.stringify({ verdict }), label] as const);
+  return single({ kind: 'one', name: 'verdict', said: [choose, ''], empty: 'required', options });
 }
 
-type Choosable = Field & { kind: 'choice' };
-
-/** The form in two: what one key decides, and what is filled in before. */
-function partsOf(form: Field): { verdict: Choosable | null; rest: Field | null } {
-  const verdict = verdictOf(form);
-  const others =
-    form.kind === 'group' ? form.fields.filter(({ path }) => path !== verdict?.path) : verdict ? [] : [form];
-  const isSeen = others.some(({ kind }) => kind !== 'fixed');
-  return { verdict, rest: !isSeen ? null : form.kind === 'group' ? { ...form, fields: others } : form };
+/** Any decision there can be. */
+function freeForm(): DecisionForm {
+  const { title, json } = texts.value.desk.decision;
+  return single({ kind: 'json', name: 'json', said: [title, json], empty: 'required' });
 }
+
+/** The API's errors by the paths of the form: `decision.a~1b` is about the field `a/b`. */
+const errorsOf = ({ problem }: Held): FieldError[] =>
+  (problem?.errors ?? [])
+    .filter(({ path }) => /^decision(\.|$)/.test(path))
+    .map(({ path, message }) => ({
+      path: path.slice('decision.'.length).replaceAll('~1', '/').replaceAll('~0', '~'),
+      message,
+    }));
 
 /** How the reviewer decides: by a key, or by filling in the queue's form. */
-export function Decision({ held, schema, draft, fillIn, decide, keys }: Props) {
+export function Decision({ held, schema, draft: kept, fillIn, decide, keys }: Props) {
   const t = texts.value.desk.decision;
-  const form = schema ? formOf(schema) : plainForm();
-  const { verdict, rest } = partsOf(form);
+  const form = schema ? formOf(schema, texts.value) : plainForm();
+  const free = freeForm();
+  const draft = kept ?? emptyDraft(form.fields);
+  const verdict = verdictOf(form.fields);
+  const rest = form.fields.filter((field) => field !== verdict);
+  const hasRest = rest.some(({ kind }) => kind !== 'fixed');
   const [tried, setTried] = useState(false);
+  const valuesOf = ({ fields }: DecisionForm, from: Draft) => read(fields, from, texts.value.form.wrong);
   const attempt = (filled: Draft, of = form) => {
-    const { value, faults } = compose(of, filled);
-    const [wrong] = Object.keys(faults);
-    if (wrong === undefined) return decide(value);
+    const { value, errors } = valuesOf(of, filled);
+    const [wrong] = errors;
+    if (wrong === undefined) return decide(of.decisionIn(value));
     setTried(true);
-    document.querySelector<HTMLElement>(`[data-path="${CSS.escape(wrong)}"]`)?.focus();
+    document.querySelector<HTMLElement>(`[data-path="${CSS.escape(wrong.path)}"]`)?.focus();
   };
-  const choose = (n: number) => {
+  const choose = (value: string) => {
     if (!verdict) return;
-    const filled = { ...draft, [verdict.path]: n };
+    const filled = { ...draft, values: { ...draft.values, [verdict.name]: value } };
     fillIn(filled);
     attempt(filled);
   };
-  const change = (path: string, value: Draft[string] | undefined) => {
-    const { [path]: _, ...others } = draft;
-    fillIn(value === undefined ? others : { ...others, [path]: value });
-  };
-  const digits = (verdict?.options ?? []).map((option, n) => ({
+  const digits = (verdict?.options ?? []).map(([value, label], n) => ({
     key: String(n + 1),
-    does: t.byKey(labelOfChoice(option)),
-    run: () => choose(n),
+    does: t.byKey(label),
+    run: () => choose(value),
   }));
   useShortcuts([...digits, ...keys]);
-  const own = tried && rest ? inWords(compose(form, draft).faults) : {};
-  const faults = { ...faultsOf(held.problem?.errors ?? []), ...own };
+  const own = (of: DecisionForm) => (tried ? valuesOf(of, draft).errors : []);
+  const errors = own(form).length > 0 ? own(form) : errorsOf(held);
+  const shared = { draft, onChange: fillIn };
   return (
     <Section title={t.title}>
       <form class="desk-form" noValidate onSubmit={submitting(() => attempt(draft))} onKeyDown={pressed}>
-        {rest && <FormField field={rest} draft={draft} change={change} faults={faults} />}
+        {hasRest && <Fields fields={rest} errors={errors} {...shared} />}
         {verdict && (
-          <Verdicts field={verdict} chosen={draft[verdict.path]} choose={choose} fault={faults[verdict.path]}>
-            {rest && <p class="hint">{t.restFirst}</p>}
+          <Verdicts field={verdict} chosen={draft.values[verdict.name]} choose={choose} errors={errors}>
+            {hasRest && <p class="hint">{t.restFirst}</p>}
           </Verdicts>
         )}
-        {rest && (
+        {hasRest && (
           <button
             type="submit"
             class="primary"
@@ -90,7 +96,15 @@ export function Decision({ held, schema, draft, fillIn, decide, keys }: Props) {
           </button>
         )}
       </form>
-      {!schema && <Free draft={draft} change={change} decide={() => attempt(draft, JSON_FIELD)} tried={tried} />}
+      {!schema && (
+        <details class="desk-free">
+          <summary>{t.free}</summary>
+          <form class="desk-form" onSubmit={submitting(() => attempt(draft, free))}>
+            <Fields fields={free.fields} errors={own(free)} {...shared} />
+            <button type="submit">{t.decide}</button>
+          </form>
+        </details>
+      )}
     </Section>
   );
 }
@@ -106,62 +120,36 @@ function pressed(event: preact.TargetedKeyboardEvent<HTMLFormElement>): void {
   if (event.key === 'Escape' && event.target instanceof HTMLElement) event.target.blur();
 }
 
-function inWords(found: Readonly<Record<string, Fault>>): Record<string, string> {
-  const { faults } = texts.value.desk.decision;
-  return Object.fromEntries(Object.entries(found).map(([path, fault]) => [path, faults[fault]]));
-}
-
 interface VerdictsProps {
-  field: Choosable;
-  chosen: Draft[string] | undefined;
-  choose: (n: number) => void;
-  fault: string | undefined;
-  children: preact.ComponentChildren;
+  field: Verdict;
+  chosen: DraftValue | undefined;
+  choose: (value: string) => void;
+  errors: readonly FieldError[];
+  children: ComponentChildren;
 }
 
-function Verdicts({ field, chosen, choose, fault, children }: VerdictsProps) {
+function Verdicts({ field: { name, said, options }, chosen, choose, errors, children }: VerdictsProps) {
+  const [label, does] = said;
+  const error = errors.find(({ path }) => path === name);
   return (
-    <fieldset class="desk-verdicts">
-      <legend>{labelOf(field) || texts.value.desk.decision.choose}</legend>
-      {field.hint && <p class="hint">{field.hint}</p>}
-      {field.options.map((option, n) => (
+    <fieldset class="form-options desk-verdicts">
+      <legend>{label}</legend>
+      {does && <p class="hint">{does}</p>}
+      {options.map(([value, option], n) => (
         <button
-          key={n}
+          key={value}
           type="button"
-          data-path={field.path}
-          aria-pressed={chosen === n}
+          data-path={name}
+          aria-pressed={chosen === value}
           aria-keyshortcuts={String(n + 1)}
           // the second of a double click would be for the next ticket
-          onClick={(event) => event.detail < 2 && choose(n)}
+          onClick={(event) => event.detail < 2 && choose(value)}
         >
-          <kbd>{n + 1}</kbd> {labelOfChoice(option)}
+          <kbd>{n + 1}</kbd> {option}
         </button>
       ))}
-      {fault && <p class="error">{fault}</p>}
+      {error && <p class="error">{error.message}</p>}
       {children}
     </fieldset>
-  );
-}
-
-interface FreeProps {
-  draft: Draft;
-  change: (path: string, value: Draft[string] | undefined) => void;
-  decide: () => void;
-  tried: boolean;
-}
-
-/** Any decision there can be. */
-function Free({ draft, change, decide, tried }: FreeProps) {
-  const t = texts.value.desk.decision;
-  const fault = compose(JSON_FIELD, draft).faults[JSON_FIELD.path];
-  const faults: Record<string, string> = tried && fault ? { [JSON_FIELD.path]: t.faults[fault] } : {};
-  return (
-    <details class="desk-free">
-      <summary>{t.free}</summary>
-      <form class="desk-form" onSubmit={submitting(decide)}>
-        <FormField field={JSON_FIELD} draft={draft} change={change} faults={faults} />
-        <button type="submit">{t.decide}</button>
-      </form>
-    </details>
   );
 }

@@ -137,7 +137,7 @@ function AtTicket({ desk, held, settings }: { desk: Desk; held: Held; settings: 
         <Decision
           held={held}
           schema={settings.form ?? null}
-          draft={desk.drafts.value[id] ?? {}}
+          draft={desk.drafts.value[id]}
           fillIn={(draft) => desk.fillIn(id, draft)}
           decide={(decision) => desk.decide(decision)}
           keys={keys}

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
+import { type Draft, filled } from '../../components/form/draft.ts';
 import { Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import type { Desk } from './desk.ts';
-import type { Draft } from './form/draft.ts';
 import type { Lost, Pending } from './shelf.ts';
 
 const TICK_MS = 250;
@@ -46,7 +46,7 @@ function causeInWords({ cause: { reason, by } }: Lost): string {
 /** What became of a ticket that stood here, with all that had been filled in. */
 export function LostNote({ lost, draft, goOn }: { lost: Lost; draft: Draft | undefined; goOn: () => void }) {
   const t = texts.value.desk.lost;
-  const lines = Object.entries(draft ?? {});
+  const lines = draft ? filled(draft) : [];
   return (
     <Section title={t.title}>
       <div class="desk-lost">
@@ -62,8 +62,8 @@ export function LostNote({ lost, draft, goOn }: { lost: Lost; draft: Draft | und
             <dl class="desk-facts">
               {lines.map(([path, value]) => (
                 <div key={path}>
-                  <dt>{path.replace(/^[/#]/, '') || texts.value.desk.decision.title}</dt>
-                  <dd class="desk-draft">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+                  <dt>{path || texts.value.desk.decision.title}</dt>
+                  <dd class="desk-draft">{value}</dd>
                 </div>
               ))}
             </dl>

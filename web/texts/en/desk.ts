@@ -36,22 +36,12 @@ export const desk = {
     decide: 'Decide',
     decideKeys: 'Ctrl + Enter',
     choose: 'Verdict',
-    chooseOne: 'Please choose',
     byKey: (verdict: string) => `Decide: ${verdict}`,
     restFirst: 'Fill in the rest first: a verdict decides.',
     free: 'Another decision, as JSON',
     json: 'JSON',
     optional: 'optional',
     verdicts: { approve: 'Approve', reject: 'Reject', unsure: 'Unsure' },
-    faults: {
-      required: 'Is required.',
-      number: 'Must be a number, without commas between thousands.',
-      integer: 'Must be a whole number.',
-      range: 'Is out of range.',
-      length: 'Is too short or too long.',
-      pattern: 'Does not have the form that is asked for.',
-      json: 'Is not JSON.',
-    },
     range: (least?: number, most?: number) =>
       least !== undefined && most !== undefined
         ? `${least} to ${most}`

@@ -34,22 +34,12 @@ export const desk: Texts['desk'] = {
     decide: '提交裁定',
     decideKeys: 'Ctrl + Enter',
     choose: '结论',
-    chooseOne: '请选择',
     byKey: (verdict) => `裁定：${verdict}`,
     restFirst: '请先填写其他内容：选择结论即提交裁定。',
     free: '以 JSON 填写其他裁定',
     json: 'JSON',
     optional: '选填',
     verdicts: { approve: '通过', reject: '拒绝', unsure: '不确定' },
-    faults: {
-      required: '必填。',
-      number: '必须是数字，不含千位分隔符。',
-      integer: '必须是整数。',
-      range: '超出范围。',
-      length: '过短或过长。',
-      pattern: '不符合要求的格式。',
-      json: '不是有效的 JSON。',
-    },
     range: (least, most) =>
       least !== undefined && most !== undefined
         ? `${least} 至 ${most}`

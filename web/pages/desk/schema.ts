@@ -1,0 +1,146 @@
+import type { FieldSpec, Option } from '../../components/form/spec.ts';
+import type { Texts } from '../../texts/en.ts';
+
+/** The fields of a decision, and the decision that their values make. */
+export interface DecisionForm {
+  fields: readonly FieldSpec[];
+  decisionIn: (values: Readonly<Record<string, unknown>>) => unknown;
+}
+
+/** A decision that is one field. */
+export const single = (field: FieldSpec): DecisionForm => ({
+  fields: [field],
+  decisionIn: (values) => values[field.name],
+});
+
+type Schema = Record<string, unknown>;
+
+const DEEPEST = 4;
+/** Longer texts get several lines. */
+const SHORT = 80;
+
+/**
+ * Translates a queue's form, a JSON Schema, into fields. A part that no kind of field fits is entered as JSON. The API checks
+ * every decision again.
+ */
+export function formOf(schema: object, texts: Texts): DecisionForm {
+  const whole = fieldOf(schema, { name: '', required: true }, { root: schema, depth: 0, texts });
+  return whole.kind === 'object' ? { fields: whole.fields, decisionIn: (values) => values } : single(whole);
+}
+
+/** The digit keys. */
+const KEYS = 9;
+
+export type Verdict = Extract<FieldSpec, { kind: 'one' }>;
+
+/** The field whose options decide by one key: the first required one, else the first. */
+export function verdictOf(fields: readonly FieldSpec[]): Verdict | undefined {
+  const able = fields.filter((field) => field.kind === 'one').filter(({ options }) => options.length <= KEYS);
+  return able.find(({ empty }) => empty === 'required') ?? able[0];
+}
+
+interface Context {
+  root: object;
+  depth: number;
+  texts: Texts;
+}
+
+type Place = Pick<FieldSpec, 'name'> & { required: boolean };
+
+function fieldOf(given: unknown, { name, required }: Place, context: Context): FieldSpec {
+  const { common, desk } = context.texts;
+  const t = desk.decision;
+  const schema = resolved(given, context.root);
+  const type = typeOf(schema);
+  const yesOrNo = type === 'boolean' ? Object.entries({ true: common.yes, false: common.no }) : null;
+  const options = optionsOf(schema) ?? yesOrNo;
+  const label = text(schema.title) || name || (options ? t.choose : t.title);
+  const said = (...hints: string[]) =>
+    [
+      required ? label : `${label} (${t.optional})`,
+      [text(schema.description), ...hints].filter(Boolean).join(' · '),
+    ] as const;
+  const place = { name, said: said(), empty: required ? 'required' : 'omit' } as const;
+  if ('const' in schema) return { ...place, kind: 'fixed', value: schema.const };
+  if (options) return { ...place, kind: 'one', options };
+  switch (type) {
+    case 'string': {
+      const most = count(schema.maxLength);
+      const isLong = (most ?? Number.POSITIVE_INFINITY) > SHORT;
+      return {
+        ...place,
+        kind: 'text',
+        isLong,
+        least: count(schema.minLength),
+        most,
+        pattern: text(schema.pattern) || undefined,
+      };
+    }
+    case 'integer':
+    case 'number': {
+      const [least, most] = [count(schema.minimum), count(schema.maximum)];
+      const range = { isInteger: type === 'integer', least, most };
+      return { ...place, kind: 'number', said: said(t.range(least, most)), initial: null, ...range };
+    }
+    case 'array': {
+      const items = optionsOf(resolved(schema.items, context.root));
+      if (items) return { ...place, kind: 'several', options: items, least: count(schema.minItems) ?? 0 };
+      break;
+    }
+    case 'object': {
+      const fields = fieldsIn(schema, context);
+      if (fields) return { name, said: said(), kind: 'object', fields, ...(!required && { empty: 'omit' }) };
+    }
+  }
+  return { ...place, kind: 'json', said: said(t.json) };
+}
+
+/** The fields of an object; null where it has none, or is nested too deep. */
+function fieldsIn({ properties, required }: Schema, context: Context): FieldSpec[] | null {
+  const given = isObject(properties) ? Object.entries(properties) : [];
+  if (given.length === 0 || context.depth >= DEEPEST) return null;
+  const names: unknown[] = Array.isArray(required) ? required : [];
+  const inner = { ...context, depth: context.depth + 1 };
+  return (
+    given
+      .map(([name, schema]) => fieldOf(schema, { name, required: names.includes(name) }, inner))
+      // an optional constant is left out
+      .filter((field) => field.kind !== 'fixed' || names.includes(field.name))
+  );
+}
+
+/** `enum`, or alternatives that are each one value with a title. */
+function optionsOf(schema: Schema): Option[] | null {
+  if (Array.isArray(schema.enum) && schema.enum.length > 0) return schema.enum.map((value) => optionOf(value));
+  const alternatives = schema.oneOf ?? schema.anyOf;
+  if (!Array.isArray(alternatives) || alternatives.length === 0) return null;
+  if (!alternatives.every((one) => isObject(one) && 'const' in one)) return null;
+  return alternatives.map((one: Schema) => optionOf(one.const, text(one.title)));
+}
+
+/** The only type beside null: a field that is left empty is left out. */
+function typeOf({ type }: Schema): unknown {
+  const types = Array.isArray(type) ? type.filter((one) => one !== 'null') : [type];
+  return types.length === 1 ? types[0] : undefined;
+}
+
+/** What a reference inside the form leads to; references elsewhere have no field of their own. */
+function resolved(schema: unknown, root: object): Schema {
+  let found: unknown = schema;
+  for (let n = 0; n < 10 && isObject(found) && typeof found.$ref === 'string'; n++) {
+    if (!found.$ref.startsWith('#/')) return {};
+    const steps = found.$ref.slice(2).split('/');
+    found = steps.reduce<unknown>((at, step) => (isObject(at) ? at[step] : undefined), root);
+  }
+  return isObject(found) ? found : {};
+}
+
+const isObject = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const text = (value: unknown) => (typeof value === 'string' ? value : '');
+const count = (value: unknown) => (typeof value === 'number' ? value : undefined);
+
+const optionOf = (value: unknown, title = ''): Option => {
+  const json = JSON.stringify(value);
+  return [json, title || (typeof value === 'string' ? value : json)];
+};
