@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest';
 import { startChild } from '../support/child.ts';
 import { docket } from '../support/cli.ts';
-import { eventually, type Json } from '../support/client.ts';
+import { eventually, type Json, repeat } from '../support/client.ts';
 import { onDatabase } from '../support/database.ts';
 import { expectProblem } from '../support/problems.ts';
 import { SECRET } from '../support/receiver.ts';
@@ -54,7 +54,7 @@ test('each change of settings and keys is on record with its key, newest first, 
 test('what was refused has the status that it was refused with; bad input and reading have no line', async () => {
   await add(api, 'busy', { id: 'busy-1' });
   const refused = await olga.raw('DELETE', '/v1/queues/busy');
-  expectProblem(refused, 'open tickets', { status: 409 });
+  expectProblem(refused, 'open tickets', 409);
   expect(await lines('/v1/queues/busy')).toMatchObject([{ operation: 'deleteQueue', status: 409, actor: 'olga' }]);
   await olga.raw('DELETE', '/v1/keys/nobody');
   expect(await lines('/v1/keys/nobody')).toMatchObject([{ status: 404 }]);
@@ -102,7 +102,7 @@ test('an API that is killed between the line and the change leaves the line, wit
 });
 
 test('50 changes at once have a line each; a large body has none of it', async () => {
-  const puts = Array.from({ length: 50 }, (_, n) => olga.put('/v1/topics/many', { maxAttempts: n + 1 }));
+  const puts = repeat(50, (n) => olga.put('/v1/topics/many', { maxAttempts: n + 1 }));
   for (const reply of await Promise.all(puts)) expect(reply.status).toBe(200);
   const seen = new Set((await lines('/v1/topics/many')).map((l) => l.body.maxAttempts));
   expect(seen.size).toBe(50);

@@ -1,8 +1,18 @@
+import { readFileSync } from 'node:fs';
 import { z } from '@hono/zod-openapi';
 import { expect, test } from 'vitest';
 import { answer, endpoint, ok } from '../../api/endpoint.ts';
+import { PROBLEM_HELP } from '../../contract/problem-help.ts';
+import { PROBLEMS, type ProblemCode } from '../../contract/problems.ts';
 import { ticketView } from '../../domain/tickets.ts';
+import { Problem } from '../../services/shared/problems.ts';
+import { addCase, claimed, court, jurors } from '../support/cases.ts';
+import { claimOne, type Json, numbered, walk } from '../support/client.ts';
 import { checkAnswer } from '../support/document.ts';
+import { expectProblem } from '../support/problems.ts';
+import { startTestSystem } from '../support/system.ts';
+
+const { api, sql } = await startTestSystem({}, { role: 'api' });
 
 const Body = z.object({ name: z.string(), state: z.enum(['open', 'final']), note: z.string().default('') });
 const named = ['getThings', 'GET /v1/things'] as const;
@@ -70,4 +80,93 @@ test('what the document does not have, streams, and numbers of any size are not 
     { ...call, status: 200, body: { ...ticket, body: [2 ** 60, JSON.parse('1e400')] } },
   ];
   for (const one of unchecked) expect(() => checkAnswer(one)).not.toThrow();
+});
+
+const codes = Object.keys(PROBLEMS) as ProblemCode[];
+
+/** What a reader sees of a piece of HTML. */
+const textOf = (html: string) =>
+  html
+    .replaceAll(/<[^>]+>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+
+test('the type of a problem is where the server that answered explains it', async () => {
+  const { body } = await api.get('/v1/tickets/none');
+  expect(body).toMatchObject({ code: 'not_found', type: '/docs/errors#not_found' });
+  expect((await api.get(body.type)).status).toBe(200);
+});
+
+test.each(codes)('the type of %s leads to what it means and what to do', async (code) => {
+  const { type } = new Problem(code, 'detail').toJSON('request');
+  const url = new URL(type, api.url);
+  const response = await fetch(url);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toContain('text/html');
+  const page = await response.text();
+  const section = new RegExp(`<section id="${url.hash.slice(1)}">([\\s\\S]*?)</section>`).exec(page)?.[1] ?? '';
+  const text = textOf(section);
+  const { meaning, action } = PROBLEM_HELP[code];
+  for (const said of [code, String(PROBLEMS[code].status), meaning, action])
+    expect(text).toContain(said.replaceAll('`', ''));
+});
+
+test('docs/errors.md has exactly the codes that there are, with their statuses', () => {
+  const page = readFileSync('docs/errors.md', 'utf8');
+  const sections = [...page.matchAll(/^## (\w+)\n\n\*\*(\d+)\*\*/gm)].map(([, code, status]) => [code, Number(status)]);
+  expect(sections).toEqual(codes.map((code) => [code, PROBLEMS[code].status]));
+});
+
+/** The lease has run out, and no clock has ended it yet. */
+const runOut = (id: string) =>
+  sql(
+    `update item set expires_at = granted_at + interval '1 microsecond', wake_at = clock_timestamp() + interval '1 hour' where id = $1`,
+    [id],
+  );
+
+test('S3.3 a reservation that has run out, or never was: finish says which', async () => {
+  const job = async (command: string, fields: object): Promise<Json> =>
+    (await api.post('/v1/jobs', { command, ...fields })).body;
+  await job('add', { topic: 'lost', id: 'j', delay: 0, TTR: 60, body: 1 });
+  const { token } = await job('pop', { topic: 'lost' });
+  expect(await job('finish', { id: 'j', token: 'made-up' })).toMatchObject({ success: false, reason: 'revoked' });
+  await runOut('j');
+  expect(await job('touch', { id: 'j', token })).toMatchObject({ success: false, reason: 'expired' });
+});
+
+test('S2.3 a vote with a token that was never given for this case', async () => {
+  await court(api, 'lost', {});
+  await jurors(api, 'lost', numbered(1));
+  await addCase(api, 'lost', { id: 'c' });
+  await claimed(api, 'lost', 'j0');
+  const { status, body } = await api.post('/v1/cases/c/votes', { token: 'made-up', option: 'buyer' });
+  expect([status, body.code, body.reason]).toEqual([409, 'lease_lost', 'revoked']);
+});
+
+for (const queue of ['first', 'second', 'third', 'empty']) await api.put(`/v1/queues/${queue}`, {});
+for (const queue of ['third', 'first', 'second'])
+  await api.post(`/v1/queues/${queue}/tickets`, { id: `${queue}-1`, body: { text: queue } });
+await claimOne(api, 'second', 'anna');
+await api.post('/v1/queues/second/tickets', { id: 'second-2', body: {} });
+
+test('S4.9 a list of queues has the figures of each, as each has them by itself', async () => {
+  const listed = await walk(api, '/v1/queues?stats=true', 1);
+  expect(new Set(listed.map((queue) => queue.name)).size).toBe(listed.length);
+  for (const name of ['first', 'second', 'third', 'empty']) expect(listed.map((q) => q.name)).toContain(name);
+  for (const { name, stats } of listed) {
+    const own = (await api.get(`/v1/queues/${name}/stats`)).body;
+    expect({ ...stats, oldestWaitingSeconds: null }, name).toEqual({ ...own, oldestWaitingSeconds: null });
+    expect(stats.oldestWaitingSeconds === null, name).toBe(own.oldestWaitingSeconds === null);
+  }
+  for (const path of ['/v1/queues', '/v1/queues?stats=false'])
+    expect((await api.get(path)).body.items[0]).not.toHaveProperty('stats');
+  for (const query of ['stats=1', 'stats=', 'cursor=x'])
+    expectProblem(await api.get(`/v1/queues?${query}`), query, 'invalid_request');
+});
+
+test('a key for some queues sees the figures of those only', async () => {
+  const { key } = (await api.post('/v1/keys', { role: 'agent', queues: ['first', 'e*'] })).body;
+  const { items } = (await api.as(key).get('/v1/queues?stats=true')).body;
+  expect(items.map((q: Json) => q.name)).toEqual(['empty', 'first']);
 });

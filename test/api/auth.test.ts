@@ -5,11 +5,11 @@ import type { AnyEndpoint } from '../../api/endpoint.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import type { Role } from '../../contract/keys.ts';
 import { readConfig } from '../../runtime/config.ts';
+import { nameOf, pathOf, sampleBody } from '../support/calls.ts';
 import { type Client, eventually, type Json } from '../support/client.ts';
 import { createKey, revokeKey } from '../support/keys.ts';
 import { expectProblem } from '../support/problems.ts';
 import { matrixOperations, mayCall } from '../support/role-matrix.ts';
-import { nameOf, pathOf, sampleBody } from '../support/samples.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 const stores = await testStores();
@@ -47,7 +47,8 @@ async function outcome(
   const response = await fetch(client.url + pathOf(e) + query, {
     method: e.method.toUpperCase(),
     headers: { ...(key !== null && { authorization: `Bearer ${key}` }), 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
+    // not by the name of somebody whose tickets are looked at below
+    ...(body && { body: JSON.stringify(body).replaceAll('anna', 'amelie') }),
   });
   const isProblem = (response.headers.get('content-type') ?? '').includes('problem');
   const problem = isProblem ? await response.json() : {};
@@ -97,11 +98,11 @@ describe('who may call what', () => {
       for (const given of wrong) {
         const reply = await outcome(api, given, e);
         if (e.problemAnswer) expect(reply.status).toBe(401);
-        else expectProblem(reply, `${nameOf(e)} with ${given}`, { status: 401, code: 'unauthenticated' });
+        else expectProblem(reply, `${nameOf(e)} with ${given}`, 'unauthenticated');
         expect(reply.headers.get('www-authenticate')).toBe('Bearer');
       }
     for (const authorization of [`Basic ${key}`, key, `Bearer ${key} x`, `Bearer Bearer ${key}`])
-      expectProblem(await api.raw('GET', '/v1/queues', { headers: { authorization } }), authorization, { status: 401 });
+      expectProblem(await api.raw('GET', '/v1/queues', { headers: { authorization } }), authorization, 401);
     expect((await api.raw('GET', '/v1/queues', { headers: { authorization: `bearer ${key}` } })).status).toBe(200);
   });
 
@@ -141,11 +142,11 @@ describe('a reviewer speaks for himself', () => {
     expect(ticket.lease).toMatchObject({ reviewer: 'anna', token: expect.any(String) });
     expect((await claim(anna, 'own', { reviewer: 'anna' })).lease.token).toBe(ticket.lease.token);
     for (const path of ['/v1/queues/own/claim', '/v1/queues/own/explain'])
-      expectProblem(await anna.post(path, { reviewer: 'bob' }), path, { status: 403, code: 'forbidden' });
-    expectProblem(await anna.get('/v1/stream?reviewer=bob'), 'stream', { status: 403, code: 'forbidden' });
-    expectProblem(await anna.get('/v1/tickets?reviewer=bob'), 'list', { status: 403, code: 'forbidden' });
+      expectProblem(await anna.post(path, { reviewer: 'bob' }), path, 'forbidden');
+    expectProblem(await anna.get('/v1/stream?reviewer=bob'), 'stream', 'forbidden');
+    expectProblem(await anna.get('/v1/tickets?reviewer=bob'), 'list', 'forbidden');
     expect((await anna.get('/v1/tickets')).body.items.map((t: Json) => t.id)).toEqual(['own-1']);
-    expectProblem(await agent.post('/v1/queues/own/claim', {}), 'an agent names somebody', { status: 422 });
+    expectProblem(await agent.post('/v1/queues/own/claim', {}), 'an agent names somebody', 422);
     const decided = await anna.post('/v1/tickets/own-1/decide', { token: ticket.lease.token, decision: 1 });
     expect(decided.body.ticket).toMatchObject({ state: 'decided', decidedBy: 'anna' });
   });
@@ -155,15 +156,12 @@ describe('a reviewer speaks for himself', () => {
     const { token } = (await claim(anna, 'theirs')).lease;
     const calls = { decide: { decision: 1 }, renew: {}, release: {}, transfer: { queue: 'own' } };
     for (const [name, body] of Object.entries(calls))
-      expectProblem(await bob.post(`/v1/tickets/theirs-1/${name}`, { ...body, token }), name, {
-        status: 403,
-        code: 'forbidden',
-      });
+      expectProblem(await bob.post(`/v1/tickets/theirs-1/${name}`, { ...body, token }), name, 'forbidden');
     for (const name of ['release', 'transfer'])
       expectProblem(
         await anna.post(`/v1/tickets/theirs-1/${name}`, { queue: name === 'transfer' ? 'own' : undefined }),
         name,
-        { status: 403 },
+        403,
       );
     expect((await agent.post('/v1/tickets/theirs-1/renew', { token })).status).toBe(200);
     const decided = await agent.post('/v1/tickets/theirs-1/decide', { token, decision: 1 });
@@ -204,11 +202,11 @@ describe('a reviewer speaks for himself', () => {
 
   test('who is excluded from a ticket cannot read it', async () => {
     await add('kept', 'kept-1', { exclude: ['bob'] });
-    expectProblem(await bob.get('/v1/tickets/kept-1'), 'excluded', { status: 404, code: 'not_found' });
+    expectProblem(await bob.get('/v1/tickets/kept-1'), 'excluded', 'not_found');
     expect((await anna.get('/v1/tickets/kept-1')).status).toBe(200);
     expect((await claim(bob, 'kept')) ?? null).toBeNull();
     for (const path of ['events', 'deliveries', 'workflow'])
-      expectProblem(await bob.get(`/v1/tickets/kept-1/${path}`), path, { status: 403, code: 'forbidden' });
+      expectProblem(await bob.get(`/v1/tickets/kept-1/${path}`), path, 'forbidden');
   });
 
   test("a queue's secrets are for administrators", async () => {
@@ -230,20 +228,20 @@ describe('tickets for streams', () => {
     const made = await api.as(key).post('/v1/stream-tickets');
     expect(made).toMatchObject({ status: 201, body: { ticket: expect.any(String), expiresAt: expect.any(String) } });
     expect((await stream(made.body.ticket)).status).toBe(200);
-    expectProblem(await stream('st_unknown'), 'unknown', { status: 401, code: 'unauthenticated' });
-    expectProblem(await api.get(`/v1/queues?ticket=${made.body.ticket}`), 'elsewhere', { status: 401 });
-    expectProblem(await api.as(made.body.ticket).get('/v1/queues'), 'as a key', { status: 401 });
+    expectProblem(await stream('st_unknown'), 'unknown', 'unauthenticated');
+    expectProblem(await api.get(`/v1/queues?ticket=${made.body.ticket}`), 'elsewhere', 401);
+    expectProblem(await api.as(made.body.ticket).get('/v1/queues'), 'as a key', 401);
     await sql(`update stream_ticket set expires_at = clock_timestamp() where key_id = $1`, [id]);
-    expectProblem(await stream(made.body.ticket), 'run out', { status: 401 });
+    expectProblem(await stream(made.body.ticket), 'run out', 401);
   });
 
   test('it is bound as its key is, and ends with it', async () => {
     const { id, key } = await keyOf('reviewer', 'carl');
     const { ticket } = (await api.as(key).post('/v1/stream-tickets')).body;
-    expectProblem(await stream(ticket, 'reviewer=bob'), 'another', { status: 403, code: 'forbidden' });
+    expectProblem(await stream(ticket, 'reviewer=bob'), 'another', 'forbidden');
     expect((await stream(ticket, 'reviewer=carl')).status).toBe(200);
     await revokeKey(db, id);
-    expectProblem(await stream(ticket, 'reviewer=carl'), 'revoked', { status: 401 });
+    expectProblem(await stream(ticket, 'reviewer=carl'), 'revoked', 401);
   });
 });
 

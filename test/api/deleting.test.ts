@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { addTask, addTemplate, deleteTask } from '../support/tasks.ts';
 import { add, claim, configure } from '../support/tickets.ts';
@@ -48,7 +49,7 @@ test('S0.6 tickets that are added while their queue is being deleted are all the
   for (let round = 0; round < 10; round++) {
     const queue = `race-${round}`;
     await configure(api, queue, { maxHeld: 100 });
-    const added = Array.from({ length: 10 }, (_, n) => add(api, queue, { id: `${queue}-${n}` }));
+    const added = repeat(10, (n) => add(api, queue, { id: `${queue}-${n}` }));
     await Promise.all([...added, remove(`/v1/queues/${queue}`)]);
     await configure(api, queue, { maxHeld: 100 });
     expect((await claim(api, queue, 'rita', { count: 100 })).tickets).toHaveLength(10);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { lastingPort } from '../../cli/servers/ports.ts';
 import { readConfig } from '../../runtime/config.ts';
-import { eventually, type Json } from '../support/client.ts';
+import { eventually, type Json, repeat } from '../support/client.ts';
 import { createKey } from '../support/keys.ts';
 import { CLIENT, startProvider, Walker } from '../support/open-id.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -105,7 +105,7 @@ test('fifty sign-ins of one person at once have one key; one that comes back twe
   for (const { browser } of all) expect((await sessionOf(browser)).body).toMatchObject({ subject: 'bea' });
 
   const { browser, back } = await come();
-  const again = await Promise.all(Array.from({ length: 20 }, () => browser.call(back)));
+  const again = await Promise.all(repeat(20, () => browser.call(back)));
   expect(again.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(401)]);
 });
 

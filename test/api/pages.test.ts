@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, inject, test } from 'vitest';
 import { type DocketChild, startChild } from '../support/child.ts';
-import type { Json, Reply } from '../support/client.ts';
+import { type Json, type Reply, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { addTask, addTemplate, handed, inMs } from '../support/tasks.ts';
 
@@ -9,7 +9,7 @@ const PAGE = 4 * 1024 * 1024;
 /** A record's body that is nearly as large as a call may have. */
 const LARGE = 250_000;
 const text = (bytes: number, n: number) => `${n} `.padEnd(bytes, 'x');
-const numbered = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
+const numbered = <T>(count: number, make: (n: number) => T): T[] => repeat(count, (n) => make(n));
 
 const system = await startTestSystem();
 const { api, sql } = system;

@@ -1,13 +1,16 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import type { Role } from '../../contract/keys.ts';
-import type { Client } from '../support/client.ts';
+import { nameOf, pathOf, sampleBody } from '../support/calls.ts';
+import { type Client, eventually } from '../support/client.ts';
 import { createKey } from '../support/keys.ts';
 import { expectProblem } from '../support/problems.ts';
-import { nameOf, pathOf, sampleBody } from '../support/samples.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api, running } = await startTestSystem({ DOCKET_AUTH: 'keys' });
+const { api, running, databaseUrl } = await startTestSystem({ DOCKET_AUTH: 'keys' });
 
 const keyOf = (role: Role, subject: string | null = null) =>
   createKey(running.runtime.db, { name: subject ?? role, role, subject });
@@ -43,7 +46,7 @@ describe('a cookie is for pages of this server only', () => {
       { referer: `${origin}/`, 'x-forwarded-host': host },
     ];
     for (const headers of refused)
-      expectProblem(await pause({ cookie, ...headers }), JSON.stringify(headers), { status: 403, code: 'forbidden' });
+      expectProblem(await pause({ cookie, ...headers }), JSON.stringify(headers), 'forbidden');
     expect((await api.as((await keyOf('admin')).key).get('/v1/queues/csrf')).status, 'nothing was done').toBe(404);
     for (const headers of [
       { origin },
@@ -84,9 +87,7 @@ describe('a cookie is for pages of this server only', () => {
     expectProblem(
       await api.raw('GET', '/v1/session', { headers: { cookie, authorization: 'Bearer x' } }),
       'wrong key',
-      {
-        status: 401,
-      },
+      401,
     );
   });
 
@@ -108,6 +109,52 @@ describe('a cookie is for pages of this server only', () => {
   test('pages of other sites do not sign a user in', async () => {
     const { key } = await keyOf('admin');
     for (const headers of [{ origin: evil }, { 'sec-fetch-site': 'cross-site' }] as Record<string, string>[])
-      expectProblem(await signIn(api, key, headers), JSON.stringify(headers), { status: 403, code: 'forbidden' });
+      expectProblem(await signIn(api, key, headers), JSON.stringify(headers), 'forbidden');
   });
+});
+
+const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));
+
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs `docket …` as a user would, and waits for its end. */
+async function docket(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+  const options = { env: { ...process.env, DATABASE_URL: databaseUrl, ...env }, timeout: 30_000 };
+  try {
+    return { code: 0, ...(await promisify(execFile)(process.execPath, [bin, ...args], options)) };
+  } catch (error) {
+    return error as unknown as Ended;
+  }
+}
+
+test('docket key create, list and revoke', async () => {
+  const made = await docket(['key', 'create', '--role', 'reviewer', '--subject', 'rita', '--name', 'desk-1']);
+  expect(made.code).toBe(0);
+  const key = /^docket_[0-9a-f]{12}_[\w-]{43}$/m.exec(made.stdout)?.[0] ?? '';
+  const id = key.split('_')[1] ?? '';
+  expect(made.stdout).toContain(`Its id is ${id}.`);
+  const claimed = await api.as(key).post('/v1/queues/q/claim', { reviewer: 'rita' });
+  expect(claimed.status).toBe(200);
+
+  const listed = await docket(['key', 'list']);
+  expect(listed.stdout).toMatch(new RegExp(`^${id}  reviewer  rita  desk-1  \\S+$`, 'm'));
+  expect(listed.stdout).not.toContain(key);
+
+  expect(await docket(['key', 'revoke', id])).toMatchObject({ code: 0, stdout: `${id} is revoked\n` });
+  await eventually(async () => (await api.as(key).get('/v1/queues')).status === 401, 1_500);
+  expect((await docket(['key', 'list'])).stdout).toMatch(new RegExp(`^${id} .* revoked \\S+$`, 'm'));
+});
+
+test('docket key revoke says that there is no such key', async () => {
+  const ended = await docket(['key', 'revoke', '000000000000']);
+  expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('no live key 000000000000') });
+});
+
+test('a server for others does not start without keys', async () => {
+  const open = await docket(['api'], { HOST: '0.0.0.0', DOCKET_AUTH: 'open', PORT: '0' });
+  expect(open).toMatchObject({ code: 1, stderr: expect.stringContaining('asks for keys') });
 });

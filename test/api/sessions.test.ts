@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import type { Role } from '../../contract/keys.ts';
+import { nameOf, pathOf } from '../support/calls.ts';
 import { startChild } from '../support/child.ts';
-import { type Client, eventually, type Json, type Reply } from '../support/client.ts';
+import { type Client, eventually, type Json, type Reply, repeat } from '../support/client.ts';
 import { createKey, revokeKey } from '../support/keys.ts';
 import { expectProblem } from '../support/problems.ts';
-import { nameOf, pathOf } from '../support/samples.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 const stores = await testStores();
@@ -133,23 +133,23 @@ describe('signing in with a key', () => {
     const wrong = [revoked, `${key}x`, key.slice(0, -1), `docket_${id}_${'x'.repeat(43)}`, 'nonsense', 'Bearer', ' '];
     for (const given of wrong) {
       const reply = await signIn(own, given);
-      expectProblem(reply, given, { status: 401, code: 'unauthenticated' });
+      expectProblem(reply, given, 'unauthenticated');
       expect(reply.headers.get('set-cookie')).toBeNull();
       expect(JSON.stringify(reply.body)).not.toContain(given.slice(8, 40).trim() || '\n');
     }
     for (const body of [{}, { key: 5 }, { key: null }, { key: '' }, { key: 'x'.repeat(201) }, { key, more: 1 }])
-      expectProblem(await own.post('/v1/session', body), JSON.stringify(body), { status: 422 });
+      expectProblem(await own.post('/v1/session', body), JSON.stringify(body), 422);
     expect((await signIn(own, right)).status).toBe(201);
-    await Promise.all(Array.from({ length: 20 - wrong.length }, (_, n) => signIn(own, `guess-${n}`)));
+    await Promise.all(repeat(20 - wrong.length, (n) => signIn(own, `guess-${n}`)));
     const limited = await signIn(own, right);
-    expectProblem(limited, 'the twenty-first', { status: 429, code: 'rate_limited' });
+    expectProblem(limited, 'the twenty-first', 'rate_limited');
     expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(1);
     expect((await own.as(right).get('/v1/queues')).status).toBe(200);
   });
 
   test('of 500 guesses at once most are not looked at', async () => {
     const own = (await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores, role: 'api' })).api;
-    const replies = await Promise.all(Array.from({ length: 500 }, (_, n) => signIn(own, `guess-${n}`)));
+    const replies = await Promise.all(repeat(500, (n) => signIn(own, `guess-${n}`)));
     const statuses = replies.map((r) => r.status);
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
     expect(statuses.filter((s) => s === 401).length).toBeLessThanOrEqual(220);
@@ -157,7 +157,7 @@ describe('signing in with a key', () => {
 
   test('fifty sign-ins at once with one key are fifty sessions', async () => {
     const { key } = await keyOf('admin');
-    const cookies = (await Promise.all(Array.from({ length: 50 }, () => signIn(api, key)))).map(cookieOf);
+    const cookies = (await Promise.all(repeat(50, () => signIn(api, key)))).map(cookieOf);
     expect(new Set(cookies).size).toBe(50);
     const seen = await Promise.all(cookies.map((cookie) => pageOf(other, cookie).get('/v1/session')));
     expect(seen.map((r) => r.status)).toEqual(cookies.map(() => 200));
@@ -169,7 +169,7 @@ describe('signing in with a key', () => {
     expect(await own.get('/v1/session')).toMatchObject({ status: 200, body: expected });
     const { key, cookie } = await open('reviewer', 'otto');
     expect((await pageOf(own, cookie).get('/v1/session')).body).toEqual(expected);
-    expectProblem(await signIn(own, key), 'sign-in', { status: 403, code: 'forbidden' });
+    expectProblem(await signIn(own, key), 'sign-in', 'forbidden');
   });
 });
 
@@ -180,7 +180,7 @@ describe('a session ends', () => {
     for (const p of [page, there]) expect((await p.get('/v1/queues')).status).toBe(200);
     await revokeKey(db, id);
     for (const p of [page, there]) await eventually(async () => (await p.get('/v1/queues')).status === 401, 2_500);
-    expectProblem(await page.post('/v1/queues/q-1/pause'), 'pause', { status: 401, code: 'unauthenticated' });
+    expectProblem(await page.post('/v1/queues/q-1/pause'), 'pause', 'unauthenticated');
   });
 
   test('when it is ended, here at once and elsewhere within a second; its cookie is cleared', async () => {
@@ -189,7 +189,7 @@ describe('a session ends', () => {
     const ended = await page.delete('/v1/session');
     expect(ended.status).toBe(204);
     expect(ended.headers.get('set-cookie')).toMatch(/^docket_session=; HttpOnly; SameSite=Strict; Path=\/; Max-Age=0/);
-    expectProblem(await page.get('/v1/session'), 'here', { status: 401, code: 'unauthenticated' });
+    expectProblem(await page.get('/v1/session'), 'here', 'unauthenticated');
     await eventually(async () => (await pageOf(other, cookie).get('/v1/session')).status === 401, 2_500);
     expect((await api.as(key).raw('DELETE', '/v1/session')).status).toBe(204);
   });
@@ -210,7 +210,7 @@ describe('a session ends', () => {
     const texts = [byCookie.text(), byTicket.text()];
     expect((await page.delete('/v1/session')).status).toBe(204);
     for (const text of await Promise.all(texts)) expect(text).toContain('retry: 1000');
-    expectProblem(await api.get(`/v1/stream?reviewer=dora&ticket=${ticket}`), 'ticket', { status: 401 });
+    expectProblem(await api.get(`/v1/stream?reviewer=dora&ticket=${ticket}`), 'ticket', 401);
   }, 30_000);
 
   test('but not when the server starts again', async () => {

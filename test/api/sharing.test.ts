@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { share, sharePerGroup } from '../../services/shared/batching.ts';
-import { claimOne, eventTypes, type Json, type Reply } from '../support/client.ts';
+import { claimOne, eventTypes, type Json, type Reply, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const databaseError = (code: string) => Object.assign(new DatabaseError('made for the test', 1, 'error'), { code });
@@ -21,7 +21,7 @@ function statement(fault: (inputs: number[], nth: number) => Error | undefined =
 }
 
 const keys = (n: number) => [String(n % 1000)];
-const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
+const numbers = (count: number) => repeat(count, (n) => n);
 
 describe('sharing a statement', () => {
   test('who comes at once, or while one is under way, goes together, 128 at most', async () => {

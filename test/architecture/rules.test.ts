@@ -8,10 +8,11 @@ import { checkRooms, type Import } from '../../scripts/architecture/rooms.ts';
 import { checkBundle, checkSizes, checkSql, checkWords } from '../../scripts/architecture/rules.ts';
 import { readSource } from '../../scripts/architecture/source.ts';
 import { checkReading } from '../../scripts/reading.ts';
+import { repeat } from '../support/client.ts';
 
 // `npm run check` is only worth something if it can fail: each rule gets what it must refuse.
 
-const lines = (n: number) => Array.from({ length: n }, (_, i) => `x(${i});`).join('\n');
+const lines = (n: number) => repeat(n, (i) => `x(${i});`).join('\n');
 
 describe('imports follow the flow', () => {
   /** Checks a tree of these files and of whatever they import. */

@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
 import { startChild } from '../support/child.ts';
-import { eventually, type Json } from '../support/client.ts';
+import { eventually, type Json, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { Wire } from './wire.ts';
 
@@ -72,7 +72,7 @@ test('S3.8 a job that is too long for TCP is not offered there', async () => {
 });
 
 test('S3.1 S3.8 a job that is too long for those who wait over TCP is for who waits over HTTP', async () => {
-  const wires = await Promise.all(Array.from({ length: 30 }, () => at('long-waits')));
+  const wires = await Promise.all(repeat(30, () => at('long-waits')));
   for (const wire of wires) wire.send('reserve\r\n');
   const popping = job('pop', { topic: 'long-waits', wait: 20 });
   await job('add', { topic: 'long-waits', id: 'long2', delay: 0, TTR: 60, body: 'x'.repeat(65_536) });
@@ -143,7 +143,7 @@ test('S3.8 a topic with a limit of attempts buries over TCP too', async () => {
 });
 
 test('S3.8 several connections wait: each job goes to one of them', async () => {
-  const wires = await Promise.all(Array.from({ length: 20 }, () => at('many')));
+  const wires = await Promise.all(repeat(20, () => at('many')));
   for (const wire of wires) wire.send('reserve\r\n');
   const producer = await at('many');
   for (let n = 0; n < 20; n++) await producer.put(String(n));
@@ -183,7 +183,7 @@ test('S3.8 a number whose name a job over HTTP has is passed over', async () => 
   const wire = await at('taken');
   const first = numberOf(await wire.put('x'));
   // these draw a hundred numbers of their own, and have the names that go with the hundred after them
-  const jobs = Array.from({ length: 100 }, (_, n) => ({ topic: 'taken', id: `taken:${first + n + 101}`, body: n }));
+  const jobs = repeat(100, (n) => ({ topic: 'taken', id: `taken:${first + n + 101}`, body: n }));
   expect(await job('add', { jobs })).toMatchObject({ success: true });
   const reply = await wire.put('y');
   expect(reply).toMatch(/^INSERTED \d+\r\n$/);
@@ -210,7 +210,7 @@ test('S3.8 kick takes as many as it is asked for, over HTTP and TCP', async () =
   const count = 12_500;
   for (let from = 0; from < count; from += 500)
     await job('add', {
-      jobs: Array.from({ length: 500 }, (_, n) => ({
+      jobs: repeat(500, (n) => ({
         topic: 'kicked',
         id: `kicked-${from + n}`,
         delay: 3600,

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { repeat } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
 import { startTestSystem } from '../support/system.ts';
 import { Both } from './both.ts';
@@ -31,12 +32,9 @@ async function alike(trace: () => Promise<void>): Promise<void> {
   differ = false;
 }
 
-test.each(Array.from({ length: TRACES }, (_, n) => seed + n))(
-  'S3.8 beanstalkd and Docket answer the same: seed %i',
-  async (of) => {
-    await alike(() => new Trace(both, of).run(COMMANDS_EACH));
-  },
-);
+test.each(repeat(TRACES, (n) => seed + n))('S3.8 beanstalkd and Docket answer the same: seed %i', async (of) => {
+  await alike(() => new Trace(both, of).run(COMMANDS_EACH));
+});
 
 test.each([seed, seed + 1, seed + 2, seed + 3])(
   'S3.8 runs of pipelined commands are answered as one after the other: seed %i',

@@ -1,4 +1,5 @@
 import { isHttp, parse } from '../../api/beanstalkd/protocol.ts';
+import { repeat } from '../support/client.ts';
 import type { Random } from './random.ts';
 
 const WORDS = [
@@ -37,7 +38,7 @@ export function oddLine(r: Random): string {
   return r.int(4) === 0 ? changed(r, line) : line;
 }
 
-const noise = (r: Random, length: number) => Array.from({ length }, () => String.fromCharCode(r.int(256))).join('');
+const noise = (r: Random, length: number) => repeat(length, () => String.fromCharCode(r.int(256))).join('');
 
 /** The same with a byte dropped, doubled or replaced. */
 function changed(r: Random, line: string): string {
@@ -48,7 +49,7 @@ function changed(r: Random, line: string): string {
 
 /** What a client sends that means no good: lines, bodies that are not as long as they say, noise. */
 export function oddBytes(r: Random): string {
-  const pieces = Array.from({ length: 5 + r.int(30) }, () =>
+  const pieces = repeat(5 + r.int(30), () =>
     r.weighted<() => string>([
       [10, () => `${oddLine(r)}\r\n`],
       [2, () => `${oddLine(r)}${r.of(['\n', '\r', '', '\r\r\n', '\n\r'])}`],

@@ -1,3 +1,4 @@
+import { repeat } from '../support/client.ts';
 import type { Both, Pair } from './both.ts';
 import { Random } from './random.ts';
 
@@ -5,82 +6,28 @@ const TUBES = ['default', 'mail', 'a+b/c;d.$_(e)', 't'.repeat(200), '-9'.slice(1
 const CONNECTIONS = 4;
 const LONG = [100, 200, 300, 500, 900];
 
+/** Commands that are wrong, or ask for nothing that is there; some end in a space. */
 const BAD = [
-  'statsx',
-  'stats ',
-  'reserve ',
-  'reserve x',
-  'reserve-with-timeout',
-  'reserve-with-timeout 0x',
-  'reserve-with-timeout 0 ',
-  'reserve-job',
-  'reserve-job x',
-  'peek',
-  'peek ',
-  'peek 1x',
-  'peek-ready ',
-  'peek-buriedx',
-  'delete',
-  'delete ',
-  'delete -1',
-  'delete 18446744073709551616',
-  'delete 18446744073709551615',
-  'release 1',
-  'release 1 1',
-  'release 1 1 -1',
-  'release 1 4294967296 0',
-  'bury 1',
-  'bury 1 x',
-  'kick',
-  'kick ',
-  'kick x',
-  'kick -0',
-  'kick 0junk',
-  'kick +0',
-  'kick 18446744073709551616',
-  'kick-job x',
-  'touch',
-  'touch 1 1',
-  'use',
-  'use ',
-  'use -x',
-  'use a b',
-  `use ${'x'.repeat(201)}`,
-  'watch',
-  'watch ü',
-  'ignore ',
-  'list-tubes ',
-  'list-tube',
-  'list-tube-usedx',
-  'list-tubes-watchedx',
-  'pause-tube',
-  'pause-tube default',
-  'pause-tube default x',
-  'pause-tube -x 0',
-  'pause-tube nobody 0',
-  'pause-tube  default  0',
-  `pause-tube ${'x'.repeat(201)} 0`,
-  'stats-tube nobody',
-  'stats-tube -',
-  'stats-job 0',
-  'stats-job 1 2',
-  'ignore nobody',
-  'put',
-  'put 0 0 0',
-  'put -1 0 0 0',
-  'put 0 0 0 4294967296',
-  'put 0 0 0 0x',
-  'put 0 0 0 0 ',
-  'PUT 0 0 0 0',
-  ' stats',
-  '',
-  'a\0b',
-  'use a\0b',
-  'quitter'.slice(0, 3),
-  'x'.repeat(222),
-  'x'.repeat(300),
-  `stats${' '.repeat(240)}`,
-  '\x80\xff',
+  ...'statsx|stats |reserve |reserve x|reserve-with-timeout|reserve-with-timeout 0x|reserve-with-timeout 0 '.split('|'),
+  ...'reserve-job|reserve-job x|peek|peek |peek 1x|peek-ready |peek-buriedx|delete|delete |delete -1'.split('|'),
+  ...'delete 18446744073709551616|delete 18446744073709551615|release 1|release 1 1|release 1 1 -1'.split('|'),
+  ...'release 1 4294967296 0|bury 1|bury 1 x|kick|kick |kick x|kick -0|kick 0junk|kick +0'.split('|'),
+  ...'kick 18446744073709551616|kick-job x|touch|touch 1 1|use|use |use -x|use a b|watch|watch ü|ignore '.split('|'),
+  ...'list-tubes |list-tube|list-tube-usedx|list-tubes-watchedx|pause-tube|pause-tube default'.split('|'),
+  ...'pause-tube default x|pause-tube -x 0|pause-tube nobody 0|pause-tube  default  0|stats-tube nobody'.split('|'),
+  ...'stats-tube -|stats-job 0|stats-job 1 2|ignore nobody|put|put 0 0 0|put -1 0 0 0|put 0 0 0 4294967296'.split('|'),
+  ...'put 0 0 0 0x|put 0 0 0 0 |PUT 0 0 0 0| stats|'.split('|'),
+  ...[
+    `use ${'x'.repeat(201)}`,
+    `pause-tube ${'x'.repeat(201)} 0`,
+    'a\0b',
+    'use a\0b',
+    'quitter'.slice(0, 3),
+    'x'.repeat(222),
+    'x'.repeat(300),
+    `stats${' '.repeat(240)}`,
+    '\x80\xff',
+  ],
 ];
 
 /** Behind a body in the place of its CRLF: its first two bytes are dropped, the rest is a line of its own. */
@@ -123,7 +70,7 @@ export class Trace {
     else if (kind < 0.05 && !this.#blocked) await this.#block(client);
     // a job that comes ready reaches who waits a moment later than in beanstalkd, and a command sent ahead sees it
     else if (kind < 0.15 && !this.#blocked) {
-      const lines = Array.from({ length: 2 + r.int(6) }, () => this.#command());
+      const lines = repeat(2 + r.int(6), () => this.#command());
       await this.#ask(client, lines);
     } else if (r.next() < this.#runs && !this.#blocked) await this.#ask(client, this.#run());
     else await this.#ask(client, [this.#command()]);
@@ -141,7 +88,7 @@ export class Trace {
       [3, () => `bury ${this.#job()} ${this.#priority()}`],
       [2, () => `touch ${this.#job()}`],
     ]);
-    return Array.from({ length: 2 + r.int(14) }, () => (r.int(15) === 0 ? this.#command() : one()));
+    return repeat(2 + r.int(14), () => (r.int(15) === 0 ? this.#command() : one()));
   }
 
   async #ask(client: Client, lines: string[]): Promise<void> {
@@ -232,7 +179,7 @@ export class Trace {
     const r = this.#random;
     const kind = r.int(20);
     if (kind === 0) return '';
-    if (kind === 1) return Array.from({ length: r.int(300) }, () => String.fromCharCode(r.int(256))).join('');
+    if (kind === 1) return repeat(r.int(300), () => String.fromCharCode(r.int(256))).join('');
     if (kind === 2) return `delete 1\r\nput 0 0 0 0\r\n\r\n`;
     if (kind === 3 && r.int(5) === 0) return 'z'.repeat(65_535);
     if (kind === 4) return Buffer.from('Grüße, 東京 🚀').toString('latin1');

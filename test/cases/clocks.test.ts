@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { addCase, claim, claimed, court, invitations, jurors, numbered, oneCase, vote } from '../support/cases.ts';
-import { eventually, type Json } from '../support/client.ts';
+import { addCase, claim, claimed, court, invitations, jurors, oneCase, vote } from '../support/cases.ts';
+import { eventually, type Json, numbered } from '../support/client.ts';
 import { startTestSystem, type TestSystem } from '../support/system.ts';
 
 // Each clock must be able to do the whole job alone, as for tickets.

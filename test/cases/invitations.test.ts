@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { addCase, court, insist, invitations, jurors, numbered, oneCase, voted } from '../support/cases.ts';
-import { eventually, type Json } from '../support/client.ts';
+import { addCase, court, insist, invitations, jurors, oneCase, voted } from '../support/cases.ts';
+import { eventually, type Json, numbered } from '../support/client.ts';
 import { opened, SECRET, startReceiver } from '../support/receiver.ts';
 import { openStream } from '../support/stream.ts';
 import { startTestSystem } from '../support/system.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { addCase, addCases, claim, claimed, court, jurors, numbered, oneCase, vote, votes } from '../support/cases.ts';
-import { eventually } from '../support/client.ts';
+import { addCase, addCases, claim, claimed, court, jurors, oneCase, vote, votes } from '../support/cases.ts';
+import { eventually, numbered, repeat } from '../support/client.ts';
 import { behind } from '../support/database.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
@@ -35,9 +35,7 @@ test('S2.2 the same vote from fifty callers at once is one vote, with one answer
   await jurors(api, 'fifty', ['ann', 'ben']);
   await addCase(api, 'fifty', { id: 'fifty' });
   const { id, token } = await claimed(api, 'fifty', 'ann');
-  const answers = await Promise.all(
-    Array.from({ length: 50 }, (_, n) => vote(n % 2 ? api : other, id, token, 'buyer')),
-  );
+  const answers = await Promise.all(repeat(50, (n) => vote(n % 2 ? api : other, id, token, 'buyer')));
   for (const { status, body } of answers)
     expect({ status, counted: body.counted }).toEqual({ status: 200, counted: true });
   expect(await oneCase(api, id)).toMatchObject({ tally: { buyer: 1, seller: 0 } });
@@ -80,9 +78,7 @@ test('S2.3 one claim from fifty devices of a person at once is one hold', async 
     'devices',
     numbered(20, 'devices-').map((id) => ({ id, body: 1 })),
   );
-  const answers = await Promise.all(
-    Array.from({ length: 50 }, (_, n) => claim(n % 2 ? api : other, 'devices', `j${n % 5}`)),
-  );
+  const answers = await Promise.all(repeat(50, (n) => claim(n % 2 ? api : other, 'devices', `j${n % 5}`)));
   expect(new Set(answers.map((a) => a.lease.token)).size).toBe(1);
 });
 
@@ -125,7 +121,7 @@ test('S2.3 a vote after invalidation is refused and not counted as wasted', asyn
   const { id } = await addCase(api, 'void', { id: 'void' });
   const { token } = await claimed(api, 'void', 'ann');
   const ended = await Promise.all(
-    Array.from({ length: 10 }, () => api.post(`/v1/cases/${id}/invalidate`, { reason: 'sold elsewhere' })),
+    repeat(10, () => api.post(`/v1/cases/${id}/invalidate`, { reason: 'sold elsewhere' })),
   );
   for (const { status, body } of ended) expect([status, body.state]).toEqual([200, 'invalidated']);
   expect((await vote(api, id, token, 'buyer')).body).toMatchObject({
@@ -152,7 +148,7 @@ test('S2.3 the juror list is replaced while claims run: nobody is handed a case 
   );
   let running = true;
   const seen = { given: 0, refused: 0 };
-  const claims = Array.from({ length: 20 }, async (_, n) => {
+  const claims = repeat(20, async (n) => {
     while (running) {
       const juror = lists[n % 2]?.[Math.floor(Math.random() * 50)] ?? '';
       const { case: given, lease, reasons } = await claim(n % 4 < 2 ? api : other, 'swaps', juror);

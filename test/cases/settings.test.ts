@@ -1,18 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  addCase,
-  addCases,
-  claim,
-  claimed,
-  court,
-  insist,
-  jurors,
-  numbered,
-  oneCase,
-  vote,
-  voted,
-} from '../support/cases.ts';
-import { eventually, type Json, walk } from '../support/client.ts';
+import { addCase, addCases, claim, claimed, court, insist, jurors, oneCase, vote, voted } from '../support/cases.ts';
+import { eventually, type Json, numbered, walk } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api } = await startTestSystem();

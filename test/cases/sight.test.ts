@@ -10,8 +10,6 @@ const keyed = async (name: string, role: 'reviewer' | 'agent' | 'producer') =>
   api.as((await createKey(running.runtime.db, { name, role, subject: role === 'reviewer' ? name : null })).key);
 
 const BLIND = { state: 'open', tally: { buyer: 0, seller: 0 }, votesLeft: 3, winner: null, holds: 1, wasted: 0 };
-const NOT_FOUND = { status: 404, code: 'not_found' } as const;
-
 test('S2.3 a juror sees nothing of how others vote before their own vote, and all of it after the end', async () => {
   await court(api, 'blind', { votesToWin: 3, overbook: 1 });
   await jurors(api, 'blind', ['first', 'second', 'third', 'reader']);
@@ -45,8 +43,8 @@ test('S2.3 a juror reads no case that they do not hold and have not voted on, a 
   insist(await api.post('/v1/cases/others-1/release', { token }), 'release', 200);
   await claimed(api, 'others', 'holder');
   for (const who of ['idle', 'anna', 'anna-2', 'left', 'stranger'])
-    expectProblem(await (await keyed(who, 'reviewer')).get('/v1/cases/others-1'), who, NOT_FOUND);
-  expectProblem(await (await keyed('guesser', 'reviewer')).get('/v1/cases/no-such-case'), 'none', NOT_FOUND);
+    expectProblem(await (await keyed(who, 'reviewer')).get('/v1/cases/others-1'), who, 'not_found');
+  expectProblem(await (await keyed('guesser', 'reviewer')).get('/v1/cases/no-such-case'), 'none', 'not_found');
   expect(await oneCase(await keyed('holder', 'reviewer'), 'others-1')).toMatchObject({ holds: 1 });
 });
 

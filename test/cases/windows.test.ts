@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { addCases, claim, claimed, court, jurors, numbered, stats, voted } from '../support/cases.ts';
+import { addCases, claim, claimed, court, jurors, stats, voted } from '../support/cases.ts';
+import { numbered } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api } = await startTestSystem({}, { role: 'api' });

@@ -91,16 +91,10 @@ test('S0.4 streams work through the app', async () => {
 
 test('S0.3 keys are asked for unless the program says otherwise, and what is not there is a problem', async () => {
   const open = clientOf(`${root}/docket`).unchecked();
-  expectProblem(await open.get('/v1/queues'), 'without a key', { status: 401, code: 'unauthenticated' });
-  expectProblem(await docket.get('/v1/none'), 'no such path', { status: 404, code: 'not_found' });
-  expectProblem(await docket.raw('DELETE', '/v1/queues'), 'no such method', {
-    status: 405,
-    code: 'method_not_allowed',
-  });
-  expectProblem(await docket.post('/v1/queues/inside/claim', { reviewer: 7 }), 'bad body', {
-    status: 422,
-    code: 'invalid_request',
-  });
+  expectProblem(await open.get('/v1/queues'), 'without a key', 'unauthenticated');
+  expectProblem(await docket.get('/v1/none'), 'no such path', 'not_found');
+  expectProblem(await docket.raw('DELETE', '/v1/queues'), 'no such method', 'method_not_allowed');
+  expectProblem(await docket.post('/v1/queues/inside/claim', { reviewer: 7 }), 'bad body', 'invalid_request');
 });
 
 test('S0.2 two of them are in one process, each with its own items', async () => {

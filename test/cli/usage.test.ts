@@ -1,5 +1,9 @@
-import { readdirSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { findTemporalCli } from '../../cli/servers/temporal-cli.ts';
 import { docket, folder } from '../support/cli.ts';
 
 // a program for each call, and machines that are shared stall for seconds
@@ -45,4 +49,42 @@ test.concurrent.each(WRONG)('docket %s: exit code 2, what is wrong, and where th
   if (line !== 'key') expect(stderr).toMatch(/^Run docket( \w+)* --help to see how it is used\.$/m);
   expect(stderr, 'a message, not a stack').not.toMatch(/^ {4}at |hunter2/m);
   expect(readdirSync(folder)).toEqual([]);
+});
+
+// In this process and not as a program: before it keeps things moving, the demo takes minutes.
+
+/** Calls that may pass: fewer than all of its loops make at first. */
+const PASSING = 9;
+
+test('npm run demo -- --forever goes on while a failure may pass, and ends when its key counts no more', async () => {
+  vi.spyOn(console, 'log').mockReturnValue();
+  const printed = vi.spyOn(console, 'error').mockReturnValue();
+  let calls = 0;
+  // conflicts, no answers, a server that is stopping, then a key that has been revoked
+  const server = createServer((request, response) => {
+    const status = ++calls > PASSING ? 401 : [409, 503][calls % 3];
+    if (status === undefined) request.socket.destroy();
+    else response.writeHead(status).end('{"detail": "as asked"}');
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  vi.stubEnv('DOCKET_URL', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const { liveOn } = await import('../../scripts/demo/life.ts');
+  await expect(liveOn()).rejects.toThrow(/^DOCKET_KEY: .* answered 401 \(as asked\)/);
+  const said = printed.mock.calls.flat().join('\n');
+  for (const passing of ['409', 'nothing answers', '503']) expect(said).toContain(passing);
+  expect(said).not.toContain('DOCKET_KEY');
+}, 20_000);
+
+afterEach(() => void vi.unstubAllEnvs());
+
+test('S0.9 a download that was interrupted is not taken for the program', async () => {
+  vi.stubEnv('PATH', '');
+  const cacheDir = mkdtempSync(join(folder, 'cache-'));
+  const downloads = join(cacheDir, 'download');
+  mkdirSync(downloads);
+  // files are listed by their names
+  writeFileSync(join(downloads, 'temporal-sdk-typescript-1.0.0.downloading'), 'a part of it');
+  writeFileSync(join(downloads, 'temporal-sdk-typescript-1.1.0'), 'all of it');
+  const found = await findTemporalCli({ given: undefined, cacheDir, say: () => {} });
+  expect(found).toBe(join(downloads, 'temporal-sdk-typescript-1.1.0'));
 });

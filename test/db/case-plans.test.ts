@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDb } from '../../db/pool.ts';
 import { verdictOf } from '../../domain/courts.ts';
+import { repeat } from '../support/client.ts';
 import { expectFewRead, explainAll, loader, plansOf } from '../support/plans.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
@@ -21,7 +22,7 @@ const ok = async (call: ReturnType<typeof api.get>) => expect((await call).statu
 /** Adds that many to the court, or to the topic, beside one that is there from the beginning. */
 async function add(prefix: string, count: number): Promise<void> {
   for (let from = 0; from < count; from += 1_000) {
-    const ids = Array.from({ length: Math.min(1_000, count - from) }, (_, n) => `${prefix}-${from + n}`);
+    const ids = repeat(Math.min(1_000, count - from), (n) => `${prefix}-${from + n}`);
     await ok(api.post('/v1/courts/seldom/cases/batch', { cases: ids.map((id) => ({ id, body: {} })) }));
     const jobs = ids.map((id) => ({ topic: 'seldom', id, body: {} }));
     await ok(api.post('/v1/jobs', { command: 'add', jobs }));
@@ -54,7 +55,7 @@ beforeAll(async () => {
   await loader(sql)('t', 'big', TICKETS);
   await sql('alter table item enable trigger user');
   await ok(api.put('/v1/courts/seldom', { votesToWin: 9, strategy: { pick: 'oldest' } }));
-  const jurors = Array.from({ length: HELD + 10 }, (_, n) => ({ id: `juror-${n}` }));
+  const jurors = repeat(HELD + 10, (n) => ({ id: `juror-${n}` }));
   await ok(api.put('/v1/courts/seldom/jurors', { jurors, list: 'today', final: true }));
   await add('first', 2);
   // they know next to nothing of cases and jobs

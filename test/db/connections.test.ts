@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { running, sql } = await startTestSystem({}, { role: 'api' });
@@ -11,7 +12,7 @@ const backends = () =>
 test('S0.10 a statement that PostgreSQL refuses costs no connection', async () => {
   const refused = () => db.run('get_items', { kind: 'ticket', ids: ['\0'] });
   // as many connections as that takes
-  await Promise.all(Array.from({ length: 20 }, () => refused().catch(() => {})));
+  await Promise.all(repeat(20, () => refused().catch(() => {})));
   const before = await backends();
   for (let n = 0; n < 20; n++) await expect(refused()).rejects.toMatchObject({ code: '22021' });
   expect(await backends()).toEqual(before);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { claimOne, type Json } from '../support/client.ts';
+import { claimOne, type Json, numbered } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, claim, configure, decide, events, withToken } from '../support/tickets.ts';
 
@@ -54,11 +54,7 @@ test('S0.5 S0.7 a line of the log says which version and lease it gives, and whi
 
 test('S0.6 a hold that has run out takes none of its holder’s places, before any clock has ended it', async () => {
   await configure(api, 'slots', { maxHeld: 2, leaseSeconds: 600 });
-  await addMany(
-    api,
-    'slots',
-    Array.from({ length: 6 }, (_, n) => ({ id: `s-${n}` })),
-  );
+  await addMany(api, 'slots', numbered(6, 's-'));
   const held = async (count: number): Promise<string[]> =>
     (await claim(api, 'slots', 'anna', { count })).tickets.map((t: Json) => t.id);
   const runOut = (id: string) =>

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ItemFilter, listItems, settleItems } from '../../db/items.ts';
 import { openDb, type ParamsOf } from '../../db/pool.ts';
+import { repeat } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
 import { expectFewRead, explainAll, loader, type Plan, plansOf, readBy } from '../support/plans.ts';
 import { testStores } from '../support/system.ts';
@@ -58,7 +59,7 @@ afterAll(() => db.end());
 let tokens = 0;
 const claim = async (more: Partial<ParamsOf<'claim'>> & { queue: string }) => {
   const count = more.count ?? 1;
-  const own = Array.from({ length: count * (more.persons?.length ?? 1) }, () => `plan-${++tokens}`);
+  const own = repeat(count * (more.persons?.length ?? 1), () => `plan-${++tokens}`);
   const rest = { kind: 'ticket', persons: [`p-${tokens}`], count, skills: [], resume: true };
   return db.move('claim', { ...rest, ...more, tokens: own });
 };
@@ -82,7 +83,7 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
   });
 
   test('S0.3 so do many who claim together, and one who claims many', async () => {
-    const persons = Array.from({ length: 64 }, (_, n) => `many-${statistics}-${n}`);
+    const persons = repeat(64, (n) => `many-${statistics}-${n}`);
     expect(await claim({ queue: 'big', persons })).toHaveLength(64);
     const nodes = await nodesOf(async () => {
       await claim({ queue: 'big', persons: persons.map((p) => `${p}-b`) });
@@ -112,7 +113,7 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
 
   test('S3.1 a pop reads what is due and the head of the ready index, however many are delayed', async () => {
     const pop = (topics: string[], count: number) => {
-      const own = Array.from({ length: count }, () => `plan-${++tokens}`);
+      const own = repeat(count, () => `plan-${++tokens}`);
       return db.move('pop_jobs', { topics, tokens: own, holders: own.map(() => 'h') });
     };
     const none = await nodesOf(() => often(async () => expect(await pop(['no-jobs'], 1)).toHaveLength(0)));

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { addItems } from '../../db/items.ts';
 import { openDb } from '../../db/pool.ts';
-import { eventually } from '../support/client.ts';
+import { eventually, repeat } from '../support/client.ts';
 import { testStores } from '../support/system.ts';
 
 const JOBS = 6_000;
@@ -31,7 +31,7 @@ test('S3.1 a pop reads what it pops, in a database whose tables nobody has looke
     await addItems(
       db,
       'job',
-      Array.from({ length: 1_000 }, (_, k) => job(`j${n + k}`)),
+      repeat(1_000, (k) => job(`j${n + k}`)),
     );
   const before = await readBy('item_oldest');
   for (let n = 0; n < 10; n++) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDb } from '../../db/pool.ts';
 import { contentHash } from '../../services/shared/tokens.ts';
+import { repeat } from '../support/client.ts';
 import { expectFewRead, explainAll, plansOf } from '../support/plans.ts';
 import { testStores } from '../support/system.ts';
 
@@ -41,13 +42,13 @@ beforeAll(async () => {
   // the test says itself when statistics are renewed
   for (const table of TABLES) await sql(`alter table ${table} set (autovacuum_enabled = off)`);
   await sql(`insert into task_template (id, name, params, content_hash) values ('visit', 'Visit', '{}', '\\x00')`);
-  const first = Array.from({ length: GROUPS }, (_, n) => taskOf(`first-${n}`, `g${n}`));
+  const first = repeat(GROUPS, (n) => taskOf(`first-${n}`, `g${n}`));
   await add(first.slice(0, KNOWN));
   await sql('analyze task');
   await add(first.slice(KNOWN));
   await sql('analyze item');
   await sql(`insert into member (group_id, person, given_as) values ('all', 'ann', 'ann')`);
-  await add(Array.from({ length: MANY }, (_, n) => taskOf(`one-${n}`, 'all')));
+  await add(repeat(MANY, (n) => taskOf(`one-${n}`, 'all')));
   await explainAll(db);
 }, 120_000);
 afterAll(() => db.end());

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
+import { claimOne, eventTypes, eventually, type Json, repeat } from '../support/client.ts';
 import { LEASES } from '../support/leases.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 const stores = await testStores();
 const { api, sql } = await startTestSystem({ LOG_LEVEL: 'silent' }, { stores });
 
-const names = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
+const names = (prefix: string, count: number) => repeat(count, (n) => `${prefix}-${n}`);
 const addAll = (queue: string, ids: string[], more: object = {}) =>
   api.post(`/v1/queues/${queue}/tickets/batch`, { tickets: ids.map((id) => ({ id, body: id, ...more })) });
 const stateOf = async (id: string) => (await api.get(`/v1/tickets/${id}`)).body.state as string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eventually, type Json } from '../support/client.ts';
+import { eventually, type Json, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { ADDED, DONE, delayQueueClient, failed } from './client.ts';
 
@@ -51,7 +51,7 @@ test('S3.8 of several topics the first goes first', async () => {
 });
 
 test('S3.8 50 callers who pop at once get 50 different jobs', async () => {
-  const ids = Array.from({ length: 50 }, (_, n) => `crowd-${n}`);
+  const ids = repeat(50, (n) => `crowd-${n}`);
   const popping = ids.map(() => pop('crowd'));
   for (const id of ids) expect(await push({ id, topic: 'crowd' })).toEqual(ADDED);
   expect((await Promise.all(popping)).map(({ data }) => data.id).sort()).toEqual(ids.sort());

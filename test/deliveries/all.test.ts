@@ -75,11 +75,11 @@ test('S0.10 what has failed is sent again from the list, for every kind of item'
 
 test('S0.10 what the list cannot take is refused, and what does not exist is not found', async () => {
   for (const query of ['state=lost', 'kind=rotation', 'queue=', 'queue=%00', 'host=%00', 'limit=0', 'cursor=x'])
-    expectProblem(await api.get(`/v1/deliveries?${query}`), query, { status: 422, code: 'invalid_request' });
+    expectProblem(await api.get(`/v1/deliveries?${query}`), query, 'invalid_request');
   for (const place of ['ticket/none/1', 'task/none%2F2026-01-01T00:00:00.000Z/1', 'job/a%2Fb/1', 'review/none/1'])
-    expectProblem(await api.post(`/v1/deliveries/${place}/redeliver`), place, { status: 404, code: 'not_found' });
+    expectProblem(await api.post(`/v1/deliveries/${place}/redeliver`), place, 'not_found');
   for (const place of ['ticket/none/0', 'rotation/x/1', 'ticket/%00/1'])
-    expectProblem(await api.post(`/v1/deliveries/${place}/redeliver`), place, { status: 422, code: 'invalid_request' });
+    expectProblem(await api.post(`/v1/deliveries/${place}/redeliver`), place, 'invalid_request');
 });
 
 test('S0.10 with a million deliveries every filter of the list reads no more than a page', async () => {

@@ -1,6 +1,6 @@
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addCase, court } from '../support/cases.ts';
-import { startChild } from '../support/child.ts';
+import { settingsFor, startChild } from '../support/child.ts';
 import { claimOne, eventually, type Json } from '../support/client.ts';
 import { opened, type Received, startReceiver } from '../support/receiver.ts';
 import { put, tell } from '../support/reviews.ts';
@@ -74,14 +74,7 @@ test('S0.10 a verdict by resolve says why; one by a reviewer has no reason', asy
 
 test('S0.10 processes say where they listen, and log start, stop, each request and each attempt at a delivery, without secrets', async () => {
   const stores = await testStores();
-  const env = {
-    DATABASE_URL: stores.databaseUrl,
-    TEMPORAL_ADDRESS: stores.temporalAddress,
-    TEMPORAL_NAMESPACE: stores.namespace,
-    DOCKET_ALLOW_PRIVATE_CALLBACKS: '1',
-    DOCKET_CACHE: inject('cacheDir'),
-    LOG_LEVEL: 'info',
-  };
+  const env = settingsFor(stores, { DOCKET_ALLOW_PRIVATE_CALLBACKS: '1', LOG_LEVEL: 'info' });
   const [server, worker] = await Promise.all([
     startChild('api', env),
     startChild('worker', { ...env, METRICS_PORT: '0' }),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, inject, test } from 'vitest';
-import { startChild } from '../support/child.ts';
-import { type Client, eventually, type Json } from '../support/client.ts';
+import { expect, test } from 'vitest';
+import { settingsFor, startChild } from '../support/child.ts';
+import { type Client, eventually, type Json, numbered, repeat } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -9,14 +9,10 @@ import { add, addMany, configure } from '../support/tickets.ts';
 
 const stores = await testStores();
 const { api, sql } = await startTestSystem({}, { role: 'api', stores });
-const worker = await startChild('worker', {
-  DATABASE_URL: stores.databaseUrl,
-  TEMPORAL_ADDRESS: stores.temporalAddress,
-  TEMPORAL_NAMESPACE: stores.namespace,
-  DOCKET_ALLOW_PRIVATE_CALLBACKS: '1',
-  DOCKET_CACHE: inject('cacheDir'),
-  LOG_LEVEL: 'warn',
-});
+const worker = await startChild(
+  'worker',
+  settingsFor(stores, { DOCKET_ALLOW_PRIVATE_CALLBACKS: '1', LOG_LEVEL: 'warn' }),
+);
 /** The bound on a healthy receiver's verdict: two seconds, or ten times what it takes on this machine while idle. */
 const BOUND_MS = 2_000;
 
@@ -26,11 +22,7 @@ const silent = () => startReceiver(() => new Promise<number>(() => {}));
 
 /** Decides `n` tickets of a queue from outside, in bulk. */
 async function resolveMany(client: Client, queue: string, n: number): Promise<void> {
-  const ids = await addMany(
-    client,
-    queue,
-    Array.from({ length: n }, (_, i) => ({ id: `${queue}-${i}` })),
-  );
+  const ids = await addMany(client, queue, numbered(n, `${queue}-`));
   const items = ids.map((id) => ({ id, decision: 'ok' }));
   const { body } = await client.post('/v1/tickets/resolve', { items, reason: 'elsewhere' });
   expect(body.results.filter((r: { httpStatus: number }) => r.httpStatus !== 200)).toEqual([]);
@@ -87,7 +79,7 @@ test.each([
   async (_, name, before) => {
     let hanging = false;
     const answer = () => (hanging ? new Promise<number>(() => {}) : 204);
-    const mutes = await Promise.all(Array.from({ length: 20 }, () => startReceiver(answer)));
+    const mutes = await Promise.all(repeat(20, () => startReceiver(answer)));
     const [usual, healthy] = [await startReceiver(), await startReceiver()];
     await configure(api, `usual-${name}`, { callback: usual.callback });
     const idle = await latencies(usual, `usual-${name}`, 5);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Json } from '../support/client.ts';
+import { type Json, repeat } from '../support/client.ts';
 import { testDoctor, useAllKinds } from '../support/doctor.ts';
 import { published } from '../support/published.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -39,7 +39,7 @@ test('S0.6 fifty parallel callers on all kinds while doctor looks again and agai
   await useAllKinds(api, 'before');
   let over = false;
   const work = (async () => {
-    await Promise.all([...Array.from({ length: AT_ONCE }, (_, n) => act(n)), useAllKinds(api, 'busy')]);
+    await Promise.all([...repeat(AT_ONCE, (n) => act(n)), useAllKinds(api, 'busy')]);
     await api.get('/v1/feed?after=0&limit=5000');
     over = true;
   })();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, test, vi } from 'vitest';
 import { docket, ROOT } from '../support/cli.ts';
-import { eventually } from '../support/client.ts';
+import { eventually, repeat } from '../support/client.ts';
 import { testDoctor } from '../support/doctor.ts';
 import { byNight } from '../support/nightly.ts';
 import { published } from '../support/published.ts';
@@ -37,7 +37,7 @@ async function runs(ids: string[]): Promise<number[]> {
 
 /** Breaks what a repair puts right: workflows, a schedule, one too many, and counts. Gives the workflows' ids. */
 async function damage(name: string): Promise<string[]> {
-  const many = Array.from({ length: WORKFLOWS }, (_, n) => ({ id: `${name}-${n}`, deadlineSeconds: 3_600 }));
+  const many = repeat(WORKFLOWS, (n) => ({ id: `${name}-${n}`, deadlineSeconds: 3_600 }));
   const ids = (await addMany(api, name, many)).map((id) => `ticket/${id}`);
   await api.put(`/v1/topics/${name}/schedules/hourly`, { everySeconds: 3_600, body: 1 });
   for (const id of ids) await eventually(() => isRunning(id));
@@ -76,7 +76,7 @@ async function expectWhole(name: string, ids: string[]): Promise<void> {
 
 test(`S0.9 ${AT_ONCE} repairs at once put everything right once`, async () => {
   const ids = await damage('crowd');
-  const doctors = Array.from({ length: AT_ONCE }, () => testDoctor(system));
+  const doctors = repeat(AT_ONCE, () => testDoctor(system));
   const ended = await Promise.allSettled(doctors.map((one) => one.findings({ repair: true })));
   expect(ended.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))).toEqual([]);
   await expectWhole('crowd', ids);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claimOne, eventually, type Json } from '../support/client.ts';
+import { claimOne, eventually, type Json, repeat } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
 import { published } from '../support/published.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -33,10 +33,10 @@ async function work(reviewer: string): Promise<void> {
 
 test(`S0.9 ${QUICK} quick tickets: no workflow stays open for what is over, none is missing for what is not`, async () => {
   for (let at = 0; at < QUICK; at += 500) {
-    const tickets = Array.from({ length: 500 }, (_, n) => ({ id: `quick-${at + n}`, body: { n } }));
+    const tickets = repeat(500, (n) => ({ id: `quick-${at + n}`, body: { n } }));
     await api.post('/v1/queues/drain/tickets/batch', { tickets });
   }
-  await Promise.all(Array.from({ length: CALLERS }, (_, n) => work(`r${n}`)));
+  await Promise.all(repeat(CALLERS, (n) => work(`r${n}`)));
   const { body: stats } = await api.get('/v1/queues/drain/stats');
   expect(stats).toMatchObject({ decided: QUICK, waiting: 0, held: 0 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, inject, test } from 'vitest';
 import { lastingPort } from '../../cli/servers/ports.ts';
 import { startTemporal } from '../../cli/servers/temporal.ts';
-import { startChild } from '../support/child.ts';
+import { settingsFor, startChild } from '../support/child.ts';
 import { claimOne, eventually } from '../support/client.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -20,13 +20,7 @@ afterAll(() => temporal.stop());
 test('S0.10 a worker that dies, because Temporal came back without its namespace, is started again', async () => {
   const stores = { ...(await testStores()), namespace: 'mine', temporalAddress: temporal.address };
   const { api } = await startTestSystem({}, { stores, role: 'api' });
-  const worker = await startChild('worker', {
-    DATABASE_URL: stores.databaseUrl,
-    TEMPORAL_ADDRESS: stores.temporalAddress,
-    TEMPORAL_NAMESPACE: stores.namespace,
-    DOCKET_CACHE: inject('cacheDir'),
-    DOCKET_ALLOW_PRIVATE_CALLBACKS: '1',
-  });
+  const worker = await startChild('worker', settingsFor(stores, { DOCKET_ALLOW_PRIVATE_CALLBACKS: '1' }));
   const { callback, received } = await startReceiver();
   await api.put('/v1/queues/lost', { callback });
   await temporal.stop();

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { FeedEvent } from '../../contract/feed.ts';
 import { openDb } from '../../db/pool.ts';
-import { eventually, type Json } from '../support/client.ts';
+import { startExport } from '../support/child.ts';
+import { eventually, type Json, repeat } from '../support/client.ts';
 import { type ElasticsearchServer, startElasticsearch } from '../support/elasticsearch.ts';
-import { type ExportChild, startExport } from '../support/export.ts';
 import { addTickets, wholeFeed } from '../support/feed.ts';
 import { createKey } from '../support/keys.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -25,7 +25,7 @@ const addSome = (count: number) =>
   addTickets(
     db,
     'q',
-    Array.from({ length: count }, () => `t${made++}`),
+    repeat(count, () => `t${made++}`),
   );
 await addSome(1_000);
 await addSome(1_000);
@@ -50,13 +50,13 @@ async function killedAgainAndAgain(args: string[], count: () => Promise<number>)
   })();
   for (let kills = 0; kills < 3; kills++) {
     const before = await count();
-    const child: ExportChild = run([...args, '--follow']);
+    const child = run([...args, '--follow']);
     await eventually(async () => {
       const now = await count();
       if (now > before + kills * 50) return true;
       throw new Error(`${now} events, ${before} before; ${child.output()}`);
     }, 60_000);
-    expect(await child.kill('SIGKILL')).toBeNull();
+    expect(await child.end('SIGKILL')).toBeNull();
   }
   adding = false;
   await writing;
@@ -110,7 +110,7 @@ describe('to a file', () => {
     const child = run(['--to', 'file', '--file', file, '--follow']);
     await addSome(3);
     await eventually(async () => lines().length === made);
-    expect(await child.kill('SIGTERM')).toBe(0);
+    expect(await child.end('SIGTERM')).toBe(0);
     expect(child.output()).toContain(`up to position ${made}`);
     expect(lines()).toEqual(await wholeFeed(api));
   });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { FeedEvent } from '../../contract/feed.ts';
 import type { Role } from '../../contract/keys.ts';
 import { addCase, claimed, court, jurors, voted } from '../support/cases.ts';
-import { claimOne, eventually, type Json, walk } from '../support/client.ts';
+import { claimOne, eventually, type Json, repeat, walk } from '../support/client.ts';
 import { arrived, expectWhole, feed, follow, wholeFeed } from '../support/feed.ts';
 import { createKey, revokeKey } from '../support/keys.ts';
 import { expectProblem } from '../support/problems.ts';
@@ -112,7 +112,7 @@ test('S4.8 a decision that goes into a review is there as its reviewer’s', asy
 });
 
 test('S4.8 pages by position: what is behind it, as many as asked for, a thousand if nothing is said', async () => {
-  const many = Array.from({ length: 600 }, (_, n) => ({ id: `many-${n}`, body: null }));
+  const many = repeat(600, (n) => ({ id: `many-${n}`, body: null }));
   await api.post('/v1/queues/many/tickets/batch', { tickets: many });
   await api.post('/v1/queues/many/invalidate', { filter: {}, reason: 'all' });
   const all = await wholeFeed(api);
@@ -152,8 +152,7 @@ test('S4.8 what is not a position, a limit or a yes or no is refused', async () 
     ...numbers.flatMap((n) => [`after=${n}`, `limit=${n}`, `follow=true&after=${n}`]),
     ...['limit=0', 'limit=10001', 'follow=maybe', 'follow=', 'follow=1', 'follow=TRUE', 'follow=true&limit=0'],
   ];
-  for (const query of wrong)
-    expectProblem(await api.get(`/v1/feed?${query}`), query, { status: 422, code: 'invalid_request' });
+  for (const query of wrong) expectProblem(await api.get(`/v1/feed?${query}`), query, 'invalid_request');
 });
 
 test('S4.8 the feed is for producers and administrators', async () => {
@@ -161,9 +160,9 @@ test('S4.8 the feed is for producers and administrators', async () => {
     const { key } = await keyOf(role, role === 'reviewer' ? 'rita' : null);
     const reply = await closed.api.as(key).get('/v1/feed?limit=1');
     if (role === 'producer' || role === 'admin') expect(reply.status, role).toBe(200);
-    else expectProblem(reply, role, { status: 403, code: 'forbidden' });
+    else expectProblem(reply, role, 'forbidden');
   }
-  expectProblem(await closed.api.get('/v1/feed'), 'no key', { status: 401, code: 'unauthenticated' });
+  expectProblem(await closed.api.get('/v1/feed'), 'no key', 'unauthenticated');
 });
 
 test('S4.8 who follows is let go when his key is revoked, and when the server stops', async () => {

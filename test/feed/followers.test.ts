@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { FeedEvent } from '../../contract/feed.ts';
 import { settleItems } from '../../db/items.ts';
 import { type Mover, openDb } from '../../db/pool.ts';
-import type { Client } from '../support/client.ts';
+import { type Client, repeat } from '../support/client.ts';
 import { addTickets, arrived, expectWhole, follow, note, pending } from '../support/feed.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { dice } from '../support/tickets.ts';
@@ -31,7 +31,7 @@ const settings = {
 
 /** A hundred tickets from their creation to their decision: three events each. */
 async function lives(tx: Mover, queue: string, name: string): Promise<number> {
-  const ids = Array.from({ length: TICKETS }, (_, n) => `${name}-${n}`);
+  const ids = repeat(TICKETS, (n) => `${name}-${n}`);
   await addTickets(tx, queue, ids);
   const tokens = ids.map((id) => `lt_${id}`);
   const claim = { kind: 'ticket', queue, count: TICKETS, skills: [], resume: false };
@@ -91,7 +91,7 @@ async function forgetful(client: Client, all: FeedEvent[], done: () => boolean):
 
 test('S4.8 100,000 events of 16 connections: two followers, one cut off again and again, see the same feed', async () => {
   await db.run('put_queue', { name: 'shared', ...settings });
-  const shared = Array.from({ length: SHARED }, (_, n) => `shared-${String(n).padStart(2, '0')}`);
+  const shared = repeat(SHARED, (n) => `shared-${String(n).padStart(2, '0')}`);
   await addTickets(db, 'shared', shared);
   // open from before the first event of the others until after most of them
   const kept = await pending(db, (tx) => addTickets(tx, 'shared', ['late-1', 'late-2', 'late-3']));
@@ -101,7 +101,7 @@ test('S4.8 100,000 events of 16 connections: two followers, one cut off again an
   let total = Number.POSITIVE_INFINITY;
   const reading = forgetful(api, resumed, () => steady.lines.length >= total);
 
-  await Promise.all(Array.from({ length: CONNECTIONS }, (_, n) => write(n)));
+  await Promise.all(repeat(CONNECTIONS, (n) => write(n)));
   // of the two that are still open nothing was seen, and nothing had to wait for them
   const committed = Number((await sql<{ n: string }>('select count(*) as n from event'))[0]?.n);
   await arrived(steady, committed, 60_000);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { startChild } from '../support/child.ts';
+import { numbered } from '../support/client.ts';
 import { arrived, expectWhole, feed, follow, wholeFeed } from '../support/feed.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { addMany } from '../support/tickets.ts';
@@ -16,11 +17,7 @@ test('S4.8 two API processes on one database: readers of both see one feed, and 
   // a reader who is told of a ticket sees it in the feed at once, wherever he asks
   const readAfterWrite = async (n: number) => {
     for (let k = 0; k < 15; k++) {
-      const ids = await addMany(
-        both[n % 2] ?? api,
-        `q-${n}`,
-        Array.from({ length: 100 }, (_, i) => ({ id: `x${n}-${k}-${i}` })),
-      );
+      const ids = await addMany(both[n % 2] ?? api, `q-${n}`, numbered(100, `x${n}-${k}-`));
       const behind = followers[n]?.lines.at(-1)?.seq ?? 0;
       const seen = await feed(both[(n + 1) % 2] ?? api, `after=${Math.max(0, behind)}&limit=10000`);
       const known = new Set([...(followers[n]?.lines ?? []), ...seen].map((line) => line.itemId));

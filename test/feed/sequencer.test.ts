@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { openDb } from '../../db/pool.ts';
-import { eventually } from '../support/client.ts';
+import { eventually, repeat } from '../support/client.ts';
 import { addTickets, expectWhole, feed, note, pending, wholeFeed } from '../support/feed.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
@@ -66,7 +66,7 @@ test('S4.8 a transaction that stays open holds nobody up, and comes when it ends
 
 test('S4.8 what was rolled back leaves no gap, however much it was', async () => {
   const start = await end();
-  const many = Array.from({ length: 1_000 }, (_, n) => `lost-${n}`);
+  const many = repeat(1_000, (n) => `lost-${n}`);
   const lost = await pending(db, (tx) => addTickets(tx, 'q', many));
   await note(db, 'a');
   expect(await idsBehind(start)).toEqual(['a']);
@@ -91,7 +91,7 @@ test('S4.8 numbers that a crash has skipped are no gap either', async () => {
 
 test('S4.8 holes that fill up piece by piece, in passes of any size', async () => {
   const start = await end();
-  const names = (prefix: string) => Array.from({ length: 7 }, (_, n) => `${prefix}-${n}`);
+  const names = (prefix: string) => repeat(7, (n) => `${prefix}-${n}`);
   const transactions = [];
   for (const prefix of ['p', 'q', 'r', 's', 't'])
     transactions.push(await pending(db, (tx) => addTickets(tx, 'q', names(prefix))));
@@ -114,7 +114,7 @@ test('S4.8 holes that fill up piece by piece, in passes of any size', async () =
 
 test('S4.8 a pass that is full gives up nothing that it did not look at', async () => {
   const start = await end();
-  const names = Array.from({ length: 10 }, (_, n) => `full-${n}`);
+  const names = repeat(10, (n) => `full-${n}`);
   const late = await pending(db, (tx) => addTickets(tx, 'q', names));
   await note(db, 'a');
   expect(await idsBehind(start)).toEqual(['a']);

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
+import { claimOne, eventTypes, eventually, type Json, numbered } from '../support/client.ts';
 import { published, unpublished } from '../support/published.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, decide, ticket } from '../support/tickets.ts';
@@ -122,11 +122,7 @@ test('S3.2 jobs of a topic whose workflows are only made when needed: those that
 test('S0.9 of items that only wait, no more have a workflow than the setting allows; the others get it when touched', async () => {
   const few = await startTestSystem({}, { limits: { waitingWorkflows: 5 } });
   const of = async (id: string): Promise<Json> => (await few.api.get(`/v1/tickets/${id}/workflow`)).body;
-  const ids = await addMany(
-    few.api,
-    'many',
-    Array.from({ length: 30 }, (_, n) => ({ id: `many-${n}` })),
-  );
+  const ids = await addMany(few.api, 'many', numbered(30, 'many-'));
   // the number of those that wait is looked at every few seconds
   await eventually(async () => (await unpublished(few.running)) === 0);
   await new Promise((resolve) => setTimeout(resolve, 6_000));

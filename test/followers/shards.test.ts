@@ -1,19 +1,13 @@
-import { expect, inject, test } from 'vitest';
-import { startChild } from '../support/child.ts';
-import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
+import { expect, test } from 'vitest';
+import { settingsFor, startChild } from '../support/child.ts';
+import { claimOne, eventTypes, eventually, type Json, repeat } from '../support/client.ts';
 import { published } from '../support/published.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { add, addMany, decide } from '../support/tickets.ts';
 
 const stores = await testStores();
 const { api, sql, running } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api', stores });
-const worker = () =>
-  startChild('worker', {
-    DATABASE_URL: stores.databaseUrl,
-    TEMPORAL_ADDRESS: stores.temporalAddress,
-    TEMPORAL_NAMESPACE: stores.namespace,
-    DOCKET_CACHE: inject('cacheDir'),
-  });
+const worker = () => startChild('worker', settingsFor(stores));
 const owners = async () =>
   (await sql<{ owner: string | null }>('select owner from log_shard order by shard')).map((r) => r.owner);
 /** Each has its share, and nothing is nobody's. */
@@ -25,7 +19,7 @@ const areShared = () =>
 const statusOf = async (id: string) => (await api.get(`/v1/tickets/${id}/workflow`)).body.status;
 const settled = (ids: string[], status: string) =>
   eventually(async () => (await Promise.all(ids.map(statusOf))).every((s) => s === status), 60_000);
-const many = (name: string) => Array.from({ length: 40 }, (_, n) => ({ id: `${name}-${n}`, delaySeconds: 3600 }));
+const many = (name: string) => repeat(40, (n) => ({ id: `${name}-${n}`, delaySeconds: 3600 }));
 
 test('S0.9 without a worker calls go on and readiness says degraded; with one, what was committed is published', async () => {
   await eventually(async () => (await api.get('/readyz')).body.temporal === 'ok');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { eventually, type Json } from '../support/client.ts';
+import { eventually, type Json, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api } = await startTestSystem();
@@ -56,7 +56,7 @@ describe("the article's protocol", () => {
   });
 
   test('S3.6 batches, several topics, long poll, release, bury, kick, peek', async () => {
-    const jobs = Array.from({ length: 5 }, (_, n) => ({
+    const jobs = repeat(5, (n) => ({
       topic: n % 2 ? 'm1' : 'm2',
       id: `m${n}`,
       delay: 0,

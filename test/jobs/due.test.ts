@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Wire } from '../beanstalkd/wire.ts';
-import { eventually, type Json } from '../support/client.ts';
+import { eventually, type Json, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
 // neither a pacemaker nor a worker: nothing but a pop hands out what is due
@@ -80,7 +80,7 @@ test('S3.8 over TCP a due job is reserved too, longer ones are left to HTTP', as
 
 test('S3.1 S3.2 of a crowd that is due at once each goes to one consumer, while the clock takes them too', async () => {
   const both = await startTestSystem({}, { role: 'api' });
-  const jobs = Array.from({ length: 3_000 }, (_, n) => ({ topic: 'crowd', id: `c-${n}`, delay: 3, TTR: 600, body: n }));
+  const jobs = repeat(3_000, (n) => ({ topic: 'crowd', id: `c-${n}`, delay: 3, TTR: 600, body: n }));
   for (let at = 0; at < jobs.length; at += 1_000)
     expect((await job('add', { jobs: jobs.slice(at, at + 1_000) }, both.api)).success).toBe(true);
   const got: string[] = [];

@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { type DocketChild, startChild } from '../support/child.ts';
-import { type Client, eventually, type Json } from '../support/client.ts';
+import { type DocketChild, settingsFor, startChild } from '../support/child.ts';
+import { type Client, eventually, type Json, repeat } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
@@ -28,12 +28,7 @@ function failingOver(servers: Client[]) {
 
 test(`S3.4 one of two API processes killed with -9 while ${JOBS} jobs run: none lost, every job finished`, async () => {
   const stores = await testStores();
-  const env = {
-    DATABASE_URL: stores.databaseUrl,
-    TEMPORAL_ADDRESS: stores.temporalAddress,
-    TEMPORAL_NAMESPACE: stores.namespace,
-    DOCKET_CACHE: inject('cacheDir'),
-  };
+  const env = settingsFor(stores);
   const [one, two] = await Promise.all([
     startChild('api', env),
     startChild('api', env),
@@ -43,7 +38,7 @@ test(`S3.4 one of two API processes killed with -9 while ${JOBS} jobs run: none 
   await eventually(async () => (await two.api.get('/v1/nodes')).body.items.length === 4);
   const call = failingOver([one.api, two.api]);
   for (let at = 0; at < JOBS; at += BATCH) {
-    const jobs = Array.from({ length: BATCH }, (_, n) => ({ topic: 'many', id: `job-${at + n}`, TTR: 2, body: n }));
+    const jobs = repeat(BATCH, (n) => ({ topic: 'many', id: `job-${at + n}`, TTR: 2, body: n }));
     expect((await call('add', { jobs })).success).toBe(true);
   }
   const finished = new Set<string>();
@@ -78,7 +73,7 @@ test(`S3.3 everything restarted with ${DELAYED} delayed jobs: all still due at t
   };
   let docket: DocketChild = await startChild('start', env);
   for (let at = 0; at < DELAYED; at += BATCH) {
-    const jobs = Array.from({ length: BATCH }, (_, n) => ({
+    const jobs = repeat(BATCH, (n) => ({
       topic: 'due',
       id: `due-${at + n}`,
       delay: 20 + (n % 10) / 10,

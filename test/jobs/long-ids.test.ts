@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Connection } from '@temporalio/client';
 import { afterAll, expect, inject, test } from 'vitest';
 import { freePort } from '../../cli/servers/ports.ts';
-import { type Client, eventually, type Json } from '../support/client.ts';
+import { type Client, eventually, type Json, repeat } from '../support/client.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 /** With `job/` before it 804 bytes as a workflow's id. */
@@ -54,7 +54,7 @@ test('S3.4 those who wait elsewhere for topics with long names are woken at once
     await startTestSystem({}, { role: 'api', stores }),
     await startTestSystem({}, { role: 'api', stores }),
   ];
-  const topics = Array.from({ length: 40 }, (_, n) => `${n}${'😀'.repeat(190)}`);
+  const topics = repeat(40, (n) => `${n}${'😀'.repeat(190)}`);
   const waiting = topics.map((topic) => command(here.api, 'pop', { topic, wait: 30 }));
   await eventually(async () => here.running.runtime.waiters.size === topics.length);
   const start = performance.now();

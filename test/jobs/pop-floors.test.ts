@@ -6,7 +6,7 @@ import { DEFAULT_PRIORITY } from '../../contract/jobs.ts';
 import { openDb } from '../../db/pool.ts';
 import { PopFloors } from '../../services/jobs/pop-floors.ts';
 import { newToken } from '../../services/shared/tokens.ts';
-import { eventually, type Json } from '../support/client.ts';
+import { eventually, type Json, repeat } from '../support/client.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 const stores = await testStores({ records: false });
@@ -121,7 +121,7 @@ test('S3.1 beside a transaction that stays open, such a pop does not go past all
   await open.query('select count(*) from item');
   const { pop, floors } = popper('aged');
   for (let n = 0; n < 4; n++) {
-    const jobs = Array.from({ length: 1_000 }, (_, i) => ({ topic: 'aged', id: `aged-${n}-${i}`, body: 1 }));
+    const jobs = repeat(1_000, (i) => ({ topic: 'aged', id: `aged-${n}-${i}`, body: 1 }));
     await command({ command: 'add', jobs });
     const popped = await pop(1_000);
     expect(popped).toHaveLength(1_000);

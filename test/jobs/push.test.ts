@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { eventually, type Json } from '../support/client.ts';
+import { eventually, type Json, repeat } from '../support/client.ts';
 import { rowsOf } from '../support/database.ts';
 import { atEndOfFile } from '../support/endings.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -63,7 +63,7 @@ describe('push', () => {
   test('S3.7 jobs are pushed signed, 2xx finishes them, and never more at once than the topic allows', async () => {
     const { url, received, seen } = await receiver(() => 204, 30);
     await api.put('/v1/topics/pushed', { push: { url, secret, concurrency: 3 } });
-    const ids = Array.from({ length: 30 }, (_, n) => `p${n}`);
+    const ids = repeat(30, (n) => `p${n}`);
     await add('pushed', ids);
     await eventually(async () => (await api.get('/v1/topics/pushed/stats')).body.finished === 30);
     expect(received.map((r) => r.job.id).sort()).toEqual([...ids].sort());
@@ -98,7 +98,7 @@ describe('push', () => {
     await api.put('/v1/topics/down', { push: { url, secret, concurrency: 5 } });
     await add(
       'down',
-      Array.from({ length: 40 }, (_, n) => `d${n}`),
+      repeat(40, (n) => `d${n}`),
     );
     await eventually(async () => received.length >= 5);
     await new Promise((resolve) => setTimeout(resolve, 1_500));

@@ -1,6 +1,6 @@
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
-import { eventually, type Json } from '../support/client.ts';
+import { eventually, type Json, repeat } from '../support/client.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 const stores = await testStores();
@@ -88,9 +88,7 @@ describe('periodic jobs, changed by several at once', () => {
   test('S3.7 Temporal fires as the row says, whichever of twenty calls was the last', async () => {
     for (let round = 0; round < 3; round++) {
       const path = `/v1/topics/race/schedules/r${round}`;
-      const calls = Array.from({ length: 20 }, (_, n) =>
-        (n % 2 ? api : other.api).put(path, { everySeconds: 3_600 + n, body: n }),
-      );
+      const calls = repeat(20, (n) => (n % 2 ? api : other.api).put(path, { everySeconds: 3_600 + n, body: n }));
       for (const { status, body } of await Promise.all(calls)) expect([status, body.detail]).toEqual([200, undefined]);
       expect(await firing('race', `r${round}`)).toBe((await api.get(path)).body.everySeconds);
     }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { afterAll, expect, test } from 'vitest';
-import { claimOne, eventually } from '../support/client.ts';
+import { claimOne, eventually, repeat } from '../support/client.ts';
 import { published, unpublished } from '../support/published.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -73,7 +73,7 @@ async function measure(phase: string, receiver: Receiver) {
 
 test('S0.10 S1.8 S3.7 while 20,000 plain tickets have just been added, verdicts, audit callbacks and schedules keep their pace', async () => {
   const receiver = await startReceiver();
-  const waiting = Array.from({ length: 2 * ROUNDS }, (_, n) => ({
+  const waiting = repeat(2 * ROUNDS, (n) => ({
     id: `v${n}`,
     body: {},
     callback: receiver.callback,
@@ -85,7 +85,7 @@ test('S0.10 S1.8 S3.7 while 20,000 plain tickets have just been added, verdicts,
   const idle = await measure('idle', receiver);
 
   for (let n = 0; n < PLAIN; n += 1_000) {
-    const tickets = Array.from({ length: 1_000 }, (_, i) => ({ id: `plain-${n + i}`, body: {} }));
+    const tickets = repeat(1_000, (i) => ({ id: `plain-${n + i}`, body: {} }));
     expect((await api.post('/v1/queues/plain/tickets/batch', { tickets })).status).toBe(200);
   }
   await firings();
@@ -99,7 +99,7 @@ test('S0.10 S1.8 S3.7 while 20,000 plain tickets have just been added, verdicts,
 
 test('S0.10 a thousand verdicts of one queue do not stand before the one of another', async () => {
   const [many, one] = [await startReceiver(), await startReceiver()];
-  const ids = Array.from({ length: 1_000 }, (_, n) => `many-${n}`);
+  const ids = repeat(1_000, (n) => `many-${n}`);
   const tickets = ids.map((id) => ({ id, body: {}, callback: many.callback }));
   await api.post('/v1/queues/many/tickets/batch', { tickets });
   await api.post('/v1/queues/one/tickets', { id: 'one', body: {}, callback: one.callback });

@@ -1,7 +1,7 @@
-import { addCase, claimed, court, invitations, jurors, numbered, oneCase, voted } from '../support/cases.ts';
-import { eventually } from '../support/client.ts';
+import { addCase, claimed, court, invitations, jurors, oneCase, voted } from '../support/cases.ts';
+import { eventually, numbered } from '../support/client.ts';
 import type { TestSystem } from '../support/system.ts';
-import type { Path } from './paths.ts';
+import { type Path, path } from './paths.ts';
 
 const workflowId = (id: string) => `case/${id}`;
 const closed = (s: TestSystem, id: string) =>
@@ -13,64 +13,44 @@ const invited = (s: TestSystem, all: string[]) =>
 
 /** Ways a case's workflow can go. */
 export const casePaths: Path[] = [
-  {
-    name: 'case-decided',
-    pacemaker: 'on',
-    workflowId,
-    async walk(s, id) {
-      await court(s.api, id, { votesToWin: 2 });
-      await jurors(s.api, id, numbered(2));
-      await addCase(s.api, id, { id });
-      for (const juror of numbered(2)) {
-        const { token } = await claimed(s.api, id, juror);
-        await eventually(async () => (await s.api.get(`/v1/cases/${id}/workflow`)).body.snapshot?.state === 'open');
-        await voted(s.api, id, token, 'buyer');
-      }
-      await closed(s, id);
-    },
-  },
-  {
-    name: 'case-invited',
-    pacemaker: 'on',
-    workflowId,
-    async walk(s, id) {
-      await court(s.api, id, { votesToWin: 1, mode: 'assign', assign: { jurors: 1, answerSeconds: 60 } });
-      await jurors(s.api, id, numbered(3));
-      await addCase(s.api, id, { id });
-      const first = await invited(s, numbered(3));
-      await s.api.post(`/v1/cases/${id}/decline`, { token: first.token });
-      await voted(s.api, id, (await invited(s, numbered(3))).token, 'seller');
-      await closed(s, id);
-    },
-  },
-  {
-    name: 'case-silent',
-    pacemaker: 'off',
-    workflowId,
-    async walk(s, id) {
-      await court(s.api, id, { votesToWin: 1, mode: 'assign', assign: { jurors: 1, answerSeconds: 1 } });
-      await jurors(s.api, id, numbered(2));
-      await addCase(s.api, id, { id, deadlineSeconds: 4 });
-      await closed(s, id);
-    },
-  },
-  {
-    name: 'case-invalidated-by-signal',
-    pacemaker: 'on',
-    workflowId,
-    async walk(s, id) {
-      await court(s.api, id, {});
-      await jurors(s.api, id, numbered(1));
-      await addCase(s.api, id, { id });
-      await claimed(s.api, id, 'j0');
-      const workflow = s.running.runtime.client.workflow.getHandle(`case/${id}`);
-      await eventually(() =>
-        workflow.signal('invalidate', { reason: 'settled between them', by: 'olga' }).then(() => true),
-      );
-      await workflow.result();
-      const { state, endReason, holds } = await oneCase(s.api, id);
-      if (state !== 'invalidated' || endReason !== 'settled between them' || holds !== 0)
-        throw new Error(`it is ${state}`);
-    },
-  },
+  path('case-decided', { workflowId }, async (s, id) => {
+    await court(s.api, id, { votesToWin: 2 });
+    await jurors(s.api, id, numbered(2));
+    await addCase(s.api, id, { id });
+    for (const juror of numbered(2)) {
+      const { token } = await claimed(s.api, id, juror);
+      await eventually(async () => (await s.api.get(`/v1/cases/${id}/workflow`)).body.snapshot?.state === 'open');
+      await voted(s.api, id, token, 'buyer');
+    }
+    await closed(s, id);
+  }),
+  path('case-invited', { workflowId }, async (s, id) => {
+    await court(s.api, id, { votesToWin: 1, mode: 'assign', assign: { jurors: 1, answerSeconds: 60 } });
+    await jurors(s.api, id, numbered(3));
+    await addCase(s.api, id, { id });
+    const first = await invited(s, numbered(3));
+    await s.api.post(`/v1/cases/${id}/decline`, { token: first.token });
+    await voted(s.api, id, (await invited(s, numbered(3))).token, 'seller');
+    await closed(s, id);
+  }),
+  path('case-silent', { pacemaker: 'off', workflowId }, async (s, id) => {
+    await court(s.api, id, { votesToWin: 1, mode: 'assign', assign: { jurors: 1, answerSeconds: 1 } });
+    await jurors(s.api, id, numbered(2));
+    await addCase(s.api, id, { id, deadlineSeconds: 4 });
+    await closed(s, id);
+  }),
+  path('case-invalidated-by-signal', { workflowId }, async (s, id) => {
+    await court(s.api, id, {});
+    await jurors(s.api, id, numbered(1));
+    await addCase(s.api, id, { id });
+    await claimed(s.api, id, 'j0');
+    const workflow = s.running.runtime.client.workflow.getHandle(`case/${id}`);
+    await eventually(() =>
+      workflow.signal('invalidate', { reason: 'settled between them', by: 'olga' }).then(() => true),
+    );
+    await workflow.result();
+    const { state, endReason, holds } = await oneCase(s.api, id);
+    if (state !== 'invalidated' || endReason !== 'settled between them' || holds !== 0)
+      throw new Error(`it is ${state}`);
+  }),
 ];

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { WorkflowHandle } from '@temporalio/client';
 import { expect } from 'vitest';
-import { claimOne, eventTypes, eventually } from '../support/client.ts';
+import { claimOne, eventTypes, eventually, repeat } from '../support/client.ts';
 import { flood, put } from '../support/reviews.ts';
 import type { TestSystem } from '../support/system.ts';
 
@@ -16,6 +16,12 @@ export interface Path {
   /** Whose history it is; the ticket's own where left out. */
   workflowId?(id: string): string;
 }
+
+/** A way for which the pacemaker runs beside the durable timers, unless said otherwise. */
+export const path = (name: string, more: Partial<Path>, walk: Path['walk']): Path => ({
+  ...{ name, pacemaker: 'on', ...more },
+  walk,
+});
 
 const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 
@@ -56,6 +62,9 @@ const reviewClosed = (s: TestSystem, id: string) =>
 const untilEvent = (s: TestSystem, id: string, type: string) =>
   eventually(async () => (await eventTypes(s.api, id)).includes(type), 40_000);
 
+const jobId = (id: string) => `job/${id}`;
+const reviewId = (id: string) => `review/${id}`;
+
 /** What a follower sends, so late that nothing in it is news. */
 const LATE = {
   snapshot: { version: 0, state: 'ready', wakeAt: null, wakeInMs: null, holder: null, telling: false },
@@ -63,218 +72,144 @@ const LATE = {
 };
 
 export const paths: Path[] = [
-  {
-    name: 'ticket-decided',
-    pacemaker: 'on',
-    async walk(s, id) {
-      await add(s, id);
-      await running(s, id);
-      await decide(s, id);
-      await closed(s, id);
-    },
-  },
-  {
-    name: 'ticket-durable-timers',
-    pacemaker: 'off',
-    async walk(s, id) {
-      await s.api.put(`/v1/queues/${id}`, { leaseSeconds: 1, escalations: [{ afterSeconds: 2, priority: 5 }] });
-      // the deadline is far enough for a worker that is late
-      await add(s, id, { delaySeconds: 0.5, deadlineSeconds: 15 });
-      await untilEvent(s, id, 'available');
-      await claimOne(s.api, id, 'anna');
-      for (const type of ['reclaimed', 'escalated', 'expired']) await untilEvent(s, id, type);
-      await closed(s, id);
-    },
-  },
-  {
-    name: 'ticket-operator',
-    pacemaker: 'on',
-    async walk(s, id) {
-      await add(s, id);
-      await running(s, id);
-      await claimOne(s.api, id, 'anna');
-      await handle(s, id).signal('release', { by: 'olga' });
-      await untilEvent(s, id, 'released');
-      await handle(s, id).signal('reprioritize', { priority: 7, by: 'olga' });
-      await untilEvent(s, id, 'changed');
-      await handle(s, id).signal('invalidate', { reason: 'spam wave', by: 'olga' });
-      await closed(s, id);
-    },
-  },
-  {
-    name: 'ticket-odd-signals',
-    pacemaker: 'off',
-    async walk(s, id) {
-      await add(s, id, { delaySeconds: 3_600 });
-      await running(s, id);
-      await handle(s, id).signal('reprioritize', { priority: 'high', by: 'olga' });
-      await untilEvent(s, id, 'refused');
-      for (const name of ['prioritise', 'kick']) await handle(s, id).signal(name);
-      await handle(s, id).signal('reprioritize', { priority: null });
-      await eventually(async () => (await eventTypes(s.api, id)).filter((t) => t === 'refused').length === 4, 40_000);
-      await handle(s, id).signal('invalidate', { reason: 'enough', by: 'olga' });
-      await closed(s, id);
-    },
-  },
-  {
-    name: 'ticket-cancelled',
-    pacemaker: 'on',
-    async walk(s, id) {
-      await add(s, id);
-      await running(s, id);
-      await handle(s, id).cancel();
-      await closed(s, id);
-    },
-  },
-  {
-    name: 'ticket-undelivered',
-    pacemaker: 'on',
-    async walk(s, id) {
-      // nobody listens there; the operator's command comes while the delivery is still tried
-      await add(s, id, { callback: { url: 'http://127.0.0.1:9/', secret } });
-      await running(s, id);
-      await decide(s, id);
-      await eventually(async () => (await s.api.get(`/v1/tickets/${id}/deliveries`)).body.items[0]?.attempts > 1);
-      await handle(s, id).signal('invalidate', { reason: 'too late', by: 'olga' });
-      await handle(s, id).terminate('recorded far enough');
-    },
-  },
-  {
-    name: 'ticket-added-again',
-    pacemaker: 'on',
-    async walk(s, id) {
-      const answers: ((status: number) => void)[] = [];
-      const url = await receiver(() => new Promise((resolve) => answers.push(resolve)));
-      await add(s, id, { callback: { url, secret } });
-      await running(s, id);
-      await decide(s, id);
-      await eventually(async () => answers.length === 1, 40_000);
-      // as if retention had cleared it at the moment of the answer
-      for (const table of ['delivery', 'event']) await s.sql(`delete from ${table} where item_id = $1`, [id]);
-      await s.sql('delete from item where id = $1', [id]);
-      await add(s, id);
-      await eventually(async () => (await s.api.get(`/v1/tickets/${id}/workflow`)).body.snapshot?.state === 'waiting');
-      answers[0]?.(204);
-      await decide(s, id);
-      await closed(s, id);
-    },
-  },
-  {
-    name: 'ticket-continued',
-    pacemaker: 'on',
-    async walk(s, id) {
-      await add(s, id);
-      await running(s, id);
-      const { runId } = await handle(s, id).describe();
-      for (let n = 0; n < 500; n += 50)
-        await Promise.all(Array.from({ length: 50 }, () => handle(s, id).signal('changed', LATE)));
-      await eventually(async () => (await handle(s, id).describe()).runId !== runId);
-      await decide(s, id);
-      await closed(s, id);
-    },
-  },
-  {
-    name: 'redelivery',
-    pacemaker: 'on',
-    workflowId: (id) => `delivery/ticket/${id}/1`,
-    async walk(s, id) {
-      let status = 410;
-      const url = await receiver(() => status);
-      await add(s, id, { callback: { url, secret } });
-      await running(s, id);
-      await decide(s, id);
-      await untilEvent(s, id, 'delivery_failed');
-      status = 200;
-      await s.api.post(`/v1/tickets/${id}/deliveries/1/redeliver`);
-      await untilEvent(s, id, 'delivered');
-      await s.running.runtime.client.workflow.getHandle(`delivery/ticket/${id}/1`).result();
-    },
-  },
-  {
-    name: 'job-finished',
-    pacemaker: 'off',
-    workflowId: (id) => `job/${id}`,
-    async walk(s, id) {
-      await job(s, 'add', { topic: id, id, delay: 1, TTR: 1, body: 1 });
-      expect((await job(s, 'pop', { topic: id, wait: 20 })).id).toBe(id);
-      const { token } = await job(s, 'pop', { topic: id, wait: 20 });
-      await job(s, 'finish', { id, token });
-      await s.running.runtime.client.workflow.getHandle(`job/${id}`).result();
-    },
-  },
-  {
-    name: 'job-operator',
-    pacemaker: 'on',
-    workflowId: (id) => `job/${id}`,
-    async walk(s, id) {
-      await job(s, 'add', { topic: id, id, delay: 3600, TTR: 60, body: 1 });
-      const workflow = s.running.runtime.client.workflow.getHandle(`job/${id}`);
-      await eventually(() => workflow.signal('kick', { by: 'olga' }).then(() => true));
-      await eventually(async () => (await s.api.get(`/v1/jobs/${id}`)).body.state === 'ready');
-      await workflow.signal('cancel', { reason: 'not needed', by: 'olga' });
-      await workflow.result();
-      expect((await s.api.get(`/v1/jobs/${id}`)).body.state).toBe('deleted');
-    },
-  },
-  {
-    name: 'periodic',
-    pacemaker: 'on',
-    workflowId: (id) => `periodic/${id}/now`,
-    async walk(s, id) {
-      await s.api.put(`/v1/topics/${id}/schedules/now`, { everySeconds: 3600, body: 1 });
-      const { workflow } = s.running.runtime.client;
-      const start = { taskQueue: 'docket', workflowId: `periodic/${id}/now`, args: [id, 'now'] };
-      await workflow.execute('periodic', start);
-      expect((await s.api.get(`/v1/topics/${id}/jobs`)).body.items).toHaveLength(1);
-    },
-  },
-  {
-    name: 'review-applied',
-    pacemaker: 'on',
-    workflowId: (id) => `review/${id}`,
-    async walk(s, id) {
-      await s.api.put(`/v1/reviews/${id}`, { text: { status: 1 } });
-      for (const status of [2, 3]) await audit(s, id, status);
-      await reviewClosed(s, id);
-    },
-  },
-  {
-    name: 'review-told',
-    pacemaker: 'on',
-    workflowId: (id) => `review/${id}`,
-    async walk(s, id) {
-      let calls = 0;
-      const url = await receiver(() => (++calls === 1 ? 500 : 204));
-      await s.api.put(`/v1/reviews/${id}`, { text: { status: 1 }, callback: { url, secret } });
-      await Promise.all([2, 3, 4].map((status) => audit(s, id, status)));
-      await eventually(async () => calls === 4, 40_000);
-      await reviewClosed(s, id);
-    },
-  },
-  {
-    name: 'review-brief',
-    pacemaker: 'on',
-    workflowId: (id) => `review/${id}`,
-    async walk(s, id) {
-      // in the middle, where many wait behind it
-      const ids = Array.from({ length: 400 }, (_, n) => (n === 150 ? id : `${id}-${n}`));
-      for (const one of ids) await put(s.api, one, { text: { status: 1 } });
-      await flood(s.api, ids, 2);
-      await reviewClosed(s, id);
-    },
-  },
-  {
-    name: 'review-continued',
-    pacemaker: 'on',
-    workflowId: (id) => `review/${id}`,
-    async walk(s, id) {
-      await s.api.put(`/v1/reviews/${id}`, { text: { status: 1 } });
-      await audit(s, id, 2);
-      const workflow = s.running.runtime.client.workflow.getHandle(`review/${id}`);
-      for (let n = 0; n < 510; n += 51)
-        await Promise.all(Array.from({ length: 51 }, () => workflow.signal('received')));
-      await audit(s, id, 3);
-      await reviewClosed(s, id);
-    },
-  },
+  path('ticket-decided', {}, async (s, id) => {
+    await add(s, id);
+    await running(s, id);
+    await decide(s, id);
+    await closed(s, id);
+  }),
+  path('ticket-durable-timers', { pacemaker: 'off' }, async (s, id) => {
+    await s.api.put(`/v1/queues/${id}`, { leaseSeconds: 1, escalations: [{ afterSeconds: 2, priority: 5 }] });
+    // the deadline is far enough for a worker that is late
+    await add(s, id, { delaySeconds: 0.5, deadlineSeconds: 15 });
+    await untilEvent(s, id, 'available');
+    await claimOne(s.api, id, 'anna');
+    for (const type of ['reclaimed', 'escalated', 'expired']) await untilEvent(s, id, type);
+    await closed(s, id);
+  }),
+  path('ticket-operator', {}, async (s, id) => {
+    await add(s, id);
+    await running(s, id);
+    await claimOne(s.api, id, 'anna');
+    await handle(s, id).signal('release', { by: 'olga' });
+    await untilEvent(s, id, 'released');
+    await handle(s, id).signal('reprioritize', { priority: 7, by: 'olga' });
+    await untilEvent(s, id, 'changed');
+    await handle(s, id).signal('invalidate', { reason: 'spam wave', by: 'olga' });
+    await closed(s, id);
+  }),
+  path('ticket-odd-signals', { pacemaker: 'off' }, async (s, id) => {
+    await add(s, id, { delaySeconds: 3_600 });
+    await running(s, id);
+    await handle(s, id).signal('reprioritize', { priority: 'high', by: 'olga' });
+    await untilEvent(s, id, 'refused');
+    for (const name of ['prioritise', 'kick']) await handle(s, id).signal(name);
+    await handle(s, id).signal('reprioritize', { priority: null });
+    await eventually(async () => (await eventTypes(s.api, id)).filter((t) => t === 'refused').length === 4, 40_000);
+    await handle(s, id).signal('invalidate', { reason: 'enough', by: 'olga' });
+    await closed(s, id);
+  }),
+  path('ticket-cancelled', {}, async (s, id) => {
+    await add(s, id);
+    await running(s, id);
+    await handle(s, id).cancel();
+    await closed(s, id);
+  }),
+  path('ticket-undelivered', {}, async (s, id) => {
+    // nobody listens there; the operator's command comes while the delivery is still tried
+    await add(s, id, { callback: { url: 'http://127.0.0.1:9/', secret } });
+    await running(s, id);
+    await decide(s, id);
+    await eventually(async () => (await s.api.get(`/v1/tickets/${id}/deliveries`)).body.items[0]?.attempts > 1);
+    await handle(s, id).signal('invalidate', { reason: 'too late', by: 'olga' });
+    await handle(s, id).terminate('recorded far enough');
+  }),
+  path('ticket-added-again', {}, async (s, id) => {
+    const answers: ((status: number) => void)[] = [];
+    const url = await receiver(() => new Promise((resolve) => answers.push(resolve)));
+    await add(s, id, { callback: { url, secret } });
+    await running(s, id);
+    await decide(s, id);
+    await eventually(async () => answers.length === 1, 40_000);
+    // as if retention had cleared it at the moment of the answer
+    for (const table of ['delivery', 'event']) await s.sql(`delete from ${table} where item_id = $1`, [id]);
+    await s.sql('delete from item where id = $1', [id]);
+    await add(s, id);
+    await eventually(async () => (await s.api.get(`/v1/tickets/${id}/workflow`)).body.snapshot?.state === 'waiting');
+    answers[0]?.(204);
+    await decide(s, id);
+    await closed(s, id);
+  }),
+  path('ticket-continued', {}, async (s, id) => {
+    await add(s, id);
+    await running(s, id);
+    const { runId } = await handle(s, id).describe();
+    for (let n = 0; n < 500; n += 50) await Promise.all(repeat(50, () => handle(s, id).signal('changed', LATE)));
+    await eventually(async () => (await handle(s, id).describe()).runId !== runId);
+    await decide(s, id);
+    await closed(s, id);
+  }),
+  path('redelivery', { workflowId: (id) => `delivery/ticket/${id}/1` }, async (s, id) => {
+    let status = 410;
+    const url = await receiver(() => status);
+    await add(s, id, { callback: { url, secret } });
+    await running(s, id);
+    await decide(s, id);
+    await untilEvent(s, id, 'delivery_failed');
+    status = 200;
+    await s.api.post(`/v1/tickets/${id}/deliveries/1/redeliver`);
+    await untilEvent(s, id, 'delivered');
+    await s.running.runtime.client.workflow.getHandle(`delivery/ticket/${id}/1`).result();
+  }),
+  path('job-finished', { pacemaker: 'off', workflowId: jobId }, async (s, id) => {
+    await job(s, 'add', { topic: id, id, delay: 1, TTR: 1, body: 1 });
+    expect((await job(s, 'pop', { topic: id, wait: 20 })).id).toBe(id);
+    const { token } = await job(s, 'pop', { topic: id, wait: 20 });
+    await job(s, 'finish', { id, token });
+    await s.running.runtime.client.workflow.getHandle(`job/${id}`).result();
+  }),
+  path('job-operator', { workflowId: jobId }, async (s, id) => {
+    await job(s, 'add', { topic: id, id, delay: 3600, TTR: 60, body: 1 });
+    const workflow = s.running.runtime.client.workflow.getHandle(`job/${id}`);
+    await eventually(() => workflow.signal('kick', { by: 'olga' }).then(() => true));
+    await eventually(async () => (await s.api.get(`/v1/jobs/${id}`)).body.state === 'ready');
+    await workflow.signal('cancel', { reason: 'not needed', by: 'olga' });
+    await workflow.result();
+    expect((await s.api.get(`/v1/jobs/${id}`)).body.state).toBe('deleted');
+  }),
+  path('periodic', { workflowId: (id) => `periodic/${id}/now` }, async (s, id) => {
+    await s.api.put(`/v1/topics/${id}/schedules/now`, { everySeconds: 3600, body: 1 });
+    const { workflow } = s.running.runtime.client;
+    const start = { taskQueue: 'docket', workflowId: `periodic/${id}/now`, args: [id, 'now'] };
+    await workflow.execute('periodic', start);
+    expect((await s.api.get(`/v1/topics/${id}/jobs`)).body.items).toHaveLength(1);
+  }),
+  path('review-applied', { workflowId: reviewId }, async (s, id) => {
+    await s.api.put(`/v1/reviews/${id}`, { text: { status: 1 } });
+    for (const status of [2, 3]) await audit(s, id, status);
+    await reviewClosed(s, id);
+  }),
+  path('review-told', { workflowId: reviewId }, async (s, id) => {
+    let calls = 0;
+    const url = await receiver(() => (++calls === 1 ? 500 : 204));
+    await s.api.put(`/v1/reviews/${id}`, { text: { status: 1 }, callback: { url, secret } });
+    await Promise.all([2, 3, 4].map((status) => audit(s, id, status)));
+    await eventually(async () => calls === 4, 40_000);
+    await reviewClosed(s, id);
+  }),
+  path('review-brief', { workflowId: reviewId }, async (s, id) => {
+    // in the middle, where many wait behind it
+    const ids = repeat(400, (n) => (n === 150 ? id : `${id}-${n}`));
+    for (const one of ids) await put(s.api, one, { text: { status: 1 } });
+    await flood(s.api, ids, 2);
+    await reviewClosed(s, id);
+  }),
+  path('review-continued', { workflowId: reviewId }, async (s, id) => {
+    await s.api.put(`/v1/reviews/${id}`, { text: { status: 1 } });
+    await audit(s, id, 2);
+    const workflow = s.running.runtime.client.workflow.getHandle(`review/${id}`);
+    for (let n = 0; n < 510; n += 51) await Promise.all(repeat(51, () => workflow.signal('received')));
+    await audit(s, id, 3);
+    await reviewClosed(s, id);
+  }),
 ];

@@ -1,7 +1,7 @@
 import { eventually } from '../support/client.ts';
 import type { TestSystem } from '../support/system.ts';
 import { addTask, addTemplate, completed, HOUR_MS, handed, inMs } from '../support/tasks.ts';
-import type { Path } from './paths.ts';
+import { type Path, path } from './paths.ts';
 
 /** Where the occurrence of a path lies: its workflow is named after it. */
 const starts = new Map<string, string>();
@@ -20,56 +20,31 @@ async function task(s: TestSystem, id: string, startTime: string, more: object =
 
 /** Ways a task's workflows can go. */
 export const taskPaths: Path[] = [
-  {
-    name: 'task-completed',
-    pacemaker: 'on',
-    workflowId,
-    async walk(s, id) {
-      await task(s, id, inMs(1_000));
-      await status(s, workflowId(id), 'RUNNING');
-      await completed(s.api, id, (await handed(s.api, id, { waitSeconds: 20 })).logId);
-      await status(s, workflowId(id), 'COMPLETED');
-    },
-  },
-  {
-    name: 'task-durable-timers',
-    pacemaker: 'off',
-    workflowId,
-    async walk(s, id) {
-      await task(s, id, inMs(1_000), { answerSeconds: 1, lookbackSeconds: 4 });
-      await handed(s.api, id, { waitSeconds: 20 });
-      await status(s, workflowId(id), 'COMPLETED');
-    },
-  },
-  {
-    name: 'task-cancelled-by-signal',
-    pacemaker: 'on',
-    workflowId,
-    async walk(s, id) {
-      await task(s, id, inMs(HOUR_MS));
-      await status(s, workflowId(id), 'RUNNING');
-      await handle(s, workflowId(id)).signal('cancel', { reason: 'never mind', by: 'olga' });
-      await status(s, workflowId(id), 'COMPLETED');
-    },
-  },
-  {
-    name: 'rotation-ended',
-    pacemaker: 'off',
-    workflowId: rotationId,
-    async walk(s, id) {
-      await task(s, id, inMs(-57_000), { type: 'rotate', everyMinutes: 1, endTime: inMs(20_000) });
-      await status(s, rotationId(id), 'COMPLETED');
-    },
-  },
-  {
-    name: 'rotation-cancelled',
-    pacemaker: 'on',
-    workflowId: rotationId,
-    async walk(s, id) {
-      await task(s, id, inMs(-HOUR_MS), { type: 'rotate', everyMinutes: 60 });
-      await status(s, rotationId(id), 'RUNNING');
-      await handle(s, rotationId(id)).cancel();
-      await status(s, rotationId(id), 'COMPLETED');
-    },
-  },
+  path('task-completed', { workflowId }, async (s, id) => {
+    await task(s, id, inMs(1_000));
+    await status(s, workflowId(id), 'RUNNING');
+    await completed(s.api, id, (await handed(s.api, id, { waitSeconds: 20 })).logId);
+    await status(s, workflowId(id), 'COMPLETED');
+  }),
+  path('task-durable-timers', { pacemaker: 'off', workflowId }, async (s, id) => {
+    await task(s, id, inMs(1_000), { answerSeconds: 1, lookbackSeconds: 4 });
+    await handed(s.api, id, { waitSeconds: 20 });
+    await status(s, workflowId(id), 'COMPLETED');
+  }),
+  path('task-cancelled-by-signal', { workflowId }, async (s, id) => {
+    await task(s, id, inMs(HOUR_MS));
+    await status(s, workflowId(id), 'RUNNING');
+    await handle(s, workflowId(id)).signal('cancel', { reason: 'never mind', by: 'olga' });
+    await status(s, workflowId(id), 'COMPLETED');
+  }),
+  path('rotation-ended', { pacemaker: 'off', workflowId: rotationId }, async (s, id) => {
+    await task(s, id, inMs(-57_000), { type: 'rotate', everyMinutes: 1, endTime: inMs(20_000) });
+    await status(s, rotationId(id), 'COMPLETED');
+  }),
+  path('rotation-cancelled', { workflowId: rotationId }, async (s, id) => {
+    await task(s, id, inMs(-HOUR_MS), { type: 'rotate', everyMinutes: 60 });
+    await status(s, rotationId(id), 'RUNNING');
+    await handle(s, rotationId(id)).cancel();
+    await status(s, rotationId(id), 'COMPLETED');
+  }),
 ];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import * as retention from '../../services/upkeep/retention.ts';
 import { addCase, claimed, court, jurors, voted } from '../support/cases.ts';
-import { claimOne, eventually, type Json } from '../support/client.ts';
+import { claimOne, eventually, type Json, repeat } from '../support/client.ts';
 import { behind } from '../support/database.ts';
 import { testDoctor, useAllKinds } from '../support/doctor.ts';
 import { SECRET, startReceiver } from '../support/receiver.ts';
@@ -189,7 +189,7 @@ test('S4.10 where the archive cannot be written nothing is cleared', async () =>
 });
 
 test('S4.10 S0.10 one that cannot be cleared holds up no other, and large ones are archived page by page', async () => {
-  const ids = Array.from({ length: 24 }, (_, n) => `large-${n}`);
+  const ids = repeat(24, (n) => `large-${n}`);
   for (const id of ids) await decided('spam', id, { body: { text: randomBytes(100_000).toString('hex') } });
   await decided('spam', 'large-behind');
   await age(system, 'large-%', 11);

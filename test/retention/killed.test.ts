@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, inject, test } from 'vitest';
-import { startChild } from '../support/child.ts';
-import { claimOne, eventually } from '../support/client.ts';
+import { afterAll, expect, test } from 'vitest';
+import { settingsFor, startChild } from '../support/child.ts';
+import { claimOne, eventually, repeat } from '../support/client.ts';
 import { onDatabase } from '../support/database.ts';
 import { age, filesOf, linesOf } from '../support/retention.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -15,21 +15,14 @@ const stores = await testStores();
 const system = await startTestSystem({}, { stores, role: 'api' });
 const { api, sql, databaseUrl } = system;
 const startWorker = () =>
-  startChild('worker', {
-    DATABASE_URL: stores.databaseUrl,
-    TEMPORAL_ADDRESS: stores.temporalAddress,
-    TEMPORAL_NAMESPACE: stores.namespace,
-    DOCKET_CACHE: inject('cacheDir'),
-    DOCKET_RETENTION_DAYS: 'ticket=10',
-    DOCKET_ARCHIVE: archive,
-  });
+  startChild('worker', settingsFor(stores, { DOCKET_RETENTION_DAYS: 'ticket=10', DOCKET_ARCHIVE: archive }));
 /** What holds up each clearing in its transaction, after its items were archived (db/functions/retention.sql). */
 const SEQUENCER = 'select pg_advisory_xact_lock(7236003)';
 const END_WAITERS =
   'select pg_terminate_backend(pid) from pg_stat_activity where pg_backend_pid() = any (pg_blocking_pids(pid))';
 
 test('S4.10 a worker killed with -9 between archive and clearing: the next one clears what is archived, and nothing is lost', async () => {
-  const ids = Array.from({ length: 12 }, (_, n) => `old-${n}`);
+  const ids = repeat(12, (n) => `old-${n}`);
   for (const id of ids) {
     await add(api, 'old', { id, body: { id } });
     await decide(api, await claimOne(api, 'old', 'anna'), { remove: true });

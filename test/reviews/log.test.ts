@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { numbered } from '../support/cases.ts';
-import type { Json } from '../support/client.ts';
+
+import { type Json, numbered, repeat } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { logOf, put, tell } from '../support/reviews.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -36,9 +36,7 @@ test('S1.4 an audit time ahead of its arrival counts as of the arrival: a fast c
   expectProblem(
     await api.post('/v1/reviews/fast/callbacks', { ...picture, status: 6, auditTime: ahead(400) }),
     'too far',
-    {
-      status: 422,
-    },
+    422,
   );
   const log = await logOf(api, 'fast');
   expect(log.map((l) => [l.status, l.outcome])).toEqual([
@@ -89,14 +87,14 @@ test('S1.6 each line of the log has all targets before and after it, with status
 });
 
 test('S1.6 the log of a review with 10,000 targets comes in pages of a few megabytes', async () => {
-  const pictures = Array.from({ length: 10_000 }, (_, n) => ({ id: `pages-${n}`, status: 1 }));
+  const pictures = repeat(10_000, (n) => ({ id: `pages-${n}`, status: 1 }));
   await put(api, 'pages', { text: { status: 1 }, pictures });
   for (let n = 0; n < 12; n++) await tell(api, 'pages', { kind: 'picture', targetId: `pages-${n}`, status: n });
   const { body } = await api.get('/v1/reviews/pages/log?limit=500');
   expect(body.items.length).toBeGreaterThan(0);
   expect(body.items.length).toBeLessThan(12);
   const log = await paged('pages', 500);
-  expect(log.map((l) => l.seq)).toEqual(Array.from({ length: 12 }, (_, n) => n + 1));
+  expect(log.map((l) => l.seq)).toEqual(repeat(12, (n) => n + 1));
   for (const [n, line] of log.entries()) {
     expect([line.before.pictures[n].status, line.after.pictures[n].status]).toEqual([1, n]);
     if (n > 0) expect(line.before).toEqual(log[n - 1]?.after);
@@ -151,5 +149,5 @@ test('S1.4 the day’s counts are those of the log, under 50 callers at once, in
   for (const outcome of ['applied', 'expired', 'repeated', 'edited']) expect(value(outcome)).toBe(today[outcome]);
   expect((await api.get('/v1/review-stats?day=2016-02-29')).body).toMatchObject({ applied: 0, edited: 0 });
   for (const day of ['2015-02-29', 'today', '2016-1-1', ''])
-    expectProblem(await api.get(`/v1/review-stats?day=${day}`), day, { status: 422 });
+    expectProblem(await api.get(`/v1/review-stats?day=${day}`), day, 422);
 }, 120_000);

@@ -1,11 +1,16 @@
 import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import pg from 'pg';
 import { expect, test } from 'vitest';
-import type { Json } from '../support/client.ts';
-import { byNight } from '../support/nightly.ts';
-import { logOf, put, stores, tell } from '../support/reviews.ts';
-import { startTestSystem } from '../support/system.ts';
 
-const { api } = await startTestSystem();
+import { eventually, type Json, numbered, type Reply, repeat } from '../support/client.ts';
+import { byNight } from '../support/nightly.ts';
+import { drop, logOf, put, stores, tell } from '../support/reviews.ts';
+import { startTestSystem } from '../support/system.ts';
+import { oracle, type Sent, targetsOf } from './oracle.ts';
+
+const { api, databaseUrl, sql, running } = await startTestSystem();
+
 const trace: Json = JSON.parse(readFileSync(new URL('../data/review-callback-trace.json', import.meta.url), 'utf8'));
 const ROUNDS = byNight(1_000, 250);
 const part = ({ id, status }: Json) => ({ id, status });
@@ -41,7 +46,7 @@ test('S1.7 the printed trace leads to exactly its outcomes, statuses and log', a
 
 test(`S1.2 S1.7 the lost update: both pictures are 5, ${ROUNDS} times of ${ROUNDS}`, async () => {
   const { initial, callbacks, final } = trace.lostUpdate;
-  const rounds = Array.from({ length: ROUNDS }, (_, n) => n);
+  const rounds = repeat(ROUNDS, (n) => n);
   const named = (all: Json[], n: number) => all.map((p) => ({ id: `${p.id}-${n}`, status: p.status }));
   const one = async (n: number) => {
     const id = `lost-${n}`;
@@ -58,3 +63,144 @@ test(`S1.2 S1.7 the lost update: both pictures are 5, ${ROUNDS} times of ${ROUND
   };
   await Promise.all(Array.from({ length: 16 }, work));
 }, 180_000);
+
+const START = Date.parse('2026-11-01T12:00:00.000Z');
+let made = 0;
+
+/** Callbacks that come at once, and whether the one after waits for them. */
+const callback = fc.record({
+  name: fc.integer({ min: 0, max: 25 }),
+  target: fc.constantFrom('text/', 'picture/0', 'picture/1', 'picture/2', 'reply/0'),
+  status: fc.integer({ min: -3, max: 9 }),
+  // hosts' clocks differ by up to 3 s; a coarse step makes equal times common
+  skewMs: fc.integer({ min: -6, max: 6 }).map((n) => n * 500),
+});
+type Callback = { name: number; target: string; status: number; skewMs: number };
+const rounds = fc.array(fc.array(callback, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 6 });
+
+async function run(all: Callback[][]): Promise<void> {
+  const id = `any-${made++}`;
+  const own = (target: string) =>
+    target.startsWith('picture') ? `${id}-${target.split('/')[1]}` : target.split('/')[1];
+  const pictures = [0, 1, 2].map((n) => ({ id: `${id}-${n}`, status: 0 }));
+  await put(api, id, { text: { status: 0 }, pictures, replies: [{ id: '0', status: 0 }] });
+  for (const round of all) {
+    const sent = round.map(({ name, target, status, skewMs }, n) => {
+      const [kind] = target.split('/');
+      const at = new Date(START + Math.floor(n / 3) * 1_000 + skewMs).toISOString();
+      const body = {
+        kind,
+        targetId: own(target) || undefined,
+        status,
+        auditTime: at,
+        callbackId: `c${name}`,
+        waitSeconds: 60,
+      };
+      return api.post(`/v1/reviews/${id}/callbacks`, body);
+    });
+    const answers = await Promise.all(sent);
+    expect(answers.map((a) => a.status)).toEqual(answers.map(() => 200));
+    expect((await stores(api, id)).inStep).toBe(true);
+  }
+  await agrees(id, all.flat().length);
+}
+
+/** The log's order is the order of arrival; the outcomes and the end must follow from it. */
+async function agrees(id: string, lines: number): Promise<void> {
+  const log = await logOf(api, id);
+  expect(log).toHaveLength(lines);
+  const initial = new Map([...targetsOf((await api.get(`/v1/reviews/${id}`)).body).keys()].map((key) => [key, 0]));
+  const { outcomes, targets } = oracle(
+    initial,
+    log.map((l) => ({ ...l, targetId: l.targetId ?? undefined })) as Sent[],
+  );
+  expect(log.map((l) => l.outcome)).toEqual(outcomes);
+  expect(targetsOf((await api.get(`/v1/reviews/${id}`)).body)).toEqual(targets);
+  const { record, index, base, inStep } = await stores(api, id);
+  expect(inStep).toBe(true);
+  expect(base.status).toBe(record.text.status);
+  expect(index.map((x: { status: number }) => x.status)).toEqual([
+    record.text.status,
+    ...record.replies.map((r: { status: number }) => r.status),
+    ...record.pictures.map((p: { status: number }) => p.status),
+  ]);
+}
+
+test('S1.2 S1.3 any interleaving of any callbacks ends as the oracle says', async () => {
+  await fc.assert(fc.asyncProperty(rounds, run), { numRuns: 40, endOnFailure: true });
+}, 180_000);
+
+test('S1.2 200 at once on one review: each has its outcome, in the order of arrival', async () => {
+  const [all] = fc.sample(fc.array(callback, { minLength: 200, maxLength: 200 }), { numRuns: 1, seed: 7 });
+  await run([(all ?? []).map((c, n) => ({ ...c, name: n % 150 }))]);
+}, 60_000);
+
+const plain = (id: string) => ({ text: { status: 1 }, pictures: [{ id: `${id}-p`, status: 1 }] });
+const CALLERS = 64;
+
+const p99 = (times: number[]) => times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
+
+test('S1.8 while one review is locked by a long edit, others’ callbacks and edits are as fast as ever; its own wait, and none is lost', async () => {
+  const others = numbered(CALLERS, 'free-');
+  for (const id of ['locked', ...others]) await put(api, id, plain(id));
+  const round = async (): Promise<number> => {
+    const times: number[] = [];
+    const caller = async (id: string, n: number) => {
+      for (let k = 0; k < 3; k++) {
+        const began = performance.now();
+        const reply =
+          n % 2
+            ? await api.post(`/v1/reviews/${id}/callbacks`, { kind: 'text', status: k })
+            : await api.post(`/v1/pictures/${id}-p/callbacks`, { status: k });
+        times.push(performance.now() - began);
+        expect(reply.status).toBe(202);
+      }
+    };
+    await Promise.all(others.map(caller));
+    return p99(times);
+  };
+  const idle = await round();
+
+  const editor = new pg.Client({ connectionString: databaseUrl });
+  await editor.connect();
+  await editor.query('begin');
+  await editor.query("select 1 from review where id = 'locked' for update");
+  const waiting: Promise<Reply>[] = numbered(CALLERS).map((_, n) =>
+    api.post('/v1/reviews/locked/callbacks', { kind: 'text', status: n, callbackId: `w-${n}`, waitSeconds: 60 }),
+  );
+  let answered = 0;
+  for (const one of waiting) void one.then(() => answered++);
+  const beside = await round();
+  for (const id of others.slice(0, 5)) await put(api, id, { ...plain(id), body: 'edited' }, 200);
+  expect((await tell(api, 'free-0', { kind: 'text', status: 99 })).outcome).toBe('applied');
+  expect(answered).toBe(0);
+  // a busy machine makes both slow
+  expect(beside).toBeLessThan(Math.max(50, idle * 3));
+  await editor.query('commit');
+  await editor.end();
+  const replies = await Promise.all(waiting);
+  for (const { status, body } of replies) expect([status, body.outcome]).toEqual([200, 'applied']);
+  expect(await logOf(api, 'locked')).toHaveLength(CALLERS);
+}, 240_000);
+
+const { client } = running.runtime;
+
+test('S1.2 a review whose run makes no progress gets a new one, which applies all that has come', async () => {
+  await put(api, 'stuck', { text: { status: 0 } });
+  await put(api, 'works', { text: { status: 0 } });
+  // no worker knows this type: its first workflow task fails again and again
+  const run = await client.workflow.start('unknown', {
+    workflowId: 'review/stuck',
+    taskQueue: 'docket-urgent',
+    args: [],
+  });
+  for (const n of [1, 2]) await drop(api, 'stuck', { kind: 'text', status: n });
+  await eventually(async () => ((await run.describe()).raw.pendingWorkflowTask?.attempt ?? 0) >= 3, 60_000);
+  expect((await logOf(api, 'stuck')).length).toBe(0);
+  await sql(`update review_callback set received_at = received_at - interval '1 minute'`);
+  await eventually(async () => (await logOf(api, 'stuck')).length === 2, 60_000);
+  expect((await api.get('/v1/reviews/stuck')).body.status).toBe(2);
+  expect((await api.post('/v1/reviews/works/callbacks', { kind: 'text', status: 1, waitSeconds: 20 })).status).toBe(
+    200,
+  );
+}, 150_000);

@@ -1,10 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { eventually, type Json } from '../support/client.ts';
+import { claimOne, eventually, type Json, repeat } from '../support/client.ts';
+import { expectProblem } from '../support/problems.ts';
+import { opened, type Received, startReceiver } from '../support/receiver.ts';
 import { drop, flood, logOf, put, tell } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
+import { add, decide, events } from '../support/tickets.ts';
 
 const { api, running, sql } = await startTestSystem();
+
 const IDLE_MS = 10_000;
 const plain = { text: { status: 1 }, pictures: [], replies: [] };
 const workflow = async (id: string): Promise<Json> => (await api.get(`/v1/reviews/${id}/workflow`)).body;
@@ -25,7 +30,7 @@ test('S1.2 one workflow per review: it stays a while, ends, and the next callbac
 }, 60_000);
 
 test('S1.2 a callback that comes just as the workflow ends is not lost', async () => {
-  const ids = Array.from({ length: 48 }, (_, n) => `edge-${n}`);
+  const ids = repeat(48, (n) => `edge-${n}`);
   await Promise.all(ids.map((id) => put(api, id, plain)));
   await Promise.all(
     ids.map(async (id, n) => {
@@ -51,7 +56,7 @@ test('S1.2 a database that fails a few times in a row holds up no audit for long
 }, 60_000);
 
 test('S1.2 where many reviews wait, a run ends once it has nothing left to do, and no callback is lost', async () => {
-  const ids = Array.from({ length: 500 }, (_, n) => `flood-${n}`);
+  const ids = repeat(500, (n) => `flood-${n}`);
   for (const id of ids) await put(api, id, plain);
   await flood(api, ids, 2);
   await flood(api, ids, 3);
@@ -93,4 +98,184 @@ test('S1.2 cancelled by an operator: what has come is applied, and the next call
   await drop(api, 'stop', { kind: 'text', status: 3 });
   expect((await tell(api, 'stop', { kind: 'text', status: 4 })).outcome).toBe('applied');
   expect((await logOf(api, 'stop')).map((l) => l.status)).toEqual([2, 3, 4]);
+});
+
+const CALLBACKS = 20;
+const MEGABYTE = 1_000_000;
+
+/** Bytes of all tables and of what is stored beside them. */
+async function stored(): Promise<number> {
+  const tables = [
+    'review',
+    'review_index',
+    'review_base',
+    'review_callback',
+    'review_body',
+    'delivery',
+    'event',
+    'tally',
+  ];
+  const [row] = await sql<{ bytes: string }>(
+    'select sum(pg_total_relation_size(oid)) as bytes from pg_class where relkind = $1 and relname = any ($2)',
+    ['r', tables],
+  );
+  return Number(row?.bytes);
+}
+
+test('S1.8 twenty callbacks for a review with a body of 7 MB store less than one body', async () => {
+  const { callback, received } = await startReceiver();
+  const body = { words: randomBytes(5.25 * MEGABYTE).toString('base64') };
+  await put(api, 'large', { text: { status: 1 }, body, callback });
+  const before = await stored();
+  for (let status = 2; status < 2 + CALLBACKS; status++) await tell(api, 'large', { kind: 'text', status });
+  const perCallback = ((await stored()) - before) / CALLBACKS;
+  expect(perCallback).toBeLessThan(MEGABYTE / CALLBACKS);
+  await eventually(async () => received.length === CALLBACKS, 60_000);
+  expect(opened(received[0] as Received).review).toMatchObject({ status: 2, body });
+}, 120_000);
+
+test('S1.9 a message that is delivered late, or again, has the review as it was: targets, statuses, times, body', async () => {
+  let up = false;
+  const { callback, received } = await startReceiver(() => (up ? 204 : 503));
+  const one = (words: string, ...pictures: string[]) => ({
+    ...{ text: { status: 1 }, body: { words }, callback },
+    pictures: pictures.map((p) => ({ id: `then-${p}`, status: 1 })),
+  });
+  const seen: Json[] = [];
+  const note = async () => seen.push((await api.get('/v1/reviews/then')).body);
+  await put(api, 'then', one('first', 'a', 'b'));
+  const audit = async (target: object, status: number) => {
+    await tell(api, 'then', { ...target, status });
+    await note();
+  };
+  await audit({ kind: 'picture', targetId: 'then-a' }, 2);
+  await audit({ kind: 'text' }, 3);
+  await put(api, 'then', one('second', 'b', 'a', 'c'), 200);
+  await note();
+  await audit({ kind: 'picture', targetId: 'then-a' }, 4);
+  await put(api, 'then', one('third', 'c', 'a'), 200);
+  await note();
+  await audit({ kind: 'picture', targetId: 'then-c' }, 5);
+  await put(api, 'then', one('third', 'c', 'b'), 200);
+  await note();
+  await audit({ kind: 'picture', targetId: 'then-b' }, 6);
+  up = true;
+  const delivered = () => [...new Map(received.map(opened).map((m: Json) => [m.version, m.review])).values()];
+  await eventually(async () => delivered().length === seen.length, 60_000);
+  expect(delivered()).toEqual(seen);
+  const log = await logOf(api, 'then');
+  const targets = ({ text, pictures, replies }: Json) => ({
+    ...{ text, replies },
+    pictures: pictures.map(({ position: _, ...p }: Json) => p),
+  });
+  expect(log.map((l) => l.after)).toEqual(seen.map(targets));
+  expect(log.slice(1).map((l) => l.before)).toEqual(seen.slice(0, -1).map(targets));
+
+  const count = received.length;
+  const { items } = (await api.get('/v1/reviews/then/deliveries?limit=500')).body;
+  const second = items.find((d: Json) => d.version === seen[1]?.version);
+  await eventually(async () =>
+    (await api.get('/v1/reviews/then/deliveries')).body.items.every((d: Json) => d.state === 'delivered'),
+  );
+  await api.post(`/v1/reviews/then/deliveries/${second.n}/redeliver`);
+  await eventually(async () => received.length > count);
+  expect(opened(received.at(-1) as Received).review).toEqual(seen[1]);
+}, 120_000);
+
+const review = async (id: string): Promise<Json> => (await api.get(`/v1/reviews/${id}`)).body;
+const one = (id: string) => ({ text: { status: 1 }, pictures: [{ id: `${id}-p`, status: 1 }], replies: [] });
+
+test('S1 the receiver is told of each change, in order, signed, each with the review as it was after it', async () => {
+  const { callback, received } = await startReceiver(async (n) => (n === 2 ? 500 : 204));
+  await put(api, 'told', { ...one('told'), body: { by: 'anna' }, callback });
+  const statuses = [2, 3, 4, 5, 6, 7, 8];
+  // at once: they are one batch, and still one message each
+  const sent = statuses.map((status) => tell(api, 'told', { kind: 'picture', targetId: 'told-p', status }));
+  await Promise.all(sent);
+  const edited = await put(api, 'told', { ...one('told'), pictures: [], callback }, 200);
+  await eventually(async () => received.length === statuses.length + 2, 30_000);
+  const applied = (await logOf(api, 'told')).filter((l) => l.outcome !== 'expired');
+  const first = received.filter((_, n) => n !== 1).map(opened);
+  expect(first.map((m) => m.type)).toEqual(first.map(() => 'review.changed'));
+  expect(first.map((m) => m.version)).toEqual(applied.map((l) => l.version));
+  expect(first.map((m) => m.review.version)).toEqual(first.map((m) => m.version));
+  expect(first.slice(0, -1).map((m) => m.review.pictures[0].status)).toEqual(
+    applied.slice(0, -1).map((l) => l.after.pictures[0].status),
+  );
+  expect(first.at(-1)?.review).toEqual(edited);
+  expect(received[1]?.headers['webhook-id']).toBe(received[2]?.headers['webhook-id']);
+
+  const items = (await api.get('/v1/reviews/told/deliveries')).body.items.reverse();
+  expect(items.map((d: Json) => [d.type, d.state, d.attempts])).toEqual(
+    applied.map((_, n) => ['review.changed', 'delivered', n === 1 ? 2 : 1]),
+  );
+  expect((await api.post(`/v1/reviews/told/deliveries/${items[0].n}/redeliver`)).status).toBe(202);
+  await eventually(async () => received.length === statuses.length + 3);
+  expect(opened(received.at(-1) as Received)).toEqual(first[0]);
+}, 60_000);
+
+test('S1 a receiver with hundreds of changes to hear is told over several runs, each once and in order', async () => {
+  const { callback, received } = await startReceiver();
+  await put(api, 'many', { ...one('many'), callback });
+  const statuses = repeat(240, (n) => n);
+  await Promise.all(statuses.map((status) => tell(api, 'many', { kind: 'text', status })));
+  const { runId } = (await api.get('/v1/reviews/many/workflow')).body;
+  await eventually(async () => received.length >= statuses.length, 60_000);
+  const versions = received.map((r) => opened(r).version);
+  expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
+  expect((await api.get('/v1/reviews/many/workflow')).body.runId).not.toBe(runId);
+}, 90_000);
+
+test('S1 a receiver that is down holds up no callback', async () => {
+  const { callback } = await startReceiver(() => 503);
+  await put(api, 'down', { ...one('down'), callback });
+  for (const status of [2, 3, 4]) expect((await tell(api, 'down', { kind: 'text', status })).outcome).toBe('applied');
+  expect((await review('down')).status).toBe(4);
+});
+
+test('S0.10 S1 a decision leads into the review as a callback with its time: people decide, statuses change', async () => {
+  await put(api, 'circle', one('circle'));
+  await add(api, 'audits', { id: 't-1', callback: { review: 'circle', kind: 'picture', targetId: 'circle-p' } });
+  await add(api, 'audits', { id: 't-2', callback: { review: 'circle', kind: 'text' } });
+  const first = await claimOne(api, 'audits', 'anna');
+  const path = `/v1/tickets/${first.id}/decide`;
+  for (const decision of [5, { status: 'five' }, { status: 1.5 }, { status: 2 ** 31 }, null, [5], { other: 5 }])
+    expectProblem(await api.post(path, { token: first.lease.token, decision }), JSON.stringify(decision), 422);
+  await decide(api, first, { status: 5, why: 'blurred' });
+  const { decidedAt } = (await api.get('/v1/tickets/t-1')).body;
+  await eventually(async () => (await review('circle')).pictures[0].status === 5);
+  expect((await review('circle')).pictures[0].auditTime).toBe(decidedAt);
+  expect(await logOf(api, 'circle')).toMatchObject([
+    {
+      callbackId: 'ticket:t-1',
+      kind: 'picture',
+      before: { pictures: [{ status: 1 }] },
+      after: { pictures: [{ status: 5 }] },
+    },
+  ]);
+  await eventually(async () => (await events(api, 't-1')).some((e) => e.type === 'delivered'));
+
+  expectProblem(await api.post('/v1/tickets/t-2/resolve', { decision: 1, reason: 'r' }), 'resolve', 422);
+  await api.post('/v1/tickets/t-2/resolve', { decision: { status: 9 }, reason: 'by a model' });
+  await eventually(async () => (await review('circle')).status === 9);
+});
+
+test('S0.10 S1 what cannot lead anywhere is put on record', async () => {
+  await add(api, 'lost', { id: 'l-none', callback: { review: 'nowhere', kind: 'text' } });
+  await decide(api, await claimOne(api, 'lost', 'anna'), { status: 1 });
+  await add(api, 'lost', { id: 'l-inv', callback: { review: 'nowhere', kind: 'text' } });
+  await api.post('/v1/tickets/l-inv/invalidate', { reason: 'r' });
+  for (const [id, error] of [
+    ['l-none', 'no_review'],
+    ['l-inv', 'there is no decision'],
+  ] as const)
+    await eventually(async () =>
+      (await events(api, id)).some((e) => e.type === 'delivery_failed' && e.data.error === error),
+    );
+  const bad = { body: 1, callback: { review: 'x', kind: 'picture' } };
+  expectProblem(await api.post('/v1/queues/lost/tickets', bad), 'no target', 422);
+  // of the two shapes of a callback, the nearer one says what is wrong
+  const wrong = { body: 1, callback: { url: 'https://example.com', secret: 'short' } };
+  const { errors } = (await api.post('/v1/queues/lost/tickets', wrong)).body;
+  expect(errors.map((e: Json) => e.path)).toContain('callback.secret');
 });

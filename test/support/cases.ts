@@ -20,8 +20,6 @@ export const jurors = async (client: Client, name: string, all: (string | object
     200,
   );
 
-export const numbered = (n: number, prefix = 'j') => Array.from({ length: n }, (_, i) => `${prefix}${i}`);
-
 /** Brings a case before a court. */
 export const addCase = async (client: Client, name: string, sent: object = {}): Promise<Json> =>
   insist(await client.post(`/v1/courts/${name}/cases`, { body: null, ...sent }), 'case', 201);

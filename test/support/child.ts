@@ -1,16 +1,32 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { inject } from 'vitest';
 import { api, type Client } from './client.ts';
 import { atEndOfFile } from './endings.ts';
+import type { TestStores } from './system.ts';
 
-export interface DocketChild {
+interface Launched {
   process: ChildProcess;
-  api: Client;
   /** What it has printed so far. */
   output(): string;
-  /** Resolves with the exit code, null after a signal. */
+  /** The exit code; null after a signal. */
+  exited: Promise<number | null>;
+  /** Sends a signal and waits for the end. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
+
+export interface DocketChild extends Launched {
+  api: Client;
+}
+
+/** The settings with which a process of its own uses these stores. */
+export const settingsFor = (
+  { databaseUrl, namespace }: Pick<TestStores, 'databaseUrl' | 'namespace'>,
+  more: object = {},
+) => ({
+  ...{ DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: inject('temporal'), TEMPORAL_NAMESPACE: namespace },
+  ...{ DOCKET_CACHE: inject('cacheDir'), ...more },
+});
 
 const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));
 
@@ -26,31 +42,46 @@ export const startChild = (command: string | string[], env: Record<string, strin
 export const startNpm = (env: Record<string, string>, checkout = fileURLToPath(new URL('../..', import.meta.url))) =>
   startProgram(['npm', 'start'], env, { cwd: checkout, detached: true });
 
-async function startProgram(
+/** `docket export` as a process of its own; it has ended when all that it said has been read. */
+export const startExport = (args: string[], env: Record<string, string> = {}): Launched =>
+  launch([process.execPath, bin, 'export', ...args], env, {}, 'close');
+
+function launch(
   [program = '', ...args]: string[],
   env: Record<string, string>,
-  options: { cwd?: string; detached?: boolean } = {},
-): Promise<DocketChild> {
+  options: { cwd?: string; detached?: boolean },
+  end: 'exit' | 'close',
+): Launched {
   const child = spawn(program, args, { env: { ...process.env, PORT: '0', ...env }, stdio: 'pipe', ...options });
   // a test that fails half-way must leave no process behind
   atEndOfFile(() => child.kill('SIGKILL'));
   let text = '';
-  const exited = new Promise<number | null>((resolve) => child.on('exit', (code) => resolve(code)));
-  const url = await new Promise<string>((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk) => {
-        text += chunk;
-        if (/is ready[\s\S]*\n/.test(text)) resolve(/http:\/\/[\d.]+:\d+/.exec(text)?.[0] ?? '');
-      });
-    exited.then((code) => reject(new Error(`${program} ${args.at(-1)} ended with ${code}:\n${text}`)));
-  });
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk));
+  const exited = new Promise<number | null>((resolve) => child.on(end, resolve));
   return {
     process: child,
-    api: api(url),
     output: () => text,
+    exited,
     end(signal) {
       child.kill(signal);
       return exited;
     },
   };
+}
+
+async function startProgram(
+  command: string[],
+  env: Record<string, string>,
+  options: { cwd?: string; detached?: boolean } = {},
+): Promise<DocketChild> {
+  const launched = launch(command, env, options, 'exit');
+  const url = await new Promise<string>((resolve, reject) => {
+    for (const stream of [launched.process.stdout, launched.process.stderr])
+      stream?.on('data', () => {
+        const text = launched.output();
+        if (/is ready[\s\S]*\n/.test(text)) resolve(/http:\/\/[\d.]+:\d+/.exec(text)?.[0] ?? '');
+      });
+    launched.exited.then((code) => reject(new Error(`${command.join(' ')} ended with ${code}:\n${launched.output()}`)));
+  });
+  return { ...launched, api: api(url) };
 }

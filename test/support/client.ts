@@ -61,6 +61,12 @@ export async function claimOne(client: Client, queue: string, reviewer: string, 
   return body.tickets[0];
 }
 
+/** What `make` gives for each number from 0 below `count`. */
+export const repeat = <T>(count: number, make: (n: number) => T): T[] =>
+  Array.from({ length: count }, (_, n) => make(n));
+
+export const numbered = (count: number, prefix = 'j'): string[] => repeat(count, (n) => `${prefix}${n}`);
+
 /** Polls until `check` gives something truthy; throws its last answer when the time is over. */
 export async function eventually<T>(check: () => Promise<T>, ms = 20_000): Promise<NonNullable<T>> {
   const began = Date.now();

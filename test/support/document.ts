@@ -34,7 +34,8 @@ const pointer = (...names: string[]) =>
   names.map((name) => `/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('');
 
 const validators = new Map<string, ValidateFunction>();
-function validatorOf(place: string): ValidateFunction {
+/** Checks values by the schema at a place of the document, a JSON pointer. */
+export function validatorOf(place: string): ValidateFunction {
   const known = validators.get(place) ?? ajv.compile({ $ref: `${FILE}#${place}` });
   validators.set(place, known);
   return known;

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { repeat } from './client.ts';
 
 /** A body with headers of its own; without any it is said to be JSON. */
 interface Hostile {
@@ -42,15 +43,15 @@ export const BODIES: Record<string, Hostile> = {
   'a prototype in a list': json('{"tickets": [{"__proto__": {"polluted": true}}], "jobs": [{"__proto__": null}]}'),
   'one name twice': json('{"id": "first", "id": "second", "body": 1, "body": {"a": 1, "a": 2}}'),
   'one name 30,000 times': json(`{${'"a":1,'.repeat(30_000)}"a":1}`),
-  '20,000 names': json(`{${Array.from({ length: 20_000 }, (_, n) => `"n${n}":1`).join(',')}}`),
-  'names like indexes': json(`{"body": {${Array.from({ length: 9_000 }, (_, n) => `"${n * 477_000}":1`).join(',')}}}`),
+  '20,000 names': json(`{${repeat(20_000, (n) => `"n${n}":1`).join(',')}}`),
+  'names like indexes': json(`{"body": {${repeat(9_000, (n) => `"${n * 477_000}":1`).join(',')}}}`),
   'escapes all through': json(`{"body": "${'\\u0041'.repeat(40_000)}"}`),
   'odd characters': json('{"id": "\u2028\u202e\ufeff\ufffe", "body": "\u{10ffff}\u0085"}'),
   'bytes that are no UTF-8': json(bytes('{"id": "\xc0\xaf\xff", "body": "\xf5\x80\x80\x80"}')),
   'a surrogate in UTF-8': json(bytes('{"id": "\xed\xa0\x80"}')),
   'UTF-16': json(Buffer.from('{"id": "sixteen"}', 'utf16le')),
   'a byte order mark': json(bytes('\xef\xbb\xbf{"id": "mark"}')),
-  'random bytes': json(Buffer.from(Array.from({ length: 5_000 }, (_, n) => (n * n * 31 + n * 7) & 255))),
+  'random bytes': json(Buffer.from(repeat(5_000, (n) => (n * n * 31 + n * 7) & 255))),
   'a form': typed('application/x-www-form-urlencoded', 'id=1&__proto__[polluted]=1'),
   'parts without an end': typed(
     'multipart/form-data; boundary=x',
@@ -97,7 +98,7 @@ export const FRAMES: Record<string, string> = {
   'a body that was announced and never sent': call(JSON_TYPE, 'content-length: 16', 'expect: 100-continue'),
   'an expectation that is none': `${call(JSON_TYPE, 'content-length: 16', 'expect: miracles')}${VALID}`,
   'a header of 100 KB': call(JSON_TYPE, `x-long: ${'x'.repeat(100_000)}`),
-  '3,000 headers': call(JSON_TYPE, ...Array.from({ length: 3_000 }, (_, n) => `x-${n}: 1`)),
+  '3,000 headers': call(JSON_TYPE, ...repeat(3_000, (n) => `x-${n}: 1`)),
   'a folded header': call(JSON_TYPE, 'x-folded: a\r\n b', 'content-length: 0'),
   'NUL in a header': call(JSON_TYPE, 'x-nul: a\0b', 'content-length: 0'),
   'a line feed alone': call(JSON_TYPE, 'content-length: 0').replaceAll('\r\n', '\n'),

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { repeat } from './client.ts';
 import type { TestSystem } from './system.ts';
 
 interface Counts {
@@ -94,5 +95,5 @@ export async function tableOf(page: Page, chart: string): Promise<string[][]> {
   // the first column names the rows
   const lines = (await table.getByRole('columnheader').count()) - 1;
   const cells = await table.getByRole('cell').allTextContents();
-  return Array.from({ length: cells.length / lines }, (_, n) => cells.slice(n * lines, (n + 1) * lines));
+  return repeat(cells.length / lines, (n) => cells.slice(n * lines, (n + 1) * lines));
 }

@@ -1,94 +1,55 @@
 import type { Role } from '../../contract/keys.ts';
 
 /**
- * Who may call what: operations by the roles whose keys they are open to. An administrator's key is good for all of them; null:
- * no key is asked for. It is written down here a second time on purpose, so that an operation that is new, or open to another
+ * Who may call what: operations by the roles whose keys they are open to. An administrator's key is good for all of them;
+ * `anybody` needs no key. It is written down here a second time on purpose, so that an operation that is new, or open to another
  * role than before, is looked at by someone who decides that it may be.
  */
-const MATRIX: [roles: Role[] | null, operations: string][] = [
-  [
-    null,
-    `
-      getSignInWays signIn getLiveness getReadiness getMetrics
-    `,
-  ],
-  [
-    [],
-    `
-      putQueue deleteQueue pauseQueue resumeQueue putTopic deleteTopic putCourt putGoldCases addKey listKeys
-      revokeKey listAdminLog
-    `,
-  ],
-  [
-    ['producer'],
-    `
-      addTicket addTickets resolveTickets resolveTicket invalidateTicket invalidateTickets updateTicket
-      redeliverTicketDelivery putSchedule deleteSchedule putReview redeliverReviewDelivery putJurors addCase
-      addCases invalidateCase redeliverCaseDelivery addTemplate deleteTemplate putGroup updateGroupMembers
-      addTask updateTask deleteTask redeliverOccurrenceDelivery redeliverDelivery readFeed
-    `,
-  ],
-  [
-    ['consumer'],
-    `
-      buryJob
-    `,
-  ],
-  [
-    ['reviewer', 'agent'],
-    `
-      claimTickets decideTicket renewTicket releaseTicket transferTicket claimCase castVote renewCase
-      releaseCase declineCase listInvitations pullTask completeTask
-    `,
-  ],
-  [
-    ['producer', 'agent'],
-    `
-      listTicketEvents getTicketWorkflow listTicketDeliveries getReview addReviewCallback addPictureCallback
-      listReviews listReviewLog getReviewStats getReviewStores getReviewWorkflow listReviewDeliveries
-      getCourtStats listVotes listCases listCaseEvents getCaseWorkflow listCaseDeliveries getGroup
-      listGroups listTasks getTask getOccurrenceWorkflow listOccurrenceEvents listOccurrenceDeliveries
-      listDispatches getOverview getAttention findItems listDeliveries
-    `,
-  ],
-  [
-    ['producer', 'consumer'],
-    `
-      runJobCommand getJob listJobEvents getJobWorkflow getTopic listTopics getTopicStats listTopicJobs
-      getSchedule listSchedules
-    `,
-  ],
-  [
-    ['producer', 'agent', 'consumer'],
-    `
-      getFigures getLateness
-    `,
-  ],
-  [
-    ['producer', 'reviewer', 'agent'],
-    `
-      getQueue listQueues getQueueStats getTicket listTickets addTicketNote listTicketNotes explainClaim
-      getCourt listCourts getJuror getCase listTemplates getTemplate getPeopleFigures openStream
-    `,
-  ],
-  [
-    ['producer', 'reviewer', 'agent', 'consumer'],
-    `
-      addStreamTicket getSession signOut listNodes
-    `,
-  ],
-];
+const MATRIX: Record<string, string> = {
+  anybody: `
+    getSignInWays signIn getLiveness getReadiness getMetrics`,
+  admin: `
+    putQueue deleteQueue pauseQueue resumeQueue putTopic deleteTopic putCourt putGoldCases addKey listKeys
+    revokeKey listAdminLog`,
+  producer: `
+    addTicket addTickets resolveTickets resolveTicket invalidateTicket invalidateTickets updateTicket
+    redeliverTicketDelivery putSchedule deleteSchedule putReview redeliverReviewDelivery putJurors addCase
+    addCases invalidateCase redeliverCaseDelivery addTemplate deleteTemplate putGroup updateGroupMembers
+    addTask updateTask deleteTask redeliverOccurrenceDelivery redeliverDelivery readFeed`,
+  consumer: `
+    buryJob`,
+  'reviewer agent': `
+    claimTickets decideTicket renewTicket releaseTicket transferTicket claimCase castVote renewCase
+    releaseCase declineCase listInvitations pullTask completeTask`,
+  'producer agent': `
+    listTicketEvents getTicketWorkflow listTicketDeliveries getReview addReviewCallback addPictureCallback
+    listReviews listReviewLog getReviewStats getReviewStores getReviewWorkflow listReviewDeliveries
+    getCourtStats listVotes listCases listCaseEvents getCaseWorkflow listCaseDeliveries getGroup
+    listGroups listTasks getTask getOccurrenceWorkflow listOccurrenceEvents listOccurrenceDeliveries
+    listDispatches getOverview getAttention findItems listDeliveries`,
+  'producer consumer': `
+    runJobCommand getJob listJobEvents getJobWorkflow getTopic listTopics getTopicStats listTopicJobs
+    getSchedule listSchedules`,
+  'producer agent consumer': `
+    getFigures getLateness`,
+  'producer reviewer agent': `
+    getQueue listQueues getQueueStats getTicket listTickets addTicketNote listTicketNotes explainClaim
+    getCourt listCourts getJuror getCase listTemplates getTemplate getPeopleFigures openStream`,
+  'producer reviewer agent consumer': `
+    addStreamTicket getSession signOut listNodes`,
+};
 
+const words = (text: string): string[] => text.match(/\w+/g) ?? [];
 const roles = new Map(
-  MATRIX.flatMap(([open, operations]) => (operations.match(/\w+/g) ?? []).map((name) => [name, open] as const)),
+  Object.entries(MATRIX).flatMap(([open, all]) => words(all).map((name): [string, string[]] => [name, words(open)])),
 );
 
 /** Operations of the matrix, sorted; one that stands in two places is there twice. */
-export const matrixOperations = MATRIX.flatMap(([, operations]) => operations.match(/\w+/g) ?? []).sort();
+export const matrixOperations = Object.values(MATRIX).flatMap(words).sort();
 
 /** Whether a key of this role may call the operation; null: without a key, too. */
 export function mayCall(operation: string, role: Role): boolean | null {
   const open = roles.get(operation);
   if (open === undefined) throw new Error(`test/support/role-matrix.ts does not say who may call ${operation}`);
-  return open && (role === 'admin' || open.includes(role));
+  return open.includes('anybody') ? null : role === 'admin' || open.includes(role);
 }

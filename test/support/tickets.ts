@@ -10,9 +10,9 @@ export async function add(client: Client, queue: string, ticket: object = {}): P
   return insist('add', await client.post(`/v1/queues/${queue}/tickets`, { body: null, ...ticket }), 201);
 }
 
-/** Adds many at once; their ids in order. */
-export async function addMany(client: Client, queue: string, tickets: object[]): Promise<string[]> {
-  const sent = tickets.map((t) => ({ body: null, ...t }));
+/** Adds many at once, some of them only by their ids; the ids in order. */
+export async function addMany(client: Client, queue: string, tickets: (object | string)[]): Promise<string[]> {
+  const sent = tickets.map((t) => ({ body: null, ...(typeof t === 'string' ? { id: t } : t) }));
   const { results } = insist('batch', await client.post(`/v1/queues/${queue}/tickets/batch`, { tickets: sent }), 200);
   const bad = results.find((r: Json) => r.httpStatus !== 201);
   if (bad) throw new Error(`batch: ${JSON.stringify(bad)}`);

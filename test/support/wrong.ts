@@ -1,4 +1,4 @@
-import type { FieldKind } from './sample-bodies.ts';
+import type { Field } from './calls.ts';
 
 /** A value that only raw JSON text can say, or that would cost a large literal here. */
 export class Raw {
@@ -13,157 +13,77 @@ const url = 'https://example.com/hook';
 const secret = `whsec_${base64(32)}`;
 const nested = (depth: number) => new Raw('['.repeat(depth) + ']'.repeat(depth));
 
-const NOT_TEXT = [5, true, [], {}];
-const NOT_NUMBERS = ['5', '', true, [], {}, new Raw('1e400'), new Raw('-1e400'), new Raw('9007199254740993')];
-const NOT_NAMES = [
-  ...NOT_TEXT,
-  '',
-  ' ',
-  'a b',
-  'a/b',
-  'a,b',
-  'ä',
-  '😀',
-  '%41',
-  'x'.repeat(201),
-  'x\n',
-  'a\0b',
-  '\ud800',
-];
-const NOT_COUNTS = [...NOT_NUMBERS, -1, 0.5, 1e9];
-const NOT_NAME_LISTS = ['a', 5, {}, true, [5], [null], [''], [['a']], ['a b'], ['ok', 'x'.repeat(201)], ['a\0']];
-const NOT_TIMES = [
-  ...['', 'soon', '2026', '2026-01-02', '2026-01-02 03:04:05Z', '2026-01-02T03:04:05', '2026-13-02T03:04:05Z'],
-  ...[
-    '2026-02-30T03:04:05Z',
-    '2026-01-02T25:04:05Z',
-    '1969-12-31T23:59:59Z',
-    '9999-12-31T23:59:59Z',
-    '+010000-01-01T00:00:00Z',
-  ],
-  ...['2026-01-02T03:04:05+99:00', 5, true, {}, [], 'infinity', 'now', '2026-01-02T03:04:05Z\0'],
-];
-const NOT_CALLBACKS = [
-  ...[
-    'https://example.com',
-    5,
-    true,
-    [],
-    {},
-    { url },
-    { secret },
-    { url: 5, secret },
-    { url, secret: 5 },
-    { url, secret, more: 1 },
-  ],
-  ...[
-    '',
-    'nonsense',
-    'example.com',
-    '//example.com',
-    'ftp://example.com',
-    'file:///etc/passwd',
-    'javascript:alert(1)',
-  ].map((u) => ({ url: u, secret })),
-  ...[
-    'http://',
-    'http://:80',
-    'http://a b',
-    'https://user:pass@example.com/',
-    'http://[::1',
-    'http://example.com:99999',
-  ].map((u) => ({ url: u, secret })),
-  { url: `https://example.com/${'x'.repeat(2000)}`, secret },
-  ...[23, 65, 0, 1000].map((bytes) => ({ url, secret: `whsec_${base64(bytes)}` })),
-  ...[base64(32), 'whsec_', 'whsec_!!!!', `WHSEC_${base64(32)}`, `whsec_${base64(32)} `, `whsec_${base64(32)}\0`].map(
-    (s) => ({ url, secret: s }),
-  ),
-];
-const NOT_FORMS = [
-  ...[
-    '{}',
-    5,
-    true,
-    [],
-    { type: 'nonsense' },
-    { type: 5 },
-    { required: 'a' },
-    { properties: [] },
-    { minimum: 'x' },
-    { pattern: '(' },
-  ],
-  ...[
-    { $ref: 'https://example.com/schema' },
-    { $ref: '#/nowhere' },
-    { $ref: '#' },
-    { $async: true, type: 'object' },
-    { enum: 5 },
-  ],
-  ...[
-    { $schema: 'http://json-schema.org/draft-04/schema#' },
-    { properties: { a: { $async: true, type: 'string' } } },
-    { items: { $ref: 'other.json' } },
-  ],
+/** Texts that are no times, or none that are kept. */
+export const NOT_TIMES = [
+  ...['soon', '2026', '2026-01-02', '2026-01-02 03:04:05Z', '2026-01-02T03:04:05', '2026-13-02T03:04:05Z'],
+  ...['2026-02-30T03:04:05Z', '2026-01-02T25:04:05Z', '1969-12-31T23:59:59Z', '9999-12-31T23:59:59Z'],
+  ...['+010000-01-01T00:00:00Z', '2026-01-02T03:04:05+99:00', 'infinity', 'now'],
 ];
 
-/** Values that a field of a kind must refuse. `json` takes everything that can be kept as it was sent. */
-export const WRONG: Record<FieldKind, unknown[]> = {
-  name: NOT_NAMES,
-  names: NOT_NAME_LISTS,
-  requires: [...NOT_NAME_LISTS, new Raw(JSON.stringify(Array.from({ length: 10_001 }, (_, n) => `n${n}`)))],
-  priority: [...NOT_NUMBERS, 0.5, 1001, -1001, 1e300],
-  seconds: [...NOT_NUMBERS, -1, -0.001, 1e10, 1e300],
-  positiveSeconds: [...NOT_NUMBERS, 0, -1, 1e-9, 1e10],
-  waitSeconds: [...NOT_NUMBERS, -1, 60.1, 1e9],
-  wholeSeconds: [...NOT_NUMBERS, 0, 0.9, -1, 1e10],
-  timezone: [...NOT_TEXT, '', 'nowhere', 'Europe/Nowhere', 'x'.repeat(101), 'UTC\0'],
-  jobPriority: [...NOT_NUMBERS, -1, 0.5, 2 ** 32],
-  status: [...NOT_NUMBERS, 0.5, 2 ** 31, -(2 ** 31) - 1],
-  auditKind: [...NOT_TEXT, '', 'video', 'Text', 'edit'],
-  pictureKind: [...NOT_TEXT, '', 'text', 'reply'],
-  time: NOT_TIMES,
-  flag: ['true', 'false', '', 0, 1, [], {}],
-  count: NOT_COUNTS,
-  positiveCount: [...NOT_COUNTS, 0],
-  callback: NOT_CALLBACKS,
-  object: ['', 5, true, [], {}, { secondsPerLevel: 0 }, { secondsPerLevel: -5 }, { secondsPerLevel: 60, more: 1 }],
-  list: ['', 5, true, {}, new Raw(`[${'5,'.repeat(60_000)}5]`)],
-  form: NOT_FORMS,
-  token: [...NOT_TEXT, '', 'x'.repeat(201), 'a\0b', '\ud800'],
-  reason: [...NOT_TEXT, '', 'x'.repeat(2001), 'a\0b', '\udfff'],
-  text: [...NOT_TEXT, 'x'.repeat(2001), 'a\0b', '\ud800x'],
-  share: [...NOT_NUMBERS, -0.001, 1.001],
-  option: [...NOT_TEXT, '', 'x'.repeat(101), 'a\0b', '\ud800'],
-  options: [...NOT_TEXT, 'buyer', ['buyer'], ['a', 'a'], ['a', ''], ['a', 5], ['a', 'x'.repeat(101)], ['a', 'b\0']],
-  window: ['', 5, true, [], {}, { cases: 5 }, { seconds: 5 }, { cases: 0, seconds: 5 }, { cases: 5, seconds: 0 }],
-  assign: [
-    '',
-    5,
-    true,
-    [],
-    {},
-    { jurors: 5 },
-    { answerSeconds: 5 },
-    { jurors: 0, answerSeconds: 5 },
-    { jurors: 1, answerSeconds: 0 },
+/** Values that few fields take. */
+const ODD: unknown[] = [
+  ...[null, true, 0, 1, 5, -1, 0.5, 0.9, -0.001, 1e-9, 1.001, 60.1, 1001, -1001, 1e9, 1e10, 1e300],
+  ...[2 ** 31, -(2 ** 31) - 1, 2 ** 32],
+  ...['', ' ', '5', 'true', 'nonsense', 'a b', 'a/b', 'a,b', 'ä', '😀', '%41', 'x\n', 'a\0b', '\ud800'],
+  ...[101, 201, 2001].map((length) => 'x'.repeat(length)),
+  ...NOT_TIMES,
+  ...['9:00', '09:60', '24:00', '09:00:00', '09-00', ' 09:00', '09:00\0', '2026-01-02T03:04:05Z\0'],
+  ...['gid', 'gid_', 'uid_a b', 'UID_a', 'xid_a', 'https://example.com', '{}'],
+  ...['Text', 'video', 'Once', 'daily', 'Blocking', 'All', 'none', 'Claim', 'Refuse', 'keep', 'edit'],
+  ...[[], [5], [null], [''], [['a']], ['a b'], ['a'], ['a', 'a'], ['a', 5], ['a/b/c'], ['a/'], ['/a']],
+  ...[101, 201].map((length) => ['ok', 'x'.repeat(length)]),
+  ...[{}, { '': 1 }, { a: 'string' }, { a: {} }, { a: { type: 'date' } }, { '': { type: 'string' } }, { more: 'all' }],
+  ...[{ secondsPerLevel: 0 }, { secondsPerLevel: -5 }, { secondsPerLevel: 60, more: 1 }],
+  ...[{ cases: 5 }, { seconds: 5 }, { cases: 0, seconds: 5 }, { cases: 5, seconds: 0 }],
+  ...[{ jurors: 5 }, { answerSeconds: 5 }, { jurors: 0, answerSeconds: 5 }, { jurors: 1, answerSeconds: 0 }],
+  ...[{ agreement: 2 }, { agreement: -1 }, { agreement: 0.5, after: 0 }, { after: 5 }, { pick: 5 }],
+  ...[{ queue: 'a b' }, { court: 5 }, { extendSeconds: 0 }, { court: 'a', queue: 'b' }],
+  ...[{ url }, { secret }, { url: 5, secret }, { url, secret: 5 }, { url, secret, more: 1 }],
+];
+
+const typesOf = (value: unknown): string[] =>
+  value === null
+    ? ['null']
+    : Array.isArray(value)
+      ? ['array']
+      : [typeof value, typeof value === 'number' ? 'integer' : ''];
+
+/** What the document does not allow a field: all odd values of the field's own types, and the first of each other type. */
+export function wrongFor({ types, allows }: Field): unknown[] {
+  const wrong = ODD.filter((value) => !allows(value));
+  const isFirst = (value: unknown) => wrong.find((other) => typesOf(other)[0] === typesOf(value)[0]) === value;
+  return wrong.filter((value) => typesOf(value).some((type) => types.includes(type)) || isFirst(value));
+}
+
+const NOT_CALLBACKS = [
+  ...['', 'nonsense', 'example.com', '//example.com', 'ftp://example.com', 'file:///etc/passwd', 'javascript:alert(1)'],
+  ...['http://', 'http://:80', 'http://a b', 'https://user:pass@example.com/', 'http://[::1'],
+  ...['http://example.com:99999', `https://example.com/${'x'.repeat(2000)}`],
+]
+  .map((other) => ({ url: other, secret }))
+  .concat(
+    [23, 65, 0, 1000].map((bytes) => ({ url, secret: `whsec_${base64(bytes)}` })),
+    [base64(32), 'whsec_', 'whsec_!!!!', `WHSEC_${base64(32)}`, `${secret} `, `${secret}\0`].map((other) => ({
+      ...{ url, secret: other },
+    })),
+  );
+
+/** What a field does not take either, although the document's schema of it cannot say so. */
+export const SENSELESS: Record<string, unknown[]> = {
+  ...{ callback: NOT_CALLBACKS, invitationCallback: NOT_CALLBACKS, push: NOT_CALLBACKS },
+  form: [
+    ...[{ type: 'nonsense' }, { type: 5 }, { required: 'a' }, { properties: [] }, { minimum: 'x' }, { pattern: '(' }],
+    ...[
+      { $ref: 'https://example.com/schema' },
+      { $ref: '#/nowhere' },
+      { $ref: '#' },
+      { items: { $ref: 'other.json' } },
+    ],
+    ...[{ $async: true, type: 'object' }, { properties: { a: { $async: true, type: 'string' } } }, { enum: 5 }],
+    { $schema: 'http://json-schema.org/draft-04/schema#' },
   ],
-  strategy: [
-    ...['', 5, true, []],
-    ...[{ pick: 'best' }, { admit: '' }, { decide: 'toString' }, { pick: 5 }, { more: 'all' }],
-  ],
-  quality: ['', 5, true, [], {}, { agreement: 2 }, { agreement: -1 }, { agreement: 0.5, after: 0 }, { after: 5 }],
-  fallback: ['', 5, true, [], {}, { queue: 'a b' }, { court: 5 }, { extendSeconds: 0 }, { court: 'a', queue: 'b' }],
-  courtMode: [...NOT_TEXT, '', 'Claim', 'none'],
-  lateVotes: [...NOT_TEXT, '', 'keep', 'Refuse'],
-  taskType: [...NOT_TEXT, '', 'Once', 'daily'],
-  executor: [...NOT_NAMES, 'ann', 'gid', 'gid_', 'uid_a b', 'UID_a', 'xid_a'],
-  dailyTime: [...NOT_TEXT, '', '9:00', '09:60', '24:00', '09:00:00', '09-00', ' 09:00', '09:00\0'],
-  dispatch: [...NOT_TEXT, '', 'once', 'Blocking'],
-  catchUp: [...NOT_TEXT, '', 'none', 'All'],
-  templateParams: ['', 5, true, [], { a: 'string' }, { a: {} }, { a: { type: 'date' } }, { '': { type: 'string' } }],
-  params: ['', 5, true, [], { '': 1 }],
-  exclude: ['a', 5, {}, true, [5], [''], ['a b'], ['a/b/c'], ['a/'], ['/a'], ['x'.repeat(201)], ['a\0']],
-  json: [],
+  timezone: ['', 'nowhere', 'Europe/Nowhere', 'UTC\0'],
+  strategy: [{ pick: 'best' }, { admit: '' }, { decide: 'toString' }],
 };
 
 /** What no field of any kind takes, because it cannot be kept as it was sent, or is there to do harm. */

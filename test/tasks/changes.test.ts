@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { numbered } from '../support/cases.ts';
-import type { Json } from '../support/client.ts';
+
+import { type Json, numbered } from '../support/client.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import {
   addTask,

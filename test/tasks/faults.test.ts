@@ -2,21 +2,16 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { numbered } from '../support/cases.ts';
-import { startChild } from '../support/child.ts';
-import type { Client, Json } from '../support/client.ts';
+
+import { settingsFor, startChild } from '../support/child.ts';
+import { type Client, type Json, numbered } from '../support/client.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { addTask, addTemplate, complete, completed, dispatchLog, handed, next, putGroup } from '../support/tasks.ts';
 
 const stores = await testStores();
 const { api } = await startTestSystem({}, { stores });
 await addTemplate(api, 'plain');
-const process = () =>
-  startChild('api', {
-    DATABASE_URL: stores.databaseUrl,
-    TEMPORAL_ADDRESS: stores.temporalAddress,
-    TEMPORAL_NAMESPACE: stores.namespace,
-  });
+const process = () => startChild('api', settingsFor(stores));
 
 /** A wire to a server that swallows all that the server says. */
 async function deafWire(url: string): Promise<{ url: string; answered: Promise<void>; close(): void }> {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { clear } from '../../services/upkeep/retention.ts';
-import { numbered } from '../support/cases.ts';
-import { eventually, walk } from '../support/client.ts';
+import { eventually, numbered, repeat, walk } from '../support/client.ts';
 import { byHand } from '../support/retention.ts';
 import { startTestSystem } from '../support/system.ts';
 import {
@@ -40,7 +39,7 @@ test('S4.8 the dispatch log: who was given what, who completed it with what resu
   expect(all.map((l) => l.at)).toEqual(all.map((l) => l.at).sort());
   const anns = await walk(api, '/v1/dispatch-log?uid=ann', 3);
   expect(anns).toEqual(all.filter((l) => l.uid === 'ann'));
-  expect(anns.map((l) => l.type)).toEqual(Array.from({ length: 10 }, (_, n) => (n % 2 ? 'completed' : 'dispatched')));
+  expect(anns.map((l) => l.type)).toEqual(repeat(10, (n) => (n % 2 ? 'completed' : 'dispatched')));
   const third = await walk(api, '/v1/dispatch-log?taskId=log-3', 3);
   expect(third).toEqual(all.filter((l) => l.taskId === 'log-3'));
   expect(third).toMatchObject(

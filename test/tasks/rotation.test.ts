@@ -1,6 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { expect, test } from 'vitest';
-import { numbered } from '../support/cases.ts';
+
+import { numbered, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import {
   addTask,
@@ -105,9 +106,7 @@ test('S4.2 every N minutes, counted from the start, whatever the clocks on the w
     lookbackSeconds,
   });
   const times = (await pullAll(api, 'min')).map((t) => t.occurrence);
-  expect(times).toEqual(
-    Array.from({ length: 7 }, (_, k) => new Date(Date.parse(startTime) + k * 25 * MINUTE_MS).toISOString()),
-  );
+  expect(times).toEqual(repeat(7, (k) => new Date(Date.parse(startTime) + k * 25 * MINUTE_MS).toISOString()));
   expect((await next(api, 'min')).nextAt).toBeNull();
 });
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { numbered } from '../support/cases.ts';
-import { eventually, type Json } from '../support/client.ts';
+
+import { eventually, type Json, numbered } from '../support/client.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import {
   addTask,

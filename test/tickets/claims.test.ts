@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { claimOne, eventually, type Json } from '../support/client.ts';
+import { claimOne, eventually, type Json, numbered, repeat } from '../support/client.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { add, addMany, claim, configure, decide, dice, drain, ticket, withToken } from '../support/tickets.ts';
 
@@ -37,7 +37,7 @@ test('S0.6 a ticket goes only to those who have all the skills it asks for', asy
 test('S0.1 among tickets that ask for different skills the best one goes first', async () => {
   const roll = dice(3);
   const skills = ['a', 'b', 'c', 'd'];
-  const sent = Array.from({ length: 60 }, (_, n) => ({
+  const sent = repeat(60, (n) => ({
     id: `sk${n}`,
     priority: roll(5),
     requires: skills.filter(() => roll(3) === 0),
@@ -167,7 +167,7 @@ test('S0.8 a long poll without luck ends in its time and says why', async () => 
 test('S0.6 of forty who wait exactly one gets the one ticket, whoever may have it', async () => {
   for (let round = 0; round < 4; round++) {
     const [queue, id] = [`forty-${round}`, `forty-${round}`];
-    const excluded = Array.from({ length: 39 }, (_, n) => `w${n}`);
+    const excluded = repeat(39, (n) => `w${n}`);
     const polls = [...excluded, 'lucky'].map((reviewer) => ({ reviewer, ...poll(queue, reviewer, 2) }));
     await sleep(200);
     await add(api, queue, { id, exclude: round % 2 ? excluded : [] });
@@ -229,7 +229,7 @@ test('S0.6 what was handed to a caller who left in the middle of his claim is gi
 test('S0.6 somebody excluded from the best ticket gets another, also when many claim at once', async () => {
   for (let round = 0; round < 8; round++) {
     const queue = `excl-${round}`;
-    const people = Array.from({ length: 10 }, (_, n) => `p${n}`);
+    const people = repeat(10, (n) => `p${n}`);
     // one more than there are people: in any order each finds one he may have
     await addMany(api, queue, [...people.map((p) => ({ id: `${queue}-${p}`, exclude: [p] })), { id: `${queue}-any` }]);
     const got = await Promise.all(people.map(async (p) => [p, ids(await claim(api, queue, p))[0]] as const));
@@ -259,12 +259,8 @@ test('S0.6 a ticket one person may not have goes to the next who asks at the sam
 });
 
 test('S0.6 the same person many times at once, among others, gets one ticket', async () => {
-  await addMany(
-    api,
-    'twice',
-    Array.from({ length: 40 }, (_, n) => ({ id: `tw${n}` })),
-  );
-  const callers = Array.from({ length: 30 }, (_, n) => (n % 3 === 0 ? 'anna' : `other-${n}`));
+  await addMany(api, 'twice', numbered(40, 'tw'));
+  const callers = repeat(30, (n) => (n % 3 === 0 ? 'anna' : `other-${n}`));
   const answers = await Promise.all(
     callers.map(async (reviewer) => ({ reviewer, got: (await claim(api, 'twice', reviewer)).tickets })),
   );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claimOne, eventTypes, eventually } from '../support/client.ts';
+import { claimOne, eventTypes, eventually, repeat } from '../support/client.ts';
 import { startTestSystem, type TestSystem } from '../support/system.ts';
 import { add, claim, configure, decide, events, ticket } from '../support/tickets.ts';
 
@@ -105,7 +105,7 @@ test.each(systems)('S0.5 %s: the last of maxAttempts leases to run out makes a t
 
 test.each(systems)('S0.9 %s: a hundred due together are all handed out', async (_, system) => {
   const { api } = system;
-  const tickets = Array.from({ length: 100 }, (_, n) => ({ id: `herd-${n}`, body: null, delaySeconds: 1 }));
+  const tickets = repeat(100, (n) => ({ id: `herd-${n}`, body: null, delaySeconds: 1 }));
   await configure(api, 'herd', { maxHeld: 30 });
   await api.post('/v1/queues/herd/tickets/batch', { tickets });
   const handed = new Set<string>();

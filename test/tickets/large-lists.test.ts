@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { beforeAll, expect, test } from 'vitest';
-import { claimOne, type Reply } from '../support/client.ts';
+import { claimOne, numbered, type Reply, repeat } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
 import { startTestSystem } from '../support/system.ts';
 import { addMany, decide } from '../support/tickets.ts';
@@ -32,11 +32,7 @@ beforeAll(async () => {
   await sql(`insert into event (kind, item_id, seq, type, actor, at, version)
     select kind, id, 1, 'created', 'test', now() - interval '1 hour', version from item where queue = 'present'`);
   for (const table of ['item', 'event']) await sql(`analyze ${table}`);
-  await addMany(
-    api,
-    'small',
-    Array.from({ length: 60 }, (_, n) => ({ id: `small-${n}` })),
-  );
+  await addMany(api, 'small', numbered(60, 'small-'));
 }, 600_000);
 
 const median = async (call: () => Promise<Reply>): Promise<number> => {
@@ -92,7 +88,7 @@ test('S0.3 lists that hang hold up no claim, and end as unavailable', async () =
   let ended = 0;
   try {
     await blocker.query('begin; lock table task_template in access exclusive mode');
-    const lists = Array.from({ length: 40 }, () => api.get('/v1/templates').finally(() => ended++));
+    const lists = repeat(40, () => api.get('/v1/templates').finally(() => ended++));
     for (let n = 0; n < 5; n++) {
       const held = await claimOne(api, 'small', `quick-${n}`);
       expect((await decide(api, held)).status).toBe(200);

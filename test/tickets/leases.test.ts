@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
+import { claimOne, eventTypes, eventually, type Json, numbered, repeat } from '../support/client.ts';
 import { LEASES } from '../support/leases.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, claim, configure, decide, dice, events, ticket, withToken } from '../support/tickets.ts';
@@ -93,11 +93,7 @@ test('S0.8 a decision that found no next ticket has the same answer when one is 
 
 test('S0.8 decisions of one reviewer at once each have a next ticket, and never more than maxHeld', async () => {
   await configure(api, 'many', { maxHeld: 8 });
-  await addMany(
-    api,
-    'many',
-    Array.from({ length: 40 }, (_, n) => ({ id: `many-${n}` })),
-  );
+  await addMany(api, 'many', numbered(40, 'many-'));
   let held = (await claim(api, 'many', 'anna', { count: 8 })).tickets;
   for (let round = 0; round < 3; round++) {
     const answers = await Promise.all(held.map((t: Json) => decide(api, t, 'ok', { next: true })));
@@ -119,20 +115,6 @@ test("S0.6 a repeated decision never shows another reviewer's token", async () =
   expect([again.status, again.body.next.id]).toEqual([200, next.id]);
   expect(again.body.next.lease.token).not.toBe(bens.lease.token);
   expect((await decide(api, next, 1)).body).toMatchObject({ code: 'lease_lost', reason: 'released', holder: 'ben' });
-});
-
-test('S0.8 fifty identical decisions at once are one decision with one answer', async () => {
-  for (let round = 0; round < 6; round++) {
-    const queue = `fifty-${round}`;
-    for (const n of [1, 2, 3]) await add(api, queue, { id: `f${round}-${n}` });
-    const held = await claimOne(api, queue, 'anna');
-    const replies = await Promise.all(Array.from({ length: 50 }, () => decide(api, held, 'yes', { next: true })));
-    expect(new Set(replies.map((r) => r.status))).toEqual(new Set([200]));
-    expect(new Set(replies.map((r) => JSON.stringify(r.body)))).toHaveLength(1);
-    expect(replies[0]?.body.next?.id).toBe(`f${round}-2`);
-    expect(await eventTypes(api, held.id)).toEqual(['created', 'claimed', 'decided']);
-    expect((await ticket(api, `f${round}-3`)).state).toBe('waiting');
-  }
 });
 
 test('S0.6 giving back, with a delay, and never again to me', async () => {
@@ -188,17 +170,11 @@ test('S0.6 a transferred ticket is handed out by the other queue only, and the o
 });
 
 test('S0.6 one reviewer never holds more than maxHeld, however many claims come at once', async () => {
-  await addMany(
-    api,
-    'max',
-    Array.from({ length: 20 }, (_, n) => ({ id: `mx${n}` })),
-  );
+  await addMany(api, 'max', numbered(20, 'mx'));
   for (const maxHeld of [1, 2]) {
     await configure(api, 'max', { maxHeld });
     const reviewer = `anna-${maxHeld}`;
-    const calls = Array.from({ length: 12 }, (_, n) =>
-      claim(api, 'max', reviewer, n % 2 ? { count: 2 } : { skills: ['s'] }),
-    );
+    const calls = repeat(12, (n) => claim(api, 'max', reviewer, n % 2 ? { count: 2 } : { skills: ['s'] }));
     const got = (await Promise.all([...calls, claim(api, 'max', reviewer)])).flatMap((a) => a.tickets);
     expect(new Set(got.map((t: Json) => t.id)).size).toBe(maxHeld);
     expect(got.filter((t: Json) => !t.resumed)).toHaveLength(maxHeld);
@@ -210,11 +186,7 @@ test('S0.6 one reviewer never holds more than maxHeld, however many claims come 
 
 test('S0.6 what a reviewer holds comes first and again with the same token, then new ones up to count', async () => {
   await configure(api, 'count', { maxHeld: 4 });
-  await addMany(
-    api,
-    'count',
-    Array.from({ length: 6 }, (_, n) => ({ id: `c${n}` })),
-  );
+  await addMany(api, 'count', numbered(6, 'c'));
   const one = await claimOne(api, 'count', 'anna');
   const { tickets } = await claim(api, 'count', 'anna', { count: 3 });
   expect(tickets.map((t: Json) => [t.id, t.resumed])).toEqual([
@@ -258,14 +230,9 @@ async function worker(no: number, held: Set<string>): Promise<number> {
 
 test('S0.6 fifty reviewers and two thousand tickets: nobody is handed what another holds', async () => {
   await configure(api, 'rush', { maxHeld: 3 });
-  for (const part of [0, 1])
-    await addMany(
-      api,
-      'rush',
-      Array.from({ length: 1000 }, (_, n) => ({ id: `u${part}-${n}` })),
-    );
+  for (const part of [0, 1]) await addMany(api, 'rush', numbered(1000, `u${part}-`));
   const held = new Set<string>();
-  const done = await Promise.all(Array.from({ length: 50 }, (_, n) => worker(n, held)));
+  const done = await Promise.all(repeat(50, (n) => worker(n, held)));
   expect(done.reduce((a, b) => a + b)).toBe(2000);
   const [check] = await sql<{ overlaps: string; leases: string; live: string; decided: string }>(`
     with held as materialized (select * from ${LEASES})

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
+import { claimOne, eventTypes, eventually, type Json, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, claim, configure, decide, events, ticket, withToken } from '../support/tickets.ts';
 
@@ -196,7 +196,7 @@ test('S0.4 many tickets are invalidated by ids or by a filter, after a dry run',
   const ids = await addMany(
     api,
     'bulk',
-    Array.from({ length: 30 }, (_, n) => ({ id: `b${n}`, priority: n - 10 })),
+    repeat(30, (n) => ({ id: `b${n}`, priority: n - 10 })),
   );
   await addMany(api, 'bulk', [
     { id: 'b-old', createdAt: new Date(Date.now() - 3600_000).toISOString() },
@@ -238,9 +238,7 @@ test('S0.9 the same ticket again is the one there is, in every state; other cont
 });
 
 test('S0.9 twenty callers who add the same ticket at once make one', async () => {
-  const replies = await Promise.all(
-    Array.from({ length: 20 }, () => post('/queues/once/tickets', { id: 'once', body: 1 })),
-  );
+  const replies = await Promise.all(repeat(20, () => post('/queues/once/tickets', { id: 'once', body: 1 })));
   expect(replies.map((r) => r.status).sort()).toEqual([...Array(19).fill(200), 201]);
   expect(new Set(replies.map((r) => JSON.stringify(r.body))).size).toBe(1);
   expect((await api.get('/v1/queues/once/stats')).body.waiting).toBe(1);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claimOne, eventually, type Json, walk } from '../support/client.ts';
+import { claimOne, eventually, type Json, numbered, repeat, walk } from '../support/client.ts';
 import { LEASES } from '../support/leases.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, claim, configure, decide, dice, events, ticket, withToken } from '../support/tickets.ts';
@@ -34,7 +34,7 @@ test('S0.5 the counts of a queue agree with its rows after everything that can h
   const roll = dice(11);
   for (const queue of ['mix-0', 'mix-1'])
     await configure(api, queue, { leaseSeconds: 0.4, maxHeld: 20, maxAttempts: 2 });
-  const sent = Array.from({ length: 150 }, (_, n) => ({
+  const sent = repeat(150, (n) => ({
     id: `mix-${n}`,
     delaySeconds: [0, 0, 0, 0.2, 600][roll(5)],
     ...(roll(5) === 0 && { deadlineSeconds: 0.5 }),
@@ -68,11 +68,7 @@ test('S0.5 the counts of a queue agree with its rows after everything that can h
 });
 
 test('S0.5 counts are exact in every answer while tickets come and go', async () => {
-  const ids = await addMany(
-    api,
-    'exact',
-    Array.from({ length: 60 }, (_, n) => ({ id: `exact-${n}` })),
-  );
+  const ids = await addMany(api, 'exact', numbered(60, 'exact-'));
   let over = false;
   const working = Promise.all(ids.map(async (_, n) => decide(api, await claimOne(api, 'exact', `r${n}`)))).finally(
     () => {
@@ -100,7 +96,7 @@ test('S0.5 stats say how long the oldest one has waited; an unknown queue is 404
 test.each([1, 7, 40, 120, 500])('S0.5 pages of %i show 120 tickets once each, newest first', async (limit) => {
   const queue = `pages-${limit}`;
   // many of them as old as others, so that a page ends among equals
-  const sent = Array.from({ length: 120 }, (_, n) => ({
+  const sent = repeat(120, (n) => ({
     id: `pg${limit}-${n}`,
     createdAt: minutesAgo(Math.floor(n / 25)),
   }));
@@ -113,21 +109,13 @@ test.each([1, 7, 40, 120, 500])('S0.5 pages of %i show 120 tickets once each, ne
 });
 
 test('S0.5 what is added while somebody pages is no gap and no repeat in what was there', async () => {
-  await addMany(
-    api,
-    'moving',
-    Array.from({ length: 30 }, (_, n) => ({ id: `mv-${n}` })),
-  );
+  await addMany(api, 'moving', numbered(30, 'mv-'));
   const first = (await api.get('/v1/tickets?queue=moving&limit=10')).body;
-  await addMany(
-    api,
-    'moving',
-    Array.from({ length: 5 }, (_, n) => ({ id: `mv-new-${n}` })),
-  );
+  await addMany(api, 'moving', numbered(5, 'mv-new-'));
   await claimOne(api, 'moving', 'anna');
   const second = (await api.get(`/v1/tickets?queue=moving&limit=100&cursor=${first.nextCursor}`)).body;
   const ids = [...first.items, ...second.items].map((t: Json) => t.id);
-  expect(ids).toEqual(Array.from({ length: 30 }, (_, n) => `mv-${29 - n}`));
+  expect(ids).toEqual(repeat(30, (n) => `mv-${29 - n}`));
   expect(second.nextCursor).toBeNull();
 });
 
@@ -140,7 +128,7 @@ test('S0.5 over all queues the newest come first too', async () => {
   const path = `/v1/tickets?createdBefore=${encodeURIComponent('2011-01-01T00:00:00Z')}`;
   const all = await walk(api, path, 7);
   expect(all.map((t) => t.createdAt)).toEqual(
-    Array.from({ length: 30 }, (_, n) => new Date(Date.UTC(2010, 0, 1) + (29 - n) * 1000).toISOString()),
+    repeat(30, (n) => new Date(Date.UTC(2010, 0, 1) + (29 - n) * 1000).toISOString()),
   );
 });
 
@@ -170,7 +158,7 @@ test('S0.5 a long history is read page by page, in order', async () => {
   await add(api, 'log', { id: 'log' });
   for (let n = 0; n < 119; n++) await api.patch('/v1/tickets/log', { priority: n });
   const all = await walk(api, '/v1/tickets/log/events', 50);
-  expect(all.map((e) => e.seq)).toEqual(Array.from({ length: 120 }, (_, n) => n + 1));
+  expect(all.map((e) => e.seq)).toEqual(repeat(120, (n) => n + 1));
   expect(all).toEqual(await events(api, 'log'));
 });
 
@@ -187,17 +175,4 @@ test('S0.5 queues are listed newest first, page by page, each with its settings'
     ageing: null,
     paused: false,
   });
-});
-
-test.each([
-  'limit=0',
-  'limit=501',
-  'limit=x',
-  'cursor=x',
-  'cursor=W10',
-  'state=unheard',
-  'queue=a%20b',
-  'createdAfter=yesterday',
-])('S0.5 a list with %s is refused', async (query) => {
-  expect((await api.get(`/v1/tickets?${query}`)).status).toBe(422);
 });

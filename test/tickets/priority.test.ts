@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claimOne, eventTypes, eventually } from '../support/client.ts';
+import { claimOne, eventTypes, eventually, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, claim, configure, dice, drain, events, ticket, withToken } from '../support/tickets.ts';
 
@@ -12,7 +12,7 @@ const explain = async (queue: string, id: string) =>
 test('S0.1 a hundred tickets come out by priority, equal ones oldest first', async () => {
   const roll = dice(1);
   await configure(api, 'hundred', { maxHeld: 100 });
-  const sent = Array.from({ length: 100 }, (_, n) => ({
+  const sent = repeat(100, (n) => ({
     id: `h${n}`,
     priority: [-1000, -7, 0, 3, 1000][roll(5)] as number,
   }));
@@ -63,7 +63,7 @@ test('S0.2 with ageing a long wait overtakes a higher priority, without ageing i
 test('S0.2 under ageing the order is that of age and priority together', async () => {
   const roll = dice(2);
   await configure(api, 'mixed', { ageing: { secondsPerLevel: 30 }, maxHeld: 100 });
-  const sent = Array.from({ length: 80 }, (_, n) => {
+  const sent = repeat(80, (n) => {
     const [age, priority] = [10 + n + roll(3000) * 100, roll(41) - 20];
     return { id: `m${n}`, priority, createdAt: ago(age), worth: age + priority * 30 };
   });
@@ -97,7 +97,7 @@ test('S0.2 changed settings reach every ticket of a long queue', async () => {
     await addMany(
       api,
       'long',
-      Array.from({ length: 1000 }, (_, n) => ({ id: `l${part * 1000 + n}`, priority: 5 })),
+      repeat(1000, (n) => ({ id: `l${part * 1000 + n}`, priority: 5 })),
     );
   await add(api, 'long', { id: 'l-old', createdAt: ago(86_400) });
   expect((await explain('long', 'l-old')).ahead).toBe(1000);

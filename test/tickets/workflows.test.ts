@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, expect, test } from 'vitest';
-import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
+import { claimOne, eventTypes, eventually, type Json, repeat } from '../support/client.ts';
 import { published } from '../support/published.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -57,7 +57,7 @@ test('S0.9 nothing is left to publish when every workflow has received it', asyn
 });
 
 test('S0.5 what is over before its workflow was started has one all the same, last in order', async () => {
-  const ids = Array.from({ length: 60 }, (_, n) => `quick-${n}`);
+  const ids = repeat(60, (n) => `quick-${n}`);
   await api.post('/v1/queues/quick/tickets/batch', { tickets: ids.map((id) => ({ id, body: null })) });
   await api.post('/v1/queues/quick/invalidate', { ids, reason: 'never mind' });
   const states = await Promise.all(ids.map(workflow));
@@ -149,9 +149,7 @@ test('S0.4 commands sent together are carried out once each, in order', async ()
     await handle('op-many').signal('reprioritize', { priority, by: `o${priority}` });
   await eventually(async () => (await ticket(api, 'op-many')).priority === 10);
   const changes = (await events(api, 'op-many')).filter((e) => e.type === 'changed');
-  expect(changes.map((e) => [e.actor, e.data.priorityBefore])).toEqual(
-    Array.from({ length: 10 }, (_, n) => [`o${n + 1}`, n]),
-  );
+  expect(changes.map((e) => [e.actor, e.data.priorityBefore])).toEqual(repeat(10, (n) => [`o${n + 1}`, n]));
 });
 
 test('S0.4 a command for a final ticket that is still being delivered is logged as refused', async () => {

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
-import { startChild } from '../support/child.ts';
+import { settingsFor, startChild } from '../support/child.ts';
 import { docket, run } from '../support/cli.ts';
-import type { Client, Json } from '../support/client.ts';
+import { type Client, type Json, repeat } from '../support/client.ts';
 import { testDoctor, useAllKinds } from '../support/doctor.ts';
 import { EDITION_1, releaseOf } from '../support/releases.ts';
 import { testStores } from '../support/system.ts';
@@ -16,10 +16,10 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 
 /** Waiting tickets and delayed jobs, in batches, four at a time. */
 async function fill(api: Client): Promise<void> {
-  const batches = Array.from({ length: ITEMS / BATCH }, (_, n) => n);
+  const batches = repeat(ITEMS / BATCH, (n) => n);
   const add = async () => {
     for (let n = batches.pop(); n !== undefined; n = batches.pop()) {
-      const tickets = Array.from({ length: BATCH }, (_, i) => ({ id: `bulk-${n}-${i}`, body: { n, i } }));
+      const tickets = repeat(BATCH, (i) => ({ id: `bulk-${n}-${i}`, body: { n, i } }));
       const { status } = await api.post(`/v1/queues/bulk-${n % 10}/tickets/batch`, { tickets });
       expect(status).toBeLessThan(300);
     }
@@ -29,7 +29,7 @@ async function fill(api: Client): Promise<void> {
 
 async function hold(api: Client): Promise<{ id: string; token: string }[]> {
   await api.put('/v1/queues/held', { leaseSeconds: 3_600, maxHeld: HELD });
-  const tickets = Array.from({ length: HELD }, (_, n) => ({ id: `held-${n}`, body: n }));
+  const tickets = repeat(HELD, (n) => ({ id: `held-${n}`, body: n }));
   await api.post('/v1/queues/held/tickets/batch', { tickets });
   const { body } = await api.post('/v1/queues/held/claim', { reviewer: 'ada', count: HELD });
   return body.tickets.map(({ id, lease }: Json) => ({ id, token: lease.token }));
@@ -40,14 +40,7 @@ describe.skipIf(!process.env.DOCKET_NIGHTLY)('from edition 1', async () => {
   const database = new pg.Client({ connectionString: stores.databaseUrl });
   await database.connect();
   afterAll(() => database.end());
-  const env = {
-    DATABASE_URL: stores.databaseUrl,
-    TEMPORAL_ADDRESS: stores.temporalAddress,
-    TEMPORAL_NAMESPACE: stores.namespace,
-    DOCKET_CACHE: inject('cacheDir'),
-    DOCKET_ALLOW_PRIVATE_CALLBACKS: '1',
-    LOG_LEVEL: 'error',
-  };
+  const env = settingsFor(stores, { DOCKET_ALLOW_PRIVATE_CALLBACKS: '1', LOG_LEVEL: 'error' });
   const doctor = testDoctor(stores);
   const counts = async () =>
     (await database.query('select kind, state, count(*)::integer as n from item group by 1, 2 order by 1, 2')).rows;

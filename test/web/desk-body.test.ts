@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
-import { eventually } from '../support/client.ts';
+import { eventually, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add } from '../support/tickets.ts';
 
@@ -49,7 +49,7 @@ describe("a ticket's body", () => {
         rtl: 'invoice\u202Egnp.exe',
         huge: 'x'.repeat(100_000),
         marks: 'a\u0301\u0301\u0301'.repeat(2_000),
-        many: Array.from({ length: 20_000 }, (_, n) => n),
+        many: repeat(20_000, (n) => n),
         '<b>name</b>': null,
         __proto__x: { constructor: 1 },
         deep,

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
-import { claimOne, eventTypes, eventually } from '../support/client.ts';
+import { claimOne, eventTypes, eventually, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, configure, ticket } from '../support/tickets.ts';
 
@@ -9,8 +9,7 @@ const { api } = await startTestSystem();
 
 const heading = (page: Page, id: string) => page.getByRole('heading', { name: `Ticket ${id}`, exact: true });
 const ready = (page: Page) => page.getByText('Next one ready').locator('..').getByText('Yes');
-const numbered = (queue: string, n: number) =>
-  Array.from({ length: n }, (_, k) => ({ id: `${queue}-${k}`, body: { k } }));
+const numbered = (queue: string, n: number) => repeat(n, (k) => ({ id: `${queue}-${k}`, body: { k } }));
 
 const isDecided = (id: string) => eventually(async () => (await ticket(api, id)).state === 'decided');
 

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
-import { addCase, claimed, court, jurors, numbered, voted } from '../support/cases.ts';
-import { claimOne, eventTypes, eventually } from '../support/client.ts';
+import { addCase, claimed, court, jurors, voted } from '../support/cases.ts';
+import { claimOne, eventTypes, eventually, numbered, repeat } from '../support/client.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, configure, decide, events, ticket } from '../support/tickets.ts';
@@ -220,7 +220,7 @@ describe('the page of an item', () => {
       rtl: '\u202Egpj.exe',
       '<b>key</b>': null,
       huge: 'x'.repeat(150_000),
-      many: Array.from({ length: 5_000 }, (_, n) => n),
+      many: repeat(5_000, (n) => n),
       deep,
     };
     await add(api, 'hostile', { id: 'hostile-1', body });

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { addCase, court } from '../support/cases.ts';
-import { claimOne } from '../support/client.ts';
+import { claimOne, numbered, repeat } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
 import { put } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -22,11 +22,7 @@ describe('lists and search', () => {
   const browser = useBrowser();
 
   test('S0.5 a queue by pages: 50 each, older ones and back to the newest, each page with an address of its own', async () => {
-    await addMany(
-      api,
-      'pages',
-      Array.from({ length: 70 }, (_, n) => ({ id: `p-${n}` })),
-    );
+    await addMany(api, 'pages', numbered(70, 'p-'));
     const page = await browser.open(at('/queues/ticket/pages'));
     await row(page, 'p-69').waitFor();
     const first = await ids(page);
@@ -109,11 +105,7 @@ describe('lists and search', () => {
 
   test('the beginning of ids lists all that begin so, by one call; a whole id is meant even if others begin so', async () => {
     await add(api, 'begin', { id: 'begin' });
-    await addMany(
-      api,
-      'begin',
-      Array.from({ length: 25 }, (_, n) => ({ id: `begin-${n}` })),
-    );
+    await addMany(api, 'begin', numbered(25, 'begin-'));
     await court(api, 'begin-court', {});
     await addCase(api, 'begin-court', { id: 'begin-0' });
     await api.put('/v1/groups/begin', { members: ['u1'] });
@@ -154,7 +146,7 @@ describe('lists and search', () => {
     await addMany(
       api,
       'bulk',
-      Array.from({ length: 40 }, (_, n) => ({ id: `b-${n}`, priority: n % 4 })),
+      repeat(40, (n) => ({ id: `b-${n}`, priority: n % 4 })),
     );
     const holder = await claimOne(api, 'bulk', 'anna');
     const page = await browser.open(at('/queues/ticket/bulk'));

@@ -5,6 +5,8 @@ import { eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const system = await startTestSystem();
+const { api } = system;
+
 const { url } = system.api;
 await system.api.post('/v1/queues/q/tickets', { id: 'one', body: {} });
 
@@ -106,5 +108,84 @@ describe('the frame of the console', () => {
     await page.context().setOffline(false);
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByText('The server does not answer.').first().waitFor({ state: 'detached' });
+  });
+});
+
+// A part of the story that test/api/story.test.ts plays whole, as a reader of the documentation clicks it.
+const CALLS = [
+  ['Queues', 'putQueue', '200'],
+  ['Tickets', 'addTicket', '201'],
+  ['Tickets', 'claimTickets', '200'],
+] as const;
+
+/** Swagger UI draws the whole document before anything can be clicked, and again after each answer. */
+const PATIENCE = 180_000;
+
+describe('the documentation', () => {
+  const browser = useBrowser();
+
+  test(
+    'S0.9 "Execute" works as it is filled in',
+    async () => {
+      const page = await browser.open(`${api.url}/docs`);
+      page.setDefaultTimeout(PATIENCE / 2);
+      for (const [tag, operation, status] of CALLS) {
+        const section = page.locator(`#operations-${tag}-${operation}`);
+        await section.locator('.opblock-summary').click();
+        await section.getByRole('button', { name: 'Execute' }).click();
+        const answered = section.locator('.live-responses-table .response .response-col_status').first();
+        await answered.waitFor();
+        expect((await answered.textContent())?.trim().slice(0, 3), operation).toBe(status);
+      }
+      await eventually(async () => (await api.get('/v1/tickets/report-17')).body.state === 'held');
+    },
+    PATIENCE,
+  );
+});
+
+await eventually(async () => (await api.get('/')).status === 200, 60_000);
+await api.post('/v1/queues/always/tickets', { id: 'always-1', body: {} });
+
+const ROUNDS = 7;
+/** How many times longer than until the same page without its scripts, which is empty, until the overview can be used. */
+const MOST = 12;
+
+/** Notes in the page itself, from the moment of navigation on, when its heading is there, and when a key has had its effect. */
+const NOTE = `new MutationObserver((_, observer) => {
+  if (document.querySelector('h1')?.textContent !== 'Overview') return;
+  if (document.querySelector('dialog[open]')) {
+    window.reactedMs ??= performance.now();
+    observer.disconnect();
+  } else document.dispatchEvent(new KeyboardEvent('keydown', { key: '?', bubbles: true }));
+}).observe(document, { subtree: true, childList: true, attributes: true });`;
+
+const median = (all: number[]) => all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
+
+/** ms until the browser has loaded it. */
+async function loaded(page: Page): Promise<number> {
+  await page.goto(api.url);
+  return page.evaluate<number>("performance.getEntriesByType('navigation')[0].loadEventEnd");
+}
+
+/** ms until the overview has reacted to a key. */
+async function reacted(page: Page): Promise<number> {
+  await page.addInitScript(NOTE);
+  await page.goto(api.url);
+  await page.getByRole('dialog').waitFor();
+  return page.evaluate<number>('reactedMs');
+}
+
+describe('the first visit', () => {
+  const browser = useBrowser();
+
+  test('S4.9 the overview reacts to a key not much later than the browser shows an empty page from the same server', async () => {
+    const took = { empty: [] as number[], overview: [] as number[] };
+    for (let n = 0; n < ROUNDS; n++) {
+      // each with a cache of its own
+      took.empty.push(await loaded(await browser.prepare(api.url, { javaScriptEnabled: false })));
+      took.overview.push(await reacted(await browser.prepare(api.url)));
+    }
+    const [floor, overview] = [median(took.empty), median(took.overview)];
+    expect(overview / floor, `${overview} ms, an empty page ${floor} ms`).toBeLessThan(MOST);
   });
 });

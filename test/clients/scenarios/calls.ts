@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { numbered } from '../../support/cases.ts';
-import type { Json } from '../../support/client.ts';
+import { type Json, numbered } from '../../support/client.ts';
 import type { TestSystem } from '../../support/system.ts';
 import { type Call, connect, failure, NO_SERVER, named, refusal } from '../driver.ts';
 import type { Kit } from '../kits.ts';

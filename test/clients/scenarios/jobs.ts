@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { numbered } from '../../support/cases.ts';
-import { type Client, eventually, type Json } from '../../support/client.ts';
+import { type Client, eventually, type Json, numbered } from '../../support/client.ts';
 import { createKey } from '../../support/keys.ts';
 import type { TestSystem } from '../../support/system.ts';
 import {

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { numbered } from '../../support/cases.ts';
-import { type Client, claimOne, eventually, type Json } from '../../support/client.ts';
+import { type Client, claimOne, eventually, type Json, numbered } from '../../support/client.ts';
 import { createKey } from '../../support/keys.ts';
 import { lastingPort } from '../../support/ports.ts';
 import type { TestSystem } from '../../support/system.ts';

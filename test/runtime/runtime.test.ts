@@ -1,7 +1,92 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { openDb } from '../../db/pool.ts';
 import { Load } from '../../runtime/load.ts';
+import { Maintenance } from '../../runtime/maintenance.ts';
+import { Bus, type Hint } from '../../runtime/notify.ts';
 import { Waiters } from '../../runtime/waiting.ts';
+import { eventually, repeat } from '../support/client.ts';
+import { rowsOf } from '../support/database.ts';
+import { testStores } from '../support/system.ts';
+
+const { databaseUrl } = await testStores({ records: false });
+const db = openDb({ url: databaseUrl, node: 'maintained', max: 4 });
+afterAll(() => db.end());
+
+const nodes = () => rowsOf<{ id: string; seen_at: Date }>(databaseUrl, 'select id, seen_at from node');
+
+test('S0.9 a chore that hangs and one that fails stop neither the sign of life, nor other chores, nor tidying', async () => {
+  const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+  const bus = { hasPeers: true } as Bus;
+  const maintenance = new Maintenance({
+    db,
+    node: 'maintained',
+    url: null,
+    role: 'api',
+    follower: undefined,
+    bus,
+    log,
+  });
+  let end = () => {};
+  const hanging = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const hangs = vi.fn(() => hanging);
+  const works = vi.fn();
+  maintenance.add(hangs);
+  maintenance.add(() => {
+    throw new Error('this chore fails');
+  });
+  maintenance.add(works);
+  await rowsOf(databaseUrl, `insert into node (id, role, seen_at) values ('gone', 'api', now() - interval '2 hours')`);
+  await maintenance.start();
+  await eventually(async () => (await nodes()).length === 1);
+  const [first] = await nodes();
+  await eventually(async () => ((await nodes())[0]?.seen_at ?? 0) > (first?.seen_at ?? 0));
+  await eventually(async () => works.mock.calls.length > 1);
+  expect(hangs).toHaveBeenCalledTimes(1);
+  expect(log.warn).toHaveBeenCalledWith({ err: 'this chore fails' }, expect.anything());
+  end();
+  await maintenance.stop();
+  expect(await nodes()).toEqual([]);
+});
+
+const notify = (payload: string) => rowsOf(databaseUrl, `select pg_notify('docket', $1)`, [payload]);
+
+async function startBus(node: string) {
+  const hints: Hint[] = [];
+  const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+  const onGap = vi.fn();
+  const bus = new Bus({ url: databaseUrl, node, log, onHint: (hint) => hints.push(hint), onGap, publish: notify });
+  await bus.start();
+  const listening = `from pg_stat_activity where application_name = 'docket ${node} listen'`;
+  return {
+    ...{ bus, hints, log, onGap },
+    connections: async () => (await rowsOf(databaseUrl, `select pid ${listening}`)).length,
+    cut: () => rowsOf(databaseUrl, `select pg_terminate_backend(pid) ${listening}`),
+  };
+}
+
+test('S0.9 notifications that are not of Docket are ignored, and those that come after them are not', async () => {
+  const { bus, hints, log } = await startBus('foreign');
+  for (const payload of ['x', '', 'null', '7', '{}', '{"node":"another","notices":true}']) await notify(payload);
+  await eventually(async () => hints.length > 0);
+  expect(hints).toEqual([{ node: 'another', notices: true }]);
+  expect(log.warn).toHaveBeenCalledTimes(5);
+  await bus.stop();
+});
+
+test('S0.9 a connection that is lost is made again, but not once it is to be stopped', async () => {
+  const { bus, onGap, connections, cut } = await startBus('lost');
+  await cut();
+  await eventually(async () => onGap.mock.calls.length === 1);
+  expect(await connections()).toBe(1);
+  await cut();
+  await eventually(async () => (await connections()) === 0);
+  await bus.stop();
+  await sleep(1_500);
+  expect(await connections()).toBe(0);
+});
 
 const KEY = 'ticket/q';
 
@@ -50,7 +135,7 @@ describe('S0.3 S3.1 S4.3 one wait for all', () => {
 
   test('wakes as many as there are things, and each once', async () => {
     const { wait, add, looks, waiters, gone } = stocked();
-    const all = Array.from({ length: 10 }, (_, n) => wait(10, n));
+    const all = repeat(10, (n) => wait(10, n));
     expect(waiters.size).toBe(10);
     looks.length = 0;
     add(1, 2, 3);
@@ -148,7 +233,7 @@ describe('S0.3 S3.1 S4.3 one wait for all', () => {
 
   test('a poll asks one of each queue, and goes on only while it finds something', async () => {
     const { wait, waiters, stock, looks, gone } = stocked();
-    const all = Array.from({ length: 4 }, (_, n) => wait(10, n));
+    const all = repeat(4, (n) => wait(10, n));
     await sleep(10);
     looks.length = 0;
     waiters.poll();
