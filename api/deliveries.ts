@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi';
-import { IdParam, Page, pageOf } from '../contract/common.ts';
+import { Page, pageOf } from '../contract/common.ts';
 import { Delivery, DeliveryNumber } from '../contract/deliveries.ts';
 import type { Callback } from '../contract/items.ts';
 import { refuseUrl } from '../domain/callbacks.ts';
@@ -38,27 +38,27 @@ export function checkUrl(api: Api, path: string, url: string | undefined): void 
   if (refused) throw invalid(path, refused);
 }
 
-/** The parameters by which a path names an item. */
-export type Named = { id: string; occurrence?: string };
+/** The parameters by which a path names an item; `occurrence`: of a task. */
+type ItemParams = z.ZodObject<{ id: z.ZodType<string>; occurrence?: z.ZodType<string> }>;
+export type ItemId = z.output<ItemParams>;
 
 export interface Delivered {
-  kind: deliveries.DeliveredKind;
   tag: Tag;
   /** `Ticket`: the noun in the names of its operations. */
   operations: string;
   /** `/v1/tickets/{id}` */
   base: string;
-  params: z.ZodObject;
-  scope: Scope<ScopedCall<Named, never, never>>;
-  /** The item that a path names. */
-  idOf(named: Named): string;
+  params: ItemParams;
+  scope: Scope<ScopedCall<ItemId, unknown, unknown>>;
+  /** The item's id, where that is not the parameter `id`. */
+  idOf?(params: ItemId): string;
 }
 
-/** For items with a path of their own. */
-export const byId = { params: IdParam, idOf: ({ id }: Named) => id };
+export const idIn = ({ id }: ItemId) => id;
 
 /** The endpoints that list deliveries and send one again, for a kind that has callbacks (S0.10). */
-export function deliveryEndpoints({ kind, tag, operations, base, params: named, scope, idOf }: Delivered) {
+export function deliveryEndpoints(kind: deliveries.DeliveredKind, delivered: Delivered) {
+  const { tag, operations, base, params: named, scope, idOf = idIn } = delivered;
   const list = endpoint(`list${operations}Deliveries`, `GET ${base}/deliveries`, {
     tag,
     summary: 'What was sent to the callback, and with what outcome; newest first',
@@ -69,8 +69,7 @@ export function deliveryEndpoints({ kind, tag, operations, base, params: named, 
     answers: { 200: pageOf(Delivery) },
     problems: ['not_found'],
     async handle({ ctx, params, query: { limit, cursor } }) {
-      const id = idOf(params as unknown as Named);
-      const rows = await deliveries.list(ctx, kind, id, cursor ?? NEWEST, limit + 1);
+      const rows = await deliveries.list(ctx, kind, idOf(params), cursor ?? NEWEST, limit + 1);
       return ok(page(rows, limit, deliveryView, (d) => d.n));
     },
   });
@@ -83,8 +82,7 @@ export function deliveryEndpoints({ kind, tag, operations, base, params: named, 
     answers: { 202: Delivery },
     problems: ['not_found'],
     async handle({ ctx, params }) {
-      const row = await deliveries.redeliver(ctx, kind, idOf(params as unknown as Named), Number(params.n));
-      return answer(202, deliveryView(row));
+      return answer(202, deliveryView(await deliveries.redeliver(ctx, kind, idOf(params), params.n)));
     },
   });
   return [list, again];

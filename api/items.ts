@@ -1,46 +1,66 @@
 import { Page, pageOf } from '../contract/common.ts';
-import type { Item } from '../contract/items.ts';
+import type { Role } from '../contract/keys.ts';
 import type { Kind } from '../contract/snapshot.ts';
 import { TicketEvent, TicketWorkflow } from '../contract/tickets.ts';
+import type { RowOf } from '../db/pool.ts';
+import * as items from '../services/items/items.ts';
 import type { Context } from '../services/shared/context.ts';
-import { type Delivered, deliveryEndpoints, type Named } from './deliveries.ts';
+import { type Delivered, idIn } from './deliveries.ts';
 import { endpoint, ok } from './endpoint.ts';
-import { eventPage } from './events.ts';
-import { askWorkflow } from './workflows.ts';
+import { page } from './paging.ts';
+import { askWorkflow, type Followed } from './workflows.ts';
 
 interface Shown extends Delivered {
-  kind: Delivered['kind'] & Kind;
-  /** With its article: `a ticket`. */
+  /** `a ticket` */
   one: string;
+  /** Default: producer and agent. */
+  roles?: Role[];
   /** @throws Problem `not_found` */
-  find(ctx: Context, id: string): Promise<Item>;
+  find(ctx: Context, id: string): Promise<Followed>;
 }
 
-/** What an operator looks at of one item, whatever its kind: its history, its workflow, its deliveries. */
-export function itemEndpoints({ one, find, ...delivered }: Shown) {
-  const { kind, tag, base, params: named, scope, idOf } = delivered;
-  const { operations } = delivered;
-  const found = (ctx: Context, params: object) => find(ctx, idOf(params as Named));
+const READERS: Role[] = ['producer', 'agent'];
+
+const eventView = (e: RowOf<'list_events'>) => ({
+  seq: e.seq,
+  type: e.type,
+  actor: e.actor,
+  at: e.at.toISOString(),
+  data: e.data,
+});
+
+/** The endpoints for the history and the workflow of one item. */
+export function itemEndpoints(kind: Kind, shown: Shown) {
+  const { one, tag, operations, base, params: named, scope, roles = READERS, idOf = idIn, find } = shown;
   const events = endpoint(`list${operations}Events`, `GET ${base}/events`, {
     tag,
     summary: `${one.replace(/^a/, 'A')}'s whole history, oldest first`,
-    roles: ['producer', 'agent'],
+    roles,
     scope,
     params: named,
     query: Page,
     answers: { 200: pageOf(TicketEvent) },
     problems: ['not_found'],
-    handle: async ({ ctx, params, query }) => ok(await eventPage(ctx, kind, (await found(ctx, params)).id, query)),
+    async handle({ ctx, params, query: { limit, cursor } }) {
+      const { id } = await find(ctx, idOf(params));
+      const rows = await items.events(ctx, kind, id, cursor ?? 0, limit + 1);
+      return ok(page(rows, limit, eventView, (e) => e.seq));
+    },
   });
-  const workflow = endpoint(`get${operations}Workflow`, `GET ${base}/workflow`, {
-    tag,
-    summary: `What ${one.replace(/^an?/, 'the')}'s workflow itself says`,
-    roles: ['producer', 'agent'],
-    scope,
-    params: named,
+  return [events, workflowEndpoint(shown, `What ${one.replace(/^an?/, 'the')}'s workflow itself says`)];
+}
+
+export const workflowEndpoint = (shown: Omit<Shown, 'one'>, summary: string) =>
+  endpoint(`get${shown.operations}Workflow`, `GET ${shown.base}/workflow`, {
+    tag: shown.tag,
+    summary,
+    roles: shown.roles ?? READERS,
+    scope: shown.scope,
+    params: shown.params,
     answers: { 200: TicketWorkflow },
     problems: ['not_found'],
-    handle: async ({ api, ctx, params }) => ok(await askWorkflow(api, await found(ctx, params))),
+    async handle({ api, ctx, params }) {
+      const { idOf = idIn, find } = shown;
+      return ok(await askWorkflow(api, await find(ctx, idOf(params))));
+    },
   });
-  return [events, workflow, ...deliveryEndpoints(delivered)];
-}

@@ -8,11 +8,14 @@ import type { Api } from './api.ts';
 const TIMEOUT_MS = 5_000;
 const DEFAULT_RETENTION_MS = 24 * 3_600_000;
 
+/** An item or review, as far as its workflow is concerned. */
+export type Followed = Pick<Item, 'id' | 'ended_at'> & { kind: Driven };
+
 /**
  * The state of an item as its workflow knows it, asked by a query.
  * @throws Problem `unavailable` while Temporal or its worker cannot be reached
  */
-export async function askWorkflow(api: Api, item: Pick<Item, 'id' | 'ended_at'> & { kind: Driven }) {
+export async function askWorkflow(api: Api, item: Followed) {
   const id = workflowId(item);
   const { client } = api.ctx;
   try {

@@ -87,7 +87,7 @@ export const Page = z.object({
 export const PageByTime = Page.extend({
   cursor: cursor(new RegExp(`^${SECOND}\\.\\d{3}Z_\\d{1,15}$`))
     .refine((text) => Date.parse(text.split('_')[0] ?? '') >= 0, 'is not a cursor of this list')
-    .transform((text): [string, number] => [text.slice(0, 24), Number(text.slice(25))])
+    .transform((text) => ({ time: text.slice(0, 24), seq: Number(text.slice(25)) }))
     .optional(),
 });
 

@@ -78,12 +78,12 @@ export interface ItemFilter {
   person?: string;
   createdAfter?: string;
   createdBefore?: string;
-  /** (created_at, seq) of the last row of the page before. */
-  before?: { createdAt: string; seq: number };
+  /** Of the last row of the page before: when it was created, and its number. */
+  before?: { time: string; seq: number };
 }
 
 /** A page, newest first. */
 export function listItems(lists: Queryable, kind: Kind, { before, ...f }: ItemFilter, limit: number): Promise<Item[]> {
-  const filter = { kind, ...f, beforeCreatedAt: before?.createdAt, beforeSeq: before?.seq, limit };
+  const filter = { kind, ...f, beforeCreatedAt: before?.time, beforeSeq: before?.seq, limit };
   return lists.run('list_items', filter);
 }

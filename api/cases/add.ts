@@ -1,5 +1,4 @@
 import { Case, CaseBatch, NewCase, NewCases } from '../../contract/cases.ts';
-import { CourtParam } from '../../contract/courts.ts';
 import { BatchResults } from '../../contract/tickets.ts';
 import { caseView } from '../../domain/cases.ts';
 import * as cases from '../../services/cases/cases.ts';
@@ -10,13 +9,13 @@ import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkUrl } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
+import { courtByName } from '../resources.ts';
 
 export const addCaseEndpoint = endpoint('addCase', 'POST /v1/courts/{court}/cases', {
+  ...courtByName,
   tag: 'Cases',
   summary: 'Bring a case before a court; the same id and content again is the same case',
   roles: ['producer'],
-  scope: { queue: ({ params }) => params.court },
-  params: CourtParam,
   body: NewCase,
   takesKey: true,
   answers: { 200: Case, 201: Case },
@@ -30,11 +29,10 @@ export const addCaseEndpoint = endpoint('addCase', 'POST /v1/courts/{court}/case
 });
 
 export const addCaseBatch = endpoint('addCases', 'POST /v1/courts/{court}/cases/batch', {
+  ...courtByName,
   tag: 'Cases',
   summary: 'Bring up to 1,000 cases; each has its own outcome, in order',
   roles: ['producer'],
-  scope: { queue: ({ params }) => params.court },
-  params: CourtParam,
   body: CaseBatch,
   document: NewCases,
   bodyLimit: LARGE_BODY,

@@ -1,21 +1,20 @@
 import { Case, CaseFilter, InvalidateCase, Vote } from '../../contract/cases.ts';
-import { IdParam, Page, pageOf } from '../../contract/common.ts';
+import { Page, pageOf } from '../../contract/common.ts';
 import { caseView } from '../../domain/cases.ts';
 import { coreState } from '../../domain/items.ts';
 import * as cases from '../../services/cases/cases.ts';
-import { byId } from '../deliveries.ts';
+import { deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { itemEndpoints } from '../items.ts';
-import { page } from '../paging.ts';
+import { page, timePosition } from '../paging.ts';
+import { caseById } from '../resources.ts';
 import { viewFor } from './view.ts';
 
 export const getCaseEndpoint = endpoint('getCase', 'GET /v1/cases/{id}', {
-  tag: 'Cases',
+  ...caseById,
   summary:
     'A case in whatever state it is; to a reviewer, one that they hold or have voted on, without the votes of others before its end',
   roles: ['producer', 'reviewer', 'agent'],
-  scope: { item: ({ params }) => ['case', params.id] },
-  params: IdParam,
   answers: { 200: Case },
   problems: ['not_found'],
   handle: async ({ ctx, caller, params: { id } }) => ok(await viewFor(ctx, caller, await cases.get(ctx, id))),
@@ -29,19 +28,16 @@ export const listCasesEndpoint = endpoint('listCases', 'GET /v1/cases', {
   query: CaseFilter,
   answers: { 200: pageOf(Case) },
   async handle({ ctx, query: { court, state, cursor, limit } }) {
-    const before = cursor && { createdAt: cursor[0], seq: cursor[1] };
-    const filter = { court, state: state && coreState('case', state), before };
+    const filter = { court, state: state && coreState('case', state), before: cursor };
     const rows = await cases.list(ctx, filter, limit + 1);
-    return ok(page(rows, limit, caseView, (i) => `${i.created_at.toISOString()}_${i.seq}`));
+    return ok(page(rows, limit, caseView, (one) => timePosition(one.created_at, one)));
   },
 });
 
 export const listVotes = endpoint('listVotes', 'GET /v1/cases/{id}/votes', {
-  tag: 'Cases',
+  ...caseById,
   summary: 'Its votes, newest first; those that came too late and were kept do not count',
   roles: ['producer', 'agent'],
-  scope: { item: ({ params }) => ['case', params.id] },
-  params: IdParam,
   query: Page,
   answers: { 200: pageOf(Vote) },
   problems: ['not_found'],
@@ -56,11 +52,9 @@ export const listVotes = endpoint('listVotes', 'GET /v1/cases/{id}/votes', {
 });
 
 export const invalidateCase = endpoint('invalidateCase', 'POST /v1/cases/{id}/invalidate', {
-  tag: 'Cases',
+  ...caseById,
   summary: 'No one needs to judge it any more; its holders are notified',
   roles: ['producer'],
-  scope: { item: ({ params }) => ['case', params.id] },
-  params: IdParam,
   body: InvalidateCase,
   answers: { 200: Case },
   problems: ['not_found', 'not_open'],
@@ -69,13 +63,5 @@ export const invalidateCase = endpoint('invalidateCase', 'POST /v1/cases/{id}/in
   },
 });
 
-export const oneCase = itemEndpoints({
-  kind: 'case',
-  one: 'a case',
-  tag: 'Cases',
-  operations: 'Case',
-  base: '/v1/cases/{id}',
-  scope: { item: ({ params }) => ['case', params.id] },
-  find: cases.get,
-  ...byId,
-});
+const shown = { ...caseById, one: 'a case', operations: 'Case', base: '/v1/cases/{id}', find: cases.get };
+export const oneCase = [...itemEndpoints('case', shown), ...deliveryEndpoints('case', shown)];

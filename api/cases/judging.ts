@@ -10,22 +10,21 @@ import {
   JurorParam,
   ReleaseCase,
 } from '../../contract/cases.ts';
-import { IdParam, pageByText } from '../../contract/common.ts';
-import { CourtParam } from '../../contract/courts.ts';
+import { pageByText } from '../../contract/common.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { ofJuror } from '../../services/cases/invitations.ts';
 import * as judging from '../../services/cases/judging.ts';
 import { boundTo, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
+import { caseById, courtByName } from '../resources.ts';
 import { viewForJuror } from './view.ts';
 
 export const claimCaseEndpoint = endpoint('claimCase', 'POST /v1/courts/{court}/claim', {
+  ...courtByName,
   tag: 'Cases',
   summary: 'Hand me a case to judge; one that I hold comes first',
   roles: ['reviewer', 'agent'],
-  scope: { queue: ({ params }) => params.court },
-  params: CourtParam,
   body: ClaimCase,
   answers: { 200: ClaimCaseAnswer },
   problems: ['not_found'],
@@ -40,11 +39,9 @@ export const claimCaseEndpoint = endpoint('claimCase', 'POST /v1/courts/{court}/
 });
 
 export const castVoteEndpoint = endpoint('castVote', 'POST /v1/cases/{id}/votes', {
-  tag: 'Cases',
+  ...caseById,
   summary: 'Vote on a case that I hold; the deciding vote decides at once',
   roles: ['reviewer', 'agent'],
-  scope: { item: ({ params }) => ['case', params.id] },
-  params: IdParam,
   body: CastVote,
   answers: { 200: CastVoteAnswer },
   problems: ['not_found', 'not_open', 'lease_lost', 'already_voted', 'conflict_of_interest'],
@@ -56,11 +53,9 @@ export const castVoteEndpoint = endpoint('castVote', 'POST /v1/cases/{id}/votes'
 });
 
 export const renewCase = endpoint('renewCase', 'POST /v1/cases/{id}/renew', {
-  tag: 'Cases',
+  ...caseById,
   summary: 'A full lease again',
   roles: ['reviewer', 'agent'],
-  scope: { item: ({ params }) => ['case', params.id] },
-  params: IdParam,
   body: HoldToken,
   answers: { 200: z.object({ expiresAt: z.string() }) },
   problems: ['not_found', 'not_open', 'lease_lost'],
@@ -71,11 +66,9 @@ export const renewCase = endpoint('renewCase', 'POST /v1/cases/{id}/renew', {
 });
 
 export const releaseCase = endpoint('releaseCase', 'POST /v1/cases/{id}/release', {
-  tag: 'Cases',
+  ...caseById,
   summary: 'Give a case back; skip: never offer it to me again',
   roles: ['reviewer', 'agent'],
-  scope: { item: ({ params }) => ['case', params.id] },
-  params: IdParam,
   body: ReleaseCase,
   answers: { 200: Case },
   problems: ['not_found', 'not_open', 'lease_lost'],
@@ -87,11 +80,9 @@ export const releaseCase = endpoint('releaseCase', 'POST /v1/cases/{id}/release'
 });
 
 export const declineCase = endpoint('declineCase', 'POST /v1/cases/{id}/decline', {
-  tag: 'Cases',
+  ...caseById,
   summary: 'Not me: another juror is invited instead',
   roles: ['reviewer', 'agent'],
-  scope: { item: ({ params }) => ['case', params.id] },
-  params: IdParam,
   body: HoldToken,
   answers: { 200: Case },
   problems: ['not_found', 'not_open', 'lease_lost'],

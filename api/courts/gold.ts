@@ -1,16 +1,15 @@
 import { z } from '@hono/zod-openapi';
-import { CourtParam, PutGold } from '../../contract/courts.ts';
+import { PutGold } from '../../contract/courts.ts';
 import * as courts from '../../services/cases/courts.ts';
 import * as gold from '../../services/cases/gold.ts';
 import { checkEntry } from '../../services/shared/problems.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
+import { courtByName } from '../resources.ts';
 
 export const putGoldEndpoint = endpoint('putGoldCases', 'PUT /v1/courts/{court}/gold', {
-  tag: 'Courts',
+  ...courtByName,
   summary: 'Replace the cases with known answers, hidden among the others and never in statistics',
   roles: [],
-  scope: { queue: ({ params }) => params.court },
-  params: CourtParam,
   body: PutGold,
   bodyLimit: LARGE_BODY,
   answers: { 200: z.object({ total: z.number().int() }) },

@@ -1,14 +1,13 @@
-import { CourtJuror, CourtJurorParam, CourtParam, JurorsTotal, PutJurors } from '../../contract/courts.ts';
+import { CourtJuror, CourtJurorParam, JurorsTotal, PutJurors } from '../../contract/courts.ts';
 import * as jurors from '../../services/cases/jurors.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
+import { courtByName } from '../resources.ts';
 
 export const putJurorsEndpoint = endpoint('putJurors', 'PUT /v1/courts/{court}/jurors', {
-  tag: 'Courts',
+  ...courtByName,
   summary: "Jurors, added or changed; with `list`, chunks of a list that replaces the court's at its `final` one",
   roles: ['producer'],
-  scope: { queue: ({ params }) => params.court },
-  params: CourtParam,
   body: PutJurors,
   bodyLimit: LARGE_BODY,
   answers: { 200: JurorsTotal },
@@ -20,10 +19,9 @@ export const putJurorsEndpoint = endpoint('putJurors', 'PUT /v1/courts/{court}/j
 });
 
 export const getJurorEndpoint = endpoint('getJuror', 'GET /v1/courts/{court}/jurors/{juror}', {
-  tag: 'Courts',
+  ...courtByName,
   summary: "What the court's window and day leave a juror, their other accounts included",
   roles: ['producer', 'reviewer', 'agent'],
-  scope: { queue: ({ params }) => params.court },
   params: CourtJurorParam,
   answers: { 200: CourtJuror },
   problems: ['not_found'],

@@ -6,6 +6,7 @@ import type { Caller } from '../auth.ts';
 import { checkUrl, shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
+import { courtByName } from '../resources.ts';
 
 function view(api: Api, c: courts.Court, caller: Caller) {
   const { window_cases: cases, window_seconds: seconds, assign_jurors: jurors, answer_seconds: answerSeconds } = c;
@@ -58,11 +59,9 @@ export const putCourtEndpoint = endpoint('putCourt', 'PUT /v1/courts/{court}', {
 });
 
 export const getCourtEndpoint = endpoint('getCourt', 'GET /v1/courts/{court}', {
-  tag: 'Courts',
+  ...courtByName,
   summary: 'A court and its settings',
   roles: ['producer', 'reviewer', 'agent'],
-  scope: { queue: ({ params }) => params.court },
-  params: CourtParam,
   answers: { 200: Court },
   problems: ['not_found'],
   handle: async ({ api, ctx, caller, params }) => ok(view(api, await courts.get(ctx, params.court), caller)),

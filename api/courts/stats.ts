@@ -1,8 +1,9 @@
-import { CourtParam, CourtStats } from '../../contract/courts.ts';
+import { CourtStats } from '../../contract/courts.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { fleissKappa, krippendorffAlpha, type TallyCount } from '../../domain/agreement.ts';
 import { stats } from '../../services/cases/courts.ts';
 import { endpoint, ok } from '../endpoint.ts';
+import { courtByName } from '../resources.ts';
 
 const VOTES = 'votes ';
 
@@ -35,11 +36,9 @@ function view({ counts, gold, votes_last_hour, wasted_last_hour }: RowOf<'court_
 }
 
 export const courtStatsEndpoint = endpoint('getCourtStats', 'GET /v1/courts/{court}/stats', {
-  tag: 'Courts',
+  ...courtByName,
   summary: 'How the court does; counts are exact as of the answer, gold is in none of them',
   roles: ['producer', 'agent'],
-  scope: { queue: ({ params }) => params.court },
-  params: CourtParam,
   answers: { 200: CourtStats },
   problems: ['not_found'],
   handle: async ({ ctx, params: { court } }) => ok(view(await stats(ctx, court))),

@@ -3,8 +3,8 @@ import type { RowOf } from '../../db/pool.ts';
 import * as figures from '../../services/figures/figures.ts';
 import { invalid } from '../../services/shared/problems.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { checkTemporal, isFollowed } from '../engines.ts';
 import { page } from '../paging.ts';
+import { checkTemporal, isFollowed } from '../reachable.ts';
 
 const NOUNS = { ticket: 'queues', job: 'topics', case: 'courts', task: 'groups' } as const;
 

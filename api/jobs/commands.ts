@@ -194,7 +194,7 @@ async function checkJobs(ctx: Context, caller: Caller, { topic, id, jobs = [] }:
 
 export const jobCommand = endpoint('runJobCommand', 'POST /v1/jobs', {
   tag: 'Jobs',
-  summary: "The article's one endpoint: add, pop, finish, delete; and touch, release, bury, kick, peek",
+  summary: 'All commands for jobs: add, pop, finish, delete, touch, release, bury, kick, peek',
   roles: ['producer', 'consumer'],
   scope: 'handler',
   document: contract.JobCommand,

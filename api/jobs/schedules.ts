@@ -1,10 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { Deleted, Name, Page, pageOf } from '../../contract/common.ts';
-import { Schedule, ScheduleSettings, Topic, TopicParam } from '../../contract/jobs.ts';
+import { Schedule, ScheduleSettings, Topic } from '../../contract/jobs.ts';
 import type { ScheduleRow } from '../../db/statements.ts';
 import * as schedules from '../../services/jobs/schedules.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
+import { topicByName } from '../resources.ts';
 
 const ScheduleParam = z.object({ topic: Topic, name: Name });
 
@@ -22,11 +23,10 @@ const view = (s: ScheduleRow) => ({
 });
 
 export const putScheduleEndpoint = endpoint('putSchedule', 'PUT /v1/topics/{topic}/schedules/{name}', {
-  tag: 'Jobs',
+  ...topicByName,
   summary:
     'A periodic job: every so many seconds, or by cron in a time zone; while Temporal is down, 503 and no change',
   roles: ['producer'],
-  scope: { queue: ({ params }) => params.topic },
   params: ScheduleParam,
   body: ScheduleSettings,
   answers: { 200: Schedule },
@@ -34,10 +34,9 @@ export const putScheduleEndpoint = endpoint('putSchedule', 'PUT /v1/topics/{topi
 });
 
 export const getScheduleEndpoint = endpoint('getSchedule', 'GET /v1/topics/{topic}/schedules/{name}', {
-  tag: 'Jobs',
+  ...topicByName,
   summary: 'A periodic job',
   roles: ['producer', 'consumer'],
-  scope: { queue: ({ params }) => params.topic },
   params: ScheduleParam,
   answers: { 200: Schedule },
   problems: ['not_found'],
@@ -45,11 +44,9 @@ export const getScheduleEndpoint = endpoint('getSchedule', 'GET /v1/topics/{topi
 });
 
 export const listSchedulesEndpoint = endpoint('listSchedules', 'GET /v1/topics/{topic}/schedules', {
-  tag: 'Jobs',
+  ...topicByName,
   summary: "A topic's periodic jobs, newest first",
   roles: ['producer', 'consumer'],
-  scope: { queue: ({ params }) => params.topic },
-  params: TopicParam,
   query: Page,
   answers: { 200: pageOf(Schedule) },
   async handle({ ctx, params: { topic }, query: { limit, cursor } }) {
@@ -59,10 +56,9 @@ export const listSchedulesEndpoint = endpoint('listSchedules', 'GET /v1/topics/{
 });
 
 export const deleteScheduleEndpoint = endpoint('deleteSchedule', 'DELETE /v1/topics/{topic}/schedules/{name}', {
-  tag: 'Jobs',
+  ...topicByName,
   summary: 'No further firings; jobs that were added stay. While Temporal is down, 503 and no change',
   roles: ['producer'],
-  scope: { queue: ({ params }) => params.topic },
   params: ScheduleParam,
   answers: { 200: Deleted },
   handle: async ({ ctx, params: { topic, name } }) => ok({ deleted: await schedules.remove(ctx, topic, name) }),

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Deleted, orNull, Page, pageOf, ShownCallback } from '../../contract/common.ts';
-import { JOB_STATES, TopicParam, TopicSettings } from '../../contract/jobs.ts';
+import { JOB_STATES, TopicSettings } from '../../contract/jobs.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { coreState } from '../../domain/items.ts';
 import * as queues from '../../services/items/queues.ts';
@@ -10,6 +10,7 @@ import type { Caller } from '../auth.ts';
 import { checkUrl, shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
+import { topicByName } from '../resources.ts';
 
 const ShownPush = z.object({ ...ShownCallback.shape, concurrency: z.number().int() }).openapi('ShownPush');
 const Topic = z
@@ -58,11 +59,9 @@ function statsView({ counts, oldest_waiting_seconds, claims_per_minute }: Counts
 }
 
 export const putTopicEndpoint = endpoint('putTopic', 'PUT /v1/topics/{topic}', {
-  tag: 'Jobs',
+  ...topicByName,
   summary: "Replace a topic's settings",
   roles: [],
-  scope: { queue: ({ params }) => params.topic },
-  params: TopicParam,
   body: TopicSettings,
   answers: { 200: Topic },
   async handle({ api, ctx, caller, params: { topic }, body }) {
@@ -72,11 +71,9 @@ export const putTopicEndpoint = endpoint('putTopic', 'PUT /v1/topics/{topic}', {
 });
 
 export const getTopicEndpoint = endpoint('getTopic', 'GET /v1/topics/{topic}', {
-  tag: 'Jobs',
+  ...topicByName,
   summary: 'A topic and its settings',
   roles: ['producer', 'consumer'],
-  scope: { queue: ({ params }) => params.topic },
-  params: TopicParam,
   answers: { 200: Topic },
   problems: ['not_found'],
   handle: async ({ api, ctx, caller, params: { topic } }) =>
@@ -98,11 +95,9 @@ export const listTopics = endpoint('listTopics', 'GET /v1/topics', {
 });
 
 export const deleteTopicEndpoint = endpoint('deleteTopic', 'DELETE /v1/topics/{topic}', {
-  tag: 'Jobs',
+  ...topicByName,
   summary: 'Delete a topic that has no jobs, neither open nor final, and no schedules',
   roles: [],
-  scope: { queue: ({ params }) => params.topic },
-  params: TopicParam,
   answers: { 200: Deleted },
   problems: ['not_found', 'id_conflict'],
   async handle({ ctx, params: { topic } }) {
@@ -112,11 +107,9 @@ export const deleteTopicEndpoint = endpoint('deleteTopic', 'DELETE /v1/topics/{t
 });
 
 export const topicStatsEndpoint = endpoint('getTopicStats', 'GET /v1/topics/{topic}/stats', {
-  tag: 'Jobs',
+  ...topicByName,
   summary: 'How many jobs are in which state, exact as of the answer',
   roles: ['producer', 'consumer'],
-  scope: { queue: ({ params }) => params.topic },
-  params: TopicParam,
   answers: { 200: TopicStats },
   problems: ['not_found'],
   async handle({ ctx, params: { topic } }) {

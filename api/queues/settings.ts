@@ -1,4 +1,4 @@
-import { Deleted, pageOf, QueueParam } from '../../contract/common.ts';
+import { Deleted, pageOf } from '../../contract/common.ts';
 import { ListedQueue, PutQueue, Queue, QueueDryRun, QueueFilter } from '../../contract/queues.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
@@ -8,6 +8,7 @@ import type { Caller } from '../auth.ts';
 import { checkUrl, shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
+import { queueByName } from '../resources.ts';
 
 function view(api: Api, q: QueueRow, caller: Caller) {
   return {
@@ -29,11 +30,9 @@ function view(api: Api, q: QueueRow, caller: Caller) {
 }
 
 export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
-  tag: 'Queues',
+  ...queueByName,
   summary: 'Replace all settings; acts at once, also on what waits; dryRun: which tickets its rules would move',
   roles: [],
-  scope: { queue: ({ params }) => params.queue },
-  params: QueueParam,
   body: PutQueue,
   answers: { 200: Queue.or(QueueDryRun) },
   async handle({ api, ctx, caller, params: { queue: name }, body: { dryRun, ...settings } }) {
@@ -44,11 +43,9 @@ export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
 });
 
 export const getQueueEndpoint = endpoint('getQueue', 'GET /v1/queues/{queue}', {
-  tag: 'Queues',
+  ...queueByName,
   summary: 'A queue and its settings',
   roles: ['producer', 'reviewer', 'agent'],
-  scope: { queue: ({ params }) => params.queue },
-  params: QueueParam,
   answers: { 200: Queue },
   problems: ['not_found'],
   async handle({ api, ctx, caller, params: { queue: name } }) {
@@ -76,11 +73,9 @@ export const listQueuesEndpoint = endpoint('listQueues', 'GET /v1/queues', {
 });
 
 export const deleteQueueEndpoint = endpoint('deleteQueue', 'DELETE /v1/queues/{queue}', {
-  tag: 'Queues',
+  ...queueByName,
   summary: 'Delete a queue that has no tickets, neither open nor final',
   roles: [],
-  scope: { queue: ({ params }) => params.queue },
-  params: QueueParam,
   answers: { 200: Deleted },
   problems: ['not_found', 'id_conflict'],
   async handle({ ctx, params: { queue: name } }) {
@@ -91,11 +86,9 @@ export const deleteQueueEndpoint = endpoint('deleteQueue', 'DELETE /v1/queues/{q
 
 const pausing = (paused: boolean) =>
   endpoint(paused ? 'pauseQueue' : 'resumeQueue', `POST /v1/queues/{queue}/${paused ? 'pause' : 'resume'}`, {
-    tag: 'Queues',
+    ...queueByName,
     summary: paused ? 'Hand nothing out; holders go on' : 'Hand out again',
     roles: [],
-    scope: { queue: ({ params }) => params.queue },
-    params: QueueParam,
     answers: { 200: Queue },
     handle: async ({ api, ctx, caller, params: { queue: name } }) =>
       ok(view(api, await queues.pause(ctx, name, paused), caller)),

@@ -1,15 +1,13 @@
-import { QueueParam } from '../../contract/common.ts';
 import { QueueStats } from '../../contract/queues.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
 import * as queues from '../../services/items/queues.ts';
 import { endpoint, ok } from '../endpoint.ts';
+import { queueByName } from '../resources.ts';
 
 export const queueStatsEndpoint = endpoint('getQueueStats', 'GET /v1/queues/{queue}/stats', {
-  tag: 'Queues',
+  ...queueByName,
   summary: 'How many are in which state, exact as of the answer',
   roles: ['producer', 'reviewer', 'agent'],
-  scope: { queue: ({ params }) => params.queue },
-  params: QueueParam,
   answers: { 200: QueueStats },
   problems: ['not_found'],
   async handle({ ctx, params: { queue } }) {

@@ -1,4 +1,3 @@
-import { IdParam } from '../../contract/common.ts';
 import {
   AuditCallback,
   CallbackAnswer,
@@ -13,13 +12,12 @@ import { invalid, Problem } from '../../services/shared/problems.ts';
 import { newId } from '../../services/shared/tokens.ts';
 import type { Caller } from '../auth.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
+import { reviewById } from '../resources.ts';
 
 export const reviewCallback = endpoint('addReviewCallback', 'POST /v1/reviews/{id}/callbacks', {
-  tag: 'Reviews',
+  ...reviewById,
   summary: 'What an audit said about the text, a picture or a reply',
   roles: ['producer', 'agent'],
-  scope: 'unbound',
-  params: IdParam,
   body: AuditCallback,
   answers: { 200: CallbackAnswer, 202: CallbackAnswer },
   problems: ['not_found'],

@@ -1,4 +1,4 @@
-import { IdParam, Page, pageOf } from '../../contract/common.ts';
+import { Page, pageOf } from '../../contract/common.ts';
 import {
   Review,
   ReviewLogLine,
@@ -7,16 +7,17 @@ import {
   ReviewStatsFilter,
   ReviewStores,
 } from '../../contract/reviews.ts';
-import { TicketWorkflow } from '../../contract/tickets.ts';
 import type { RowOf } from '../../db/pool.ts';
 import type { ReviewRow as Row } from '../../db/statements.ts';
 import { PAGE_BYTES } from '../../domain/pages.ts';
 import { recordAfter, reviewView } from '../../domain/reviews.ts';
 import * as reviews from '../../services/reviews/reviews.ts';
-import { byId, deliveryEndpoints } from '../deliveries.ts';
+import type { Context } from '../../services/shared/context.ts';
+import { deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
+import { workflowEndpoint } from '../items.ts';
 import { page } from '../paging.ts';
-import { askWorkflow } from '../workflows.ts';
+import { reviewById } from '../resources.ts';
 
 type LogLine = RowOf<'review_log'>;
 
@@ -62,11 +63,9 @@ function withRecords(lines: LogLine[], record: ReviewRecord): LineView[] {
 }
 
 export const getReviewEndpoint = endpoint('getReview', 'GET /v1/reviews/{id}', {
-  tag: 'Reviews',
+  ...reviewById,
   summary: 'A review with the statuses that audits gave it',
   roles: ['producer', 'agent'],
-  scope: 'unbound',
-  params: IdParam,
   answers: { 200: Review },
   problems: ['not_found'],
   handle: async ({ ctx, params: { id } }) => ok(viewOf(await reviews.get(ctx, id))),
@@ -86,11 +85,9 @@ export const listReviewsEndpoint = endpoint('listReviews', 'GET /v1/reviews', {
 });
 
 export const reviewLogEndpoint = endpoint('listReviewLog', 'GET /v1/reviews/{id}/log', {
-  tag: 'Reviews',
+  ...reviewById,
   summary: 'What became of every callback and edit, oldest first',
   roles: ['producer', 'agent'],
-  scope: 'unbound',
-  params: IdParam,
   query: Page,
   answers: { 200: pageOf(ReviewLogLine) },
   problems: ['not_found'],
@@ -118,11 +115,9 @@ export const reviewStatsEndpoint = endpoint('getReviewStats', 'GET /v1/review-st
 });
 
 export const reviewStoresEndpoint = endpoint('getReviewStores', 'GET /v1/reviews/{id}/stores', {
-  tag: 'Reviews',
+  ...reviewById,
   summary: 'The three stores as they are, and whether they agree',
   roles: ['producer', 'agent'],
-  scope: 'unbound',
-  params: IdParam,
   answers: { 200: ReviewStores },
   problems: ['not_found'],
   async handle({ ctx, params: { id } }) {
@@ -132,25 +127,17 @@ export const reviewStoresEndpoint = endpoint('getReviewStores', 'GET /v1/reviews
   },
 });
 
-export const reviewWorkflow = endpoint('getReviewWorkflow', 'GET /v1/reviews/{id}/workflow', {
-  tag: 'Reviews',
-  summary: "What the review's workflow itself says; it ends when nothing has come for a while",
-  roles: ['producer', 'agent'],
-  scope: 'unbound',
-  params: IdParam,
-  answers: { 200: TicketWorkflow },
-  problems: ['not_found'],
-  async handle({ api, ctx, params: { id } }) {
-    const { log_seq, updated_at } = await reviews.get(ctx, id);
-    return ok(await askWorkflow(api, { kind: 'review', id, ended_at: log_seq > 0 ? updated_at : null }));
-  },
-});
-
-export const reviewDeliveries = deliveryEndpoints({
-  kind: 'review',
-  tag: 'Reviews',
+const shown = {
+  ...reviewById,
   operations: 'Review',
   base: '/v1/reviews/{id}',
-  scope: 'unbound',
-  ...byId,
-});
+  async find(ctx: Context, id: string) {
+    const { log_seq, updated_at } = await reviews.get(ctx, id);
+    return { kind: 'review' as const, id, ended_at: log_seq > 0 ? updated_at : null };
+  },
+};
+export const reviewWorkflow = workflowEndpoint(
+  shown,
+  "What the review's workflow itself says; it ends when nothing has come for a while",
+);
+export const reviewDeliveries = deliveryEndpoints('review', shown);

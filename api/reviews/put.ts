@@ -1,16 +1,14 @@
-import { IdParam } from '../../contract/common.ts';
 import { PutReview, Review } from '../../contract/reviews.ts';
 import * as reviews from '../../services/reviews/reviews.ts';
 import { checkUrl } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY } from '../endpoint.ts';
+import { reviewById } from '../resources.ts';
 import { viewOf } from './get.ts';
 
 export const putReviewEndpoint = endpoint('putReview', 'PUT /v1/reviews/{id}', {
-  tag: 'Reviews',
+  ...reviewById,
   summary: "The author's review: created, or edited in its place among the callbacks",
   roles: ['producer'],
-  scope: 'unbound',
-  params: IdParam,
   body: PutReview,
   bodyLimit: LARGE_BODY,
   answers: { 200: Review, 201: Review },

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { Registry } from 'prom-client';
-import { type SchemaState, schemaState } from '../../runtime/database.ts';
+import { schemaState } from '../../runtime/database.ts';
 import * as figures from '../../services/figures/figures.ts';
 import type { Api } from '../api.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
-import { after, checkTemporal, ENGINE_MS, isFollowed } from '../engines.ts';
+import { checkTemporal, isFollowed, orAfterLimit } from '../reachable.ts';
 
 const Word = z.enum(['ok', 'unreachable', 'outdated', 'too_new', 'unknown']);
 const words = { postgres: Word, schema: Word, temporal: Word };
@@ -29,7 +29,8 @@ export const readyz = endpoint('getReadiness', 'GET /readyz', {
     503: z.object({ status: z.literal('unavailable'), ...words }),
   },
   async handle({ api }) {
-    const [schema, temporal] = await Promise.all([checkSchema(api), checkTemporal(api.ctx)]);
+    const checkSchema = orAfterLimit(schemaState(api.ctx.db.pool), 'unreachable' as const);
+    const [schema, temporal] = await Promise.all([checkSchema, checkTemporal(api.ctx)]);
     const postgres = schema === 'unreachable' ? 'unreachable' : 'ok';
     api.reached.temporal ||= temporal === 'ok';
     const found = { postgres, schema: postgres === 'ok' ? schema : 'unknown', temporal } as const;
@@ -48,11 +49,6 @@ export function reachTemporal(api: Api, closing: AbortSignal): void {
     if (!closing.aborted && !reached.temporal) setTimeout(ask, 1_000).unref();
   };
   void ask();
-}
-
-async function checkSchema(api: Api): Promise<SchemaState | 'unreachable'> {
-  const check = schemaState(api.ctx.db.pool).catch(() => 'unreachable' as const);
-  return Promise.race([check, after(ENGINE_MS, 'unreachable' as const)]);
 }
 
 export const metricsEndpoint = endpoint('getMetrics', 'GET /metrics', {

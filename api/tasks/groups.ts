@@ -1,9 +1,10 @@
 import { Page, pageOf } from '../../contract/common.ts';
-import { ChangeMembers, Group, GroupParam, GroupSummary, PutGroup } from '../../contract/tasks.ts';
+import { ChangeMembers, Group, GroupSummary, PutGroup } from '../../contract/tasks.ts';
 import type { TaskGroupRow } from '../../db/statements.ts';
 import * as groups from '../../services/tasks/groups.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
+import { groupById } from '../resources.ts';
 
 const summary = (g: TaskGroupRow) => ({
   id: g.given_as,
@@ -15,11 +16,9 @@ const summary = (g: TaskGroupRow) => ({
 const view = (g: groups.GroupWithMembers) => ({ ...summary(g), members: g.members });
 
 export const putGroupEndpoint = endpoint('putGroup', 'PUT /v1/groups/{gid}', {
-  tag: 'Tasks',
+  ...groupById,
   summary: 'A group of users; it counts from their next pull on',
   roles: ['producer'],
-  scope: { queue: ({ params }) => params.gid },
-  params: GroupParam,
   body: PutGroup,
   bodyLimit: LARGE_BODY,
   answers: { 200: Group },
@@ -27,11 +26,9 @@ export const putGroupEndpoint = endpoint('putGroup', 'PUT /v1/groups/{gid}', {
 });
 
 export const changeMembersEndpoint = endpoint('updateGroupMembers', 'POST /v1/groups/{gid}/members', {
-  tag: 'Tasks',
+  ...groupById,
   summary: 'Users come to a group, others leave it',
   roles: ['producer'],
-  scope: { queue: ({ params }) => params.gid },
-  params: GroupParam,
   body: ChangeMembers,
   bodyLimit: LARGE_BODY,
   answers: { 200: Group },
@@ -41,11 +38,9 @@ export const changeMembersEndpoint = endpoint('updateGroupMembers', 'POST /v1/gr
 });
 
 export const getGroupEndpoint = endpoint('getGroup', 'GET /v1/groups/{gid}', {
-  tag: 'Tasks',
+  ...groupById,
   summary: 'A group and its members',
   roles: ['producer', 'agent'],
-  scope: { queue: ({ params }) => params.gid },
-  params: GroupParam,
   answers: { 200: Group },
   problems: ['not_found'],
   handle: async ({ ctx, params: { gid } }) => ok(view(await groups.find(ctx, gid))),

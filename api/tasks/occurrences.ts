@@ -1,16 +1,17 @@
 import { OccurrenceParam } from '../../contract/tasks.ts';
 import { findOccurrence } from '../../services/tasks/tasks.ts';
+import { deliveryEndpoints, type ItemId } from '../deliveries.ts';
 import { itemEndpoints } from '../items.ts';
+import { taskById } from '../resources.ts';
 
-export const oneOccurrence = itemEndpoints({
-  kind: 'task',
+const shown = {
+  ...taskById,
   one: 'an occurrence',
-  tag: 'Tasks',
   operations: 'Occurrence',
   base: '/v1/tasks/{id}/occurrences/{occurrence}',
-  scope: { task: ({ params }) => params.id },
-  find: findOccurrence,
   params: OccurrenceParam,
   // normalised to UTC
-  idOf: ({ id, occurrence = '' }) => `${id}/${new Date(occurrence).toISOString()}`,
-});
+  idOf: ({ id, occurrence }: ItemId) => `${id}/${new Date(String(occurrence)).toISOString()}`,
+  find: findOccurrence,
+};
+export const oneOccurrence = [...itemEndpoints('task', shown), ...deliveryEndpoints('task', shown)];

@@ -5,7 +5,8 @@ import { stateWord } from '../../domain/items.ts';
 import * as tasks from '../../services/tasks/tasks.ts';
 import { wantedId } from '../adding.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
-import { page } from '../paging.ts';
+import { page, timePosition } from '../paging.ts';
+import { taskById } from '../resources.ts';
 
 /** A task as the API shows it; its callback without the secret. */
 function taskView(t: TaskRow): Task {
@@ -63,22 +64,18 @@ export const patchTaskEndpoint = endpoint('updateTask', 'PATCH /v1/tasks/{id}', 
 });
 
 export const deleteTaskEndpoint = endpoint('deleteTask', 'DELETE /v1/tasks/{id}', {
-  tag: 'Tasks',
+  ...taskById,
   summary: 'No further dispatches; what is with clients may be completed',
   roles: ['producer'],
-  scope: { task: ({ params }) => params.id },
-  params: IdParam,
   answers: { 200: Task },
   problems: ['not_found'],
   handle: async ({ ctx, caller, params: { id } }) => ok(taskView(await tasks.remove(ctx, id, caller.actor))),
 });
 
 export const getTaskEndpoint = endpoint('getTask', 'GET /v1/tasks/{id}', {
-  tag: 'Tasks',
+  ...taskById,
   summary: 'A task, deleted ones too',
   roles: ['producer', 'agent'],
-  scope: { task: ({ params }) => params.id },
-  params: IdParam,
   answers: { 200: Task },
   problems: ['not_found'],
   handle: async ({ ctx, params: { id } }) => ok(taskView(await tasks.find(ctx, id))),
@@ -92,13 +89,20 @@ export const listTasksEndpoint = endpoint('listTasks', 'GET /v1/tasks', {
   query: TaskFilter,
   answers: { 200: pageOf(Task) },
   async handle({ ctx, query: { limit, cursor, include, expand, executor, state, from, to } }) {
-    const after = cursor && { start: cursor[0], seq: cursor[1] };
-    const filter = { executor, ownOnly: include === 'own', state, from, to, after, expand: expand === 'occurrences' };
+    const filter = {
+      executor,
+      ownOnly: include === 'own',
+      state,
+      from,
+      to,
+      after: cursor,
+      expand: expand === 'occurrences',
+    };
     const { rows, occurrences } = await tasks.list(ctx, filter, limit);
     const view = (task: TaskRow) => {
       const found = occurrences?.get(task);
       return found ? expandedView(task, found) : taskView(task);
     };
-    return ok(page(rows, occurrences?.size ?? limit, view, (t) => `${t.start_time.toISOString()}_${t.seq}`));
+    return ok(page(rows, occurrences?.size ?? limit, view, (t) => timePosition(t.start_time, t)));
   },
 });

@@ -1,4 +1,3 @@
-import { QueueParam } from '../../contract/common.ts';
 import { BatchResults, NewTicket, NewTickets, Ticket, TicketBatch } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import * as queues from '../../services/items/queues.ts';
@@ -9,13 +8,13 @@ import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkUrl } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
+import { queueByName } from '../resources.ts';
 
 export const addTicketEndpoint = endpoint('addTicket', 'POST /v1/queues/{queue}/tickets', {
+  ...queueByName,
   tag: 'Tickets',
   summary: 'Add a ticket; the same id and content again is the same ticket',
   roles: ['producer'],
-  scope: { queue: ({ params }) => params.queue },
-  params: QueueParam,
   body: NewTicket,
   takesKey: true,
   answers: { 200: Ticket, 201: Ticket },
@@ -28,11 +27,10 @@ export const addTicketEndpoint = endpoint('addTicket', 'POST /v1/queues/{queue}/
 });
 
 export const addTicketBatch = endpoint('addTickets', 'POST /v1/queues/{queue}/tickets/batch', {
+  ...queueByName,
   tag: 'Tickets',
   summary: 'Add up to 1,000 tickets; each has its own outcome, in order',
   roles: ['producer'],
-  scope: { queue: ({ params }) => params.queue },
-  params: QueueParam,
   body: TicketBatch,
   document: NewTickets,
   bodyLimit: LARGE_BODY,

@@ -4,13 +4,13 @@ import { handedView } from '../../domain/tickets.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
+import { queueByName } from '../resources.ts';
 
 export const claimTicketsEndpoint = endpoint('claimTickets', 'POST /v1/queues/{queue}/claim', {
+  ...queueByName,
   tag: 'Tickets',
   summary: 'Hand me the next tickets; those I hold come first',
   roles: ['reviewer', 'agent'],
-  scope: { queue: ({ params }) => params.queue },
-  params: QueueParam,
   body: Claim,
   answers: { 200: ClaimAnswer },
   async handle({ ctx, caller, params: { queue }, body, signal }) {

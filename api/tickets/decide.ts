@@ -1,16 +1,14 @@
-import { IdParam } from '../../contract/common.ts';
 import { Decide, DecideAnswer } from '../../contract/tickets.ts';
 import { handedView, ticketView } from '../../domain/tickets.ts';
 import { decide } from '../../services/tickets/decisions.ts';
 import { boundTo } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
+import { ticketById } from '../resources.ts';
 
 export const decideTicket = endpoint('decideTicket', 'POST /v1/tickets/{id}/decide', {
-  tag: 'Tickets',
+  ...ticketById,
   summary: 'Decide a ticket that I hold, and get the next one',
   roles: ['reviewer', 'agent'],
-  scope: { item: ({ params }) => ['ticket', params.id] },
-  params: IdParam,
   body: Decide,
   answers: { 200: DecideAnswer },
   problems: ['not_found', 'not_open', 'lease_lost'],

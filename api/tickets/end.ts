@@ -1,16 +1,14 @@
 import { z } from '@hono/zod-openapi';
-import { IdParam, QueueParam } from '../../contract/common.ts';
 import { BatchResults, Invalidate, InvalidateMany, Resolve, ResolveMany, Ticket } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import * as endings from '../../services/tickets/endings.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
+import { queueByName, ticketById } from '../resources.ts';
 
 export const resolveTicket = endpoint('resolveTicket', 'POST /v1/tickets/{id}/resolve', {
-  tag: 'Tickets',
+  ...ticketById,
   summary: 'Decided by another system or an operator, in any open state',
   roles: ['producer'],
-  scope: { item: ({ params }) => ['ticket', params.id] },
-  params: IdParam,
   body: Resolve,
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open'],
@@ -41,11 +39,9 @@ export const resolveTickets = endpoint('resolveTickets', 'POST /v1/tickets/resol
 });
 
 export const invalidateTicket = endpoint('invalidateTicket', 'POST /v1/tickets/{id}/invalidate', {
-  tag: 'Tickets',
+  ...ticketById,
   summary: 'No one needs to decide it any more; a holder is notified',
   roles: ['producer'],
-  scope: { item: ({ params }) => ['ticket', params.id] },
-  params: IdParam,
   body: Invalidate,
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open'],
@@ -55,11 +51,10 @@ export const invalidateTicket = endpoint('invalidateTicket', 'POST /v1/tickets/{
 });
 
 export const invalidateTickets = endpoint('invalidateTickets', 'POST /v1/queues/{queue}/invalidate', {
+  ...queueByName,
   tag: 'Tickets',
   summary: 'The same for many: by id or by filter, with a dry run',
   roles: ['producer'],
-  scope: { queue: ({ params }) => params.queue },
-  params: QueueParam,
   body: InvalidateMany,
   bodyLimit: LARGE_BODY,
   answers: { 200: z.object({ invalidated: z.number().int(), skipped: z.number().int() }) },

@@ -1,4 +1,4 @@
-import { IdParam, pageOf } from '../../contract/common.ts';
+import { pageOf } from '../../contract/common.ts';
 import type { Item } from '../../contract/items.ts';
 import { Ticket, TicketFilter } from '../../contract/tickets.ts';
 import { coreState } from '../../domain/items.ts';
@@ -8,10 +8,11 @@ import type { Context } from '../../services/shared/context.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
 import { type Caller, personOf } from '../auth.ts';
-import { byId } from '../deliveries.ts';
+import { deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { itemEndpoints } from '../items.ts';
-import { page } from '../paging.ts';
+import { page, timePosition } from '../paging.ts';
+import { ticketById } from '../resources.ts';
 
 /** A ticket for its readers: the token is shown to the holder's own key only. */
 const readable = (caller: Caller, item: Item) =>
@@ -26,11 +27,9 @@ export async function visibleTicket(ctx: Context, caller: Caller, id: string): P
 }
 
 export const getTicket = endpoint('getTicket', 'GET /v1/tickets/{id}', {
-  tag: 'Tickets',
+  ...ticketById,
   summary: 'A ticket in whatever state it is',
   roles: ['producer', 'reviewer', 'agent'],
-  scope: { item: ({ params }) => ['ticket', params.id] },
-  params: IdParam,
   answers: { 200: Ticket },
   problems: ['not_found'],
   handle: async ({ ctx, caller, params: { id } }) => ok(readable(caller, await visibleTicket(ctx, caller, id))),
@@ -43,36 +42,14 @@ export const listTickets = endpoint('listTickets', 'GET /v1/tickets', {
   scope: { list: 'queue', queue: ({ query }) => query.queue },
   query: TicketFilter,
   answers: { 200: pageOf(Ticket) },
-  async handle({ ctx, caller, query }) {
-    const person = caller.role === 'reviewer' ? personOf(caller, query.reviewer) : query.reviewer;
-    const position = query.cursor;
-    const filter = {
-      queue: query.queue,
-      state: query.state && coreState('ticket', query.state),
-      person,
-      createdAfter: query.createdAfter,
-      createdBefore: query.createdBefore,
-      before: position && { createdAt: position[0], seq: position[1] },
-    };
-    const rows = await items.list(ctx, 'ticket', filter, query.limit + 1);
-    return ok(
-      page(
-        rows,
-        query.limit,
-        (i) => readable(caller, i),
-        (i) => `${i.created_at.toISOString()}_${i.seq}`,
-      ),
-    );
+  async handle({ ctx, caller, query: { limit, cursor, state, reviewer, ...query } }) {
+    const person = caller.role === 'reviewer' ? personOf(caller, reviewer) : reviewer;
+    const filter = { ...query, state: state && coreState('ticket', state), person, before: cursor };
+    const rows = await items.list(ctx, 'ticket', filter, limit + 1);
+    const view = (ticket: Item) => readable(caller, ticket);
+    return ok(page(rows, limit, view, (ticket) => timePosition(ticket.created_at, ticket)));
   },
 });
 
-export const oneTicket = itemEndpoints({
-  kind: 'ticket',
-  one: 'a ticket',
-  tag: 'Tickets',
-  operations: 'Ticket',
-  base: '/v1/tickets/{id}',
-  scope: { item: ({ params }) => ['ticket', params.id] },
-  find: tickets.find,
-  ...byId,
-});
+const shown = { ...ticketById, one: 'a ticket', operations: 'Ticket', base: '/v1/tickets/{id}', find: tickets.find };
+export const oneTicket = [...itemEndpoints('ticket', shown), ...deliveryEndpoints('ticket', shown)];

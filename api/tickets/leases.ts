@@ -6,6 +6,7 @@ import { Problem } from '../../services/shared/problems.ts';
 import * as leases from '../../services/tickets/leases.ts';
 import { boundTo, type Caller } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
+import { ticketById } from '../resources.ts';
 
 /** Without a token an operator acts, and takes the ticket from its holder. @throws Problem `forbidden` for others */
 function attemptOf(caller: Caller, id: string, token: string | undefined) {
@@ -15,11 +16,9 @@ function attemptOf(caller: Caller, id: string, token: string | undefined) {
 }
 
 export const renewTicket = endpoint('renewTicket', 'POST /v1/tickets/{id}/renew', {
-  tag: 'Tickets',
+  ...ticketById,
   summary: 'A full lease again',
   roles: ['reviewer', 'agent'],
-  scope: { item: ({ params }) => ['ticket', params.id] },
-  params: IdParam,
   body: Renew,
   answers: { 200: z.object({ expiresAt: z.string() }) },
   problems: ['not_found', 'not_open', 'lease_lost'],
@@ -30,11 +29,9 @@ export const renewTicket = endpoint('renewTicket', 'POST /v1/tickets/{id}/renew'
 });
 
 export const releaseTicket = endpoint('releaseTicket', 'POST /v1/tickets/{id}/release', {
-  tag: 'Tickets',
+  ...ticketById,
   summary: 'Give a ticket back; skip: never offer it to me again',
   roles: ['reviewer', 'agent'],
-  scope: { item: ({ params }) => ['ticket', params.id] },
-  params: IdParam,
   body: Release,
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open', 'lease_lost'],

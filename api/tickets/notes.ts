@@ -1,20 +1,19 @@
-import { IdParam, Page, pageOf } from '../../contract/common.ts';
+import { Page, pageOf } from '../../contract/common.ts';
 import { AddNote, Note } from '../../contract/tickets.ts';
 import type { RowOf } from '../../db/pool.ts';
 import * as notes from '../../services/tickets/notes.ts';
 import { personOf } from '../auth.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
+import { ticketById } from '../resources.ts';
 import { visibleTicket } from './get.ts';
 
 const view = ({ seq, actor, at, text }: RowOf<'item_notes'>) => ({ seq, by: actor, at: at.toISOString(), text });
 
 export const addNote = endpoint('addTicketNote', 'POST /v1/tickets/{id}/notes', {
-  tag: 'Tickets',
+  ...ticketById,
   summary: 'Leave a note on a ticket in whatever state it is; the same words by the same person are one note',
   roles: ['producer', 'reviewer', 'agent'],
-  scope: { item: ({ params }) => ['ticket', params.id] },
-  params: IdParam,
   body: AddNote,
   answers: { 201: Note },
   problems: ['not_found'],
@@ -26,11 +25,9 @@ export const addNote = endpoint('addTicketNote', 'POST /v1/tickets/{id}/notes', 
 });
 
 export const listNotes = endpoint('listTicketNotes', 'GET /v1/tickets/{id}/notes', {
-  tag: 'Tickets',
+  ...ticketById,
   summary: 'What people have left on a ticket, oldest first',
   roles: ['producer', 'reviewer', 'agent'],
-  scope: { item: ({ params }) => ['ticket', params.id] },
-  params: IdParam,
   query: Page,
   answers: { 200: pageOf(Note) },
   problems: ['not_found'],

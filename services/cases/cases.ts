@@ -16,7 +16,7 @@ interface CaseFilter {
   court: string | undefined;
   /** A state of the core. */
   state: string | undefined;
-  before: { createdAt: string; seq: number } | undefined;
+  before: { time: string; seq: number } | undefined;
 }
 
 const addShared = perContext(({ db }) =>
@@ -62,7 +62,7 @@ export async function get({ db }: Context, id: string): Promise<CaseItem> {
 
 /** Cases without gold, newest first. */
 export const list = ({ db }: Context, { before, ...filter }: CaseFilter, limit: number): Promise<CaseItem[]> =>
-  db.lists.run('list_cases', { ...filter, beforeCreatedAt: before?.createdAt, beforeSeq: before?.seq, limit });
+  db.lists.run('list_cases', { ...filter, beforeCreatedAt: before?.time, beforeSeq: before?.seq, limit });
 
 /** The votes on a case, newest first, those before the number `before`. @throws Problem `not_found` */
 export async function votes(

@@ -33,7 +33,7 @@ interface TaskListFilter {
   from: string | undefined;
   to: string | undefined;
   /** The last row of the page before. */
-  after: { start: string; seq: number } | undefined;
+  after: { time: string; seq: number } | undefined;
   /** Whether to add each task's occurrences, from `from` until before `to`, by default seven days from now. */
   expand: boolean;
 }
@@ -125,7 +125,7 @@ export async function list(
   const queue = f.executor === undefined ? undefined : queueOfExecutor(f.executor);
   const from = f.from === undefined ? new Date(Date.now() - WEEK_MS) : new Date(f.from);
   const to = f.to === undefined ? undefined : new Date(f.to);
-  const filter = { state: f.state, from, to, afterStart: f.after?.start, afterSeq: f.after?.seq, limit: limit + 1 };
+  const filter = { state: f.state, from, to, afterStart: f.after?.time, afterSeq: f.after?.seq, limit: limit + 1 };
   const rows =
     queue?.startsWith('uid_') && !f.ownOnly
       ? await lists.run('list_tasks_of', { ...filter, person: personOfUid(queue) })

@@ -208,7 +208,7 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
     expect(indexesOn(nodes)).toContain(index);
     const last = (await list()).at(-1);
     if (last === undefined) return;
-    const before = { createdAt: last.created_at.toISOString(), seq: last.seq };
+    const before = { time: last.created_at.toISOString(), seq: last.seq };
     expectFew(await nodesOf(() => listItems(db.lists, 'ticket', { ...filter, before }, 51), db.lists.pool), LISTED);
   });
 });

@@ -73,6 +73,22 @@ test('S0.10 what has failed is sent again from the list, for every kind of item'
   expect(await metric('delivery_attempts_total', 'kind="task",outcome="delivered"')).toBe(1);
 });
 
+test('deliveries of reviews, which have no queue, are not listed for keys bound to queues, whatever the pattern', async () => {
+  const { callback } = await startReceiver();
+  await resolved('nearby', 'of-a-queue', callback);
+  await put(api, 'of-no-queue', { text: { status: 1 }, callback });
+  await tell(api, 'of-no-queue', { kind: 'text', status: 2 });
+  const query = `host=${new URL(callback.url).host}`;
+  await eventually(async () => (await list(query)).length === 2);
+  const seen = async (pattern: string) => {
+    const { key } = (await api.post('/v1/keys', { role: 'producer', queues: [pattern] })).body;
+    return (await api.as(key).get(`/v1/deliveries?${query}`)).body.items.map((d: Json) => d.itemId);
+  };
+  expect(await seen('*')).toEqual(['of-a-queue']);
+  expect(await seen('n*')).toEqual(['of-a-queue']);
+  expect(await seen('null')).toEqual([]);
+});
+
 test('S0.10 what the list cannot take is refused, and what does not exist is not found', async () => {
   for (const query of ['state=lost', 'kind=rotation', 'queue=', 'queue=%00', 'host=%00', 'limit=0', 'cursor=x'])
     expectProblem(await api.get(`/v1/deliveries?${query}`), query, 'invalid_request');
