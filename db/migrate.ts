@@ -27,7 +27,7 @@ interface Recorded {
 }
 
 /** `too_new`: made by a later version of Docket that this program does not work with. */
-export type SchemaState = 'ok' | 'outdated' | 'too_new';
+type SchemaState = 'ok' | 'outdated' | 'too_new';
 
 /** The database was migrated by a later version of Docket. */
 export class SchemaAheadError extends Error {

@@ -1,6 +1,6 @@
 import { type Db, openDb } from '../db/pool.ts';
 
-export { migrate, SchemaAheadError, type SchemaState, schemaState } from '../db/migrate.ts';
+export { migrate, SchemaAheadError, schemaState } from '../db/migrate.ts';
 export { dump } from '../db/moving/dump.ts';
 export { checkDump } from '../db/moving/file.ts';
 export { load } from '../db/moving/load.ts';
