@@ -43,14 +43,14 @@ test('S0.4 a ticket transferred, or a job acknowledged, behind a wait ends a lea
 
   await api.post('/v1/jobs', { command: 'add', topic: 'done', id: 'done', body: 'x' });
   const finish = () => api.post('/v1/jobs', { command: 'finish', id: 'done' });
-  const pop = "select count(*) from pop_jobs('{done}', '{first}', '{anna}', null, null, null)";
+  const pop = "select count(*) from pop_jobs('{done}', '{first}', '{anna}', null, null)";
   expect((await behindRow('done', finish, [[pop]])).status).toBe(200);
   expect(await history('done')).toEqual(['created', 'reserved', 'finished']);
 });
 
 test('S3.1 S3.8 a job reserved or put aside behind a wait: each reservation begins after the end of the one before', async () => {
   await api.post('/v1/jobs', { command: 'add', topic: 'default', id: 'j', body: 'x' });
-  const pop: [string] = ["select count(*) from pop_jobs('{default}', '{first}', '{anna}', null, null, null)"];
+  const pop: [string] = ["select count(*) from pop_jobs('{default}', '{first}', '{anna}', null, null)"];
   const wire = await Wire.open(running.beanstalkd?.port ?? 0);
   const number = (await sql<{ seq: string }>("select seq from item where id = 'j'"))[0]?.seq;
   const reserve = () => wire.ask(`reserve-job ${number}`);

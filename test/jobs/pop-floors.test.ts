@@ -133,7 +133,7 @@ test('S3.1 beside a transaction that stays open, such a pop does not go past all
   await eventually(async () => (await pop()).length === 0 && floors.at(-1) === number);
   const read = async (floor: string | null) => {
     const { rows } = await db.pool.query(
-      `explain (analyze, buffers, format json) select * from pop_jobs('{aged}', '{t}', '{h}', null, null, $1::bigint[])`,
+      `explain (analyze, buffers, format json) select * from pop_jobs('{aged}', '{t}', '{h}', null, $1::bigint[])`,
       [floor],
     );
     return rows[0]['QUERY PLAN'][0].Plan['Shared Hit Blocks'] as number;
