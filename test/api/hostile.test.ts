@@ -144,10 +144,12 @@ test(`${RUNS} bodies of any kind: answered or refused, never a bug, and what is 
   );
   // were everything refused at once, nothing behind that would have been tried
   expect(taken).toBeGreaterThan(RUNS / 20);
-  const rows = await sql<{ kind: string; id: string }>('select kind, id from item order by seq desc limit 50');
+  const rows = await sql<{ kind: string; id: string }>(
+    "select kind, id from item where kind <> 'task' order by seq desc limit 50",
+  );
   for (const { kind, id } of rows)
     for (const path of ['', '/events'])
-      expect((await api.get(`/v1/${kind}s/${encodeURIComponent(id)}${path}`)).status).toBe(200);
+      expect((await api.get(`/v1/${kind}s/${encodeURIComponent(id)}${path}`)).status, `${kind} ${id}`).toBe(200);
   for (const path of ['/v1/tickets?limit=500', '/v1/queues?limit=500']) expect((await api.get(path)).status).toBe(200);
 }, 120_000);
 
