@@ -7,12 +7,12 @@ import type { Caller } from './auth.ts';
 import { checkValues } from './body.ts';
 import { problemOf } from './endpoint.ts';
 
-/** Of the header. */
+/** The value of the header. */
 export const IdempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
 /**
- * The id of what a call adds: the one it gives, or that of its `Idempotency-Key`; undefined: it has none of these.
- * @throws Problem 422 for a key of other characters, also where it is not needed
+ * The id of the item that a call adds: the given one, else one derived from its `Idempotency-Key`; undefined: it has neither.
+ * @throws Problem 422 for a malformed key, also where the id is given
  */
 export function wantedId(
   given: string | undefined,
@@ -37,7 +37,7 @@ export function checkedEntry<S extends z.ZodType>(schema: S, name: string, sent:
   return parsed.data;
 }
 
-/** One entry of a batch, whatever it is: a bad one doesn't harm the others. */
+/** Adds one entry of a batch. A rejected one is a result, so that it does not affect the others. */
 export async function entryOfBatch<S extends z.ZodType>(
   schema: S,
   name: string,
@@ -53,7 +53,7 @@ export async function entryOfBatch<S extends z.ZodType>(
   }
 }
 
-/** The id that an entry of a batch gives; null: none that could be one. */
+/** The id of a batch's entry as it was sent; null: it is missing or no string. */
 export function idOf(sent: unknown): string | null {
   const id = (sent as { id?: unknown } | null)?.id;
   return typeof id === 'string' ? id : null;

@@ -11,20 +11,20 @@ interface ApiConfig extends ServiceConfig {
   maxCalls: number;
   /** Open mode listens on loopback and answers only to loopback names. */
   open: boolean;
-  /** Where others reach it; undefined: where it listens. */
+  /** The URL at which clients reach it; undefined: its listening address. */
   publicUrl: string | undefined;
 }
 
-/** What endpoints work with. */
+/** Everything that endpoints use. */
 export interface Api {
-  /** For service functions. */
+  /** The first argument of service functions. */
   ctx: Context;
   config: ApiConfig;
   auth: Authenticator;
-  /** To sign in. */
+  /** Limits wrong keys at sign-in. */
   attempts: Attempts;
   metrics: Metrics;
   console: Console;
-  /** What has answered at least once since this process began. */
+  /** Stores that have answered since this process started. */
   reached: { temporal: boolean };
 }

@@ -11,8 +11,8 @@ import { PathRouter } from './router.ts';
 import { signInPages } from './sessions/open-id.ts';
 
 /**
- * The HTTP API: endpoints, the documentation's pages, the console, and what is none of them.
- * @param basePath where all of it is, in a larger app
+ * The HTTP API: endpoints, pages of the documentation, the console; 404 and 405 for all other calls.
+ * @param basePath its path inside a larger app
  */
 export async function createApp(api: Api, basePath = ''): Promise<Hono<{ Bindings: ApiBindings }>> {
   const framed = await framing(api, guardOf(api));
@@ -50,7 +50,7 @@ export async function createApp(api: Api, basePath = ''): Promise<Hono<{ Binding
 
 const pathOf = (e: AnyEndpoint) => e.path.replaceAll(/\{(\w+)\}/g, ':$1');
 
-/** Of each path: a method that it doesn't have is 405 and says which it has. */
+/** The methods of each path, which a 405 names in `allow`. */
 function methodsOf(all: AnyEndpoint[], gets: string[]): Map<string, string[]> {
   const methods = new Map(gets.map((path) => [path, ['GET']]));
   for (const e of all) methods.set(pathOf(e), [...(methods.get(pathOf(e)) ?? []), e.method.toUpperCase()]);

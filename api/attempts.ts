@@ -4,7 +4,7 @@ import { Problem } from '../services/shared/problems.ts';
 const WINDOW_MS = 60_000;
 /** Wrong keys from one address within a minute. */
 const MOST_WRONG = 20;
-/** So that many at once don't get round that. */
+/** Bounds concurrent attempts, because a wrong one counts only when it ends. */
 const MOST_AT_ONCE = 200;
 const MOST_ADDRESSES = 10_000;
 
@@ -14,14 +14,14 @@ interface Address {
   until: number;
 }
 
-/** Counts wrong keys by the address that they come from, in this process. */
+/** Limits sign-ins with wrong keys by client address, in this process. */
 export class Attempts {
   readonly #addresses = new Map<string, Address>();
 
   /**
    * Runs `attempt`, which throws where the key is wrong.
    * @param remote the other end of the connection; behind a proxy that is the proxy, for all of its callers
-   * @throws Problem `rate_limited` with the seconds after which the next attempt is looked at
+   * @throws Problem `rate_limited` with the seconds until the next attempt is accepted
    */
   async run<T>(remote: string | undefined, attempt: () => Promise<T>): Promise<T> {
     const now = performance.now();
@@ -53,7 +53,7 @@ export class Attempts {
   }
 }
 
-/** A host has a whole /64 of IPv6 to itself. */
+/** The address; of IPv6 its /64 network, because one host may use all of it. */
 function networkOf(remote: string | undefined): string {
   if (remote === undefined || !ipaddr.isValid(remote)) return '';
   const address = ipaddr.process(remote);

@@ -8,9 +8,9 @@ import { invalid, Problem } from '../services/shared/problems.ts';
 import { CallRates } from './call-rates.ts';
 import { isOwnPage, type Sent } from './origins.ts';
 
-/** Who calls. */
+/** The caller of an endpoint. */
 export interface Caller {
-  /** The key's id; `open` where no key is asked for. */
+  /** The key's id; `open` where no key is required. */
   id: string;
   /** The key's name. */
   name: string | null;
@@ -26,7 +26,7 @@ export interface Caller {
   session?: { hash: Buffer; expiresAt: Date };
 }
 
-/** Where no key is asked for. */
+/** The caller where no key is required. */
 export const OPEN: Caller = { id: 'open', name: null, actor: 'anonymous', role: 'admin', subject: null, queues: null };
 
 export const SESSION_COOKIE = 'docket_session';
@@ -43,8 +43,8 @@ interface Options {
 }
 
 /**
- * Finds out who calls. In open mode a missing key is an administrator, a given one counts; a cookie does not: it may be of
- * another server on this machine.
+ * Authenticates callers. In open mode a call without a key is an administrator's. Keys count there too; cookies do not, because
+ * they may belong to another server on this machine.
  */
 export class Authenticator {
   readonly #rates = new CallRates();
@@ -57,7 +57,7 @@ export class Authenticator {
   }
 
   /**
-   * By the header Authorization, else by the cookie of a session.
+   * Authenticates by the header Authorization, else by the session's cookie.
    * @throws Problem `unauthenticated`, `rate_limited`; `forbidden` where a page of another site uses the cookie
    */
   async caller(header: string | undefined, sent: Sent): Promise<Caller> {
@@ -103,7 +103,7 @@ export class Authenticator {
     return { ...holder, ticket: hash };
   }
 
-  /** Whether the caller's key and session still count: what stays open for long asks again. */
+  /** Whether the caller's key and session are still valid. Open streams check again and again. */
   async isLive({ id, ticket, session }: Caller): Promise<boolean> {
     if (ticket) await keys.prolongStreamTicket(this.#ctx, ticket);
     if (session && !(await sessions.find(this.#ctx, session.hash))) return false;
@@ -112,7 +112,7 @@ export class Authenticator {
 }
 
 /**
- * The person a call is for: a reviewer's key speaks for its own subject only.
+ * The person that a call acts for: a reviewer's key acts for its own subject only.
  * @throws Problem `forbidden` when a reviewer's key names another, 422 when no person is named
  */
 export function personOf(caller: Caller, named: string | undefined, field = 'reviewer'): string {
@@ -125,5 +125,5 @@ export function personOf(caller: Caller, named: string | undefined, field = 'rev
   return named;
 }
 
-/** The holder a token must belong to: a reviewer's key can use its own only. */
+/** The person that must hold the lease of a token; null: anyone. A reviewer's key can use its own tokens only. */
 export const boundTo = (caller: Caller): string | null => (caller.role === 'reviewer' ? caller.subject : null);

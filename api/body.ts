@@ -5,14 +5,14 @@ const MAX_DEPTH = 100;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 const JSON_TYPE = /^application\/(.+\+)?json\s*(;|$)/i;
 
-/** A body as it came; `value` is undefined where there was none. */
+/** A parsed body and its size; `value` is undefined where there was none. */
 export interface Sent {
   value: unknown;
   bytes: number;
 }
 
 /**
- * Reads a JSON body; what is not UTF-8 is refused here, what could not be kept as sent by `checkValues`.
+ * Reads a JSON body. Rejects bytes that are no UTF-8; values that cannot be stored as sent are left to `checkValues`.
  * @param limit bytes
  */
 export async function readJson(incoming: IncomingMessage, limit: number): Promise<Sent> {
@@ -31,7 +31,7 @@ export async function readJson(incoming: IncomingMessage, limit: number): Promis
 }
 
 /**
- * A body as bytes, from the connection itself: the frame's own `Request` would copy it, and read one without a length by a web stream.
+ * Reads the bytes of a body from the connection. Hono's `Request` would copy them, and use a web stream where there is no length.
  * @throws Problem `payload_too_large`, or `invalid_request` when the connection ends before the body does
  */
 export function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
@@ -59,42 +59,41 @@ export function readBytes(incoming: IncomingMessage, limit: number): Promise<Buf
   });
 }
 
-/** A place in the value: the node, its names (none: an array), and how many of its children were looked at. */
-interface Place {
+/** A level of the walk: the node, its names (null: an array), and how many of its children were visited. */
+interface Level {
   node: unknown[] | Record<string, unknown>;
   names: string[] | null;
   seen: number;
 }
 
 /**
- * Nothing gets lost on the way: NUL, lone surrogates and numbers that would be stored differently than they
- * were sent are refused. Walks without recursion, since depth is the caller's to choose, and keeps one place
- * per level, since 8 MB may hold four million values.
- * @throws Problem 422 that names the place
+ * Rejects NUL, lone surrogates and numbers that would be stored differently than they were sent. Walks without recursion,
+ * because callers choose the depth, and keeps one entry per level, because 8 MB may hold four million values.
+ * @throws Problem 422 with the path of the value
  */
 export function checkValues(root: unknown): void {
-  const places: Place[] = [];
+  const levels: Level[] = [];
   const refuse = (wrong: string) => {
-    const path = places.map(({ names, seen }) => names?.[seen - 1] ?? seen - 1).join('.');
+    const path = levels.map(({ names, seen }) => names?.[seen - 1] ?? seen - 1).join('.');
     throw new Problem('invalid_request', `${path || 'the body'} ${wrong}`, { errors: [{ path, message: wrong }] });
   };
   const enter = (value: unknown) => {
-    const wrong = wrongness(value, places.length);
+    const wrong = wrongness(value, levels.length);
     if (wrong) refuse(wrong);
-    if (Array.isArray(value)) places.push({ node: value, names: null, seen: 0 });
+    if (Array.isArray(value)) levels.push({ node: value, names: null, seen: 0 });
     else if (typeof value === 'object' && value !== null)
-      places.push({ node: value as Record<string, unknown>, names: Object.keys(value), seen: 0 });
+      levels.push({ node: value as Record<string, unknown>, names: Object.keys(value), seen: 0 });
   };
   enter(root);
-  for (let at = places.at(-1); at; at = places.at(-1)) {
+  for (let at = levels.at(-1); at; at = levels.at(-1)) {
     const { node, names } = at;
     const n = at.seen++;
     if (n === (names ?? (node as unknown[])).length) {
-      places.pop();
+      levels.pop();
       continue;
     }
     const name = names?.[n];
-    const wrong = name === '__proto__' ? 'is not allowed as a name' : wrongness(name, places.length - 1);
+    const wrong = name === '__proto__' ? 'is not allowed as a name' : wrongness(name, levels.length - 1);
     if (wrong) refuse(wrong);
     enter(name === undefined ? (node as unknown[])[n] : (node as Record<string, unknown>)[name]);
   }

@@ -1,6 +1,6 @@
 import { Problem } from '../services/shared/problems.ts';
 
-/** Calls of so much unused time may be made at once. */
+/** The longest burst: calls of so much unused time. */
 const BURST_MS = 1_000;
 const MOST_KEYS = 10_000;
 

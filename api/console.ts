@@ -9,7 +9,7 @@ const TYPES: Record<string, string> = {
   '.css': 'text/css',
   '.svg': 'image/svg+xml',
 };
-/** Best first. */
+/** In order of preference. */
 const ENCODINGS = { br: '.br', gzip: '.gz' };
 const FOREVER = 'public, max-age=31536000, immutable';
 
@@ -23,13 +23,13 @@ interface File {
 }
 
 /**
- * The console's files (web/), from memory, and its page at every path of its route table. Until the files are there, which a
- * first start from sources has to build, pages say that they are being built.
+ * Serves the console's files (web/) from memory, and its page at every path of its route table. While a first start from
+ * sources builds the files, it answers with a page that says so.
  */
 export class Console {
   readonly #policy: string;
   #files = new Map<string, File>();
-  /** Of each page: its path's segments; those that begin with `:` are any. */
+  /** The path segments of each page; those that begin with `:` match any segment. */
   #routes: string[][] = [];
   #state: 'building' | 'ready' | 'failed' = 'building';
 
@@ -43,7 +43,7 @@ export class Console {
     ].join('; ');
   }
 
-  /** @param folder what the build made, with its `site.json` */
+  /** @param folder the build's output, with its `site.json` */
   load(folder: string): void {
     const { routes } = JSON.parse(readFileSync(join(folder, 'site.json'), 'utf8')) as { routes: string[] };
     const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'));
@@ -58,7 +58,7 @@ export class Console {
     this.#state = 'failed';
   }
 
-  /** What the console answers to a path; undefined: it is none of its paths. */
+  /** The answer to a call; undefined: its path is none of the console's. */
   answer(c: Context): Response | undefined {
     if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return undefined;
     const { path } = c.req;
@@ -93,7 +93,7 @@ export class Console {
     });
   }
 
-  /** Routes are not known yet, so whatever a browser opens that is not the API's may be a page. */
+  /** Routes are not known yet, so any path outside the API that a browser opens may be a page's. */
   #waiting(c: Context, path: string): Response | undefined {
     const opened = path === '/' || (/\btext\/html\b/.test(c.req.header('accept') ?? '') && !path.startsWith('/v1/'));
     if (!opened) return undefined;

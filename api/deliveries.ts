@@ -25,10 +25,10 @@ export const deliveryView = (row: deliveries.ListedDelivery) => ({
   nextAttemptAt: row.state === 'pending' ? (row.next_attempt_at?.toISOString() ?? null) : null,
 });
 
-/** Above each delivery's number, so that a list begins with the newest. */
+/** Greater than each delivery's number: a list before it begins with the newest. */
 export const NEWEST = Number.MAX_SAFE_INTEGER;
 
-/** A callback as a caller may see it: its secret is shown to administrators, who may set it. */
+/** A callback as its caller may see it: only administrators, who may set the secret, see it. */
 export const shownCallback = <C extends Callback>({ ctx }: Api, callback: C | null, { role }: Pick<Caller, 'role'>) =>
   callback && role !== 'admin' ? { ...callback, secret: 'whsec_hidden' } : ctx.secrets.show(callback);
 
@@ -44,9 +44,9 @@ export type ItemId = z.output<ItemParams>;
 
 export interface Delivered {
   tag: Tag;
-  /** `Ticket`: the noun in the names of its operations. */
+  /** The noun in the names of its operations: `Ticket`. */
   operations: string;
-  /** `/v1/tickets/{id}` */
+  /** Its path: `/v1/tickets/{id}`. */
   base: string;
   params: ItemParams;
   scope: Scope<ScopedCall<ItemId, unknown, unknown>>;

@@ -29,7 +29,7 @@ type In<S> = S extends Schema ? z.input<S> : never;
 type Status = 200 | 201 | 202 | 204 | 503;
 /** The schema of the body under each status. */
 type Answers = Partial<Record<Status, Schema>>;
-/** What may be answered: bodies are sent as they are, so the schema of their status must accept them. */
+/** An answer. Its body is sent without a check, so its type must fit the schema of its status. */
 type Answer<A extends Answers> = { [S in keyof A]-?: { status: S; body: In<A[S]> } }[keyof A];
 
 interface Call<P, Q, B> {
@@ -40,19 +40,19 @@ interface Call<P, Q, B> {
   params: P;
   query: Q;
   body: B;
-  /** Fires when the caller has gone. */
+  /** Fires when the caller disconnects. */
   signal: Gone;
-  /** Breaks the connection off, so that an answer that cannot go on is not taken for a whole one. */
+  /** Ends the connection, so that the caller does not take an incomplete answer for a whole one. */
   cut(): void;
   /** The body as it was sent, for endpoints that check it themselves. */
   raw(): Promise<Sent>;
   header(name: string): string | undefined;
   incoming: IncomingMessage;
-  /** Those of the answer, for endpoints that add to them. */
+  /** Headers of the answer, to which endpoints may add. */
   headers: Record<string, string>;
 }
 
-/** One for each status that it may be, so that handlers choose it by an expression. */
+/** A union over the statuses, so that handlers may choose one by an expression. */
 type Answered<S, B> = S extends Status ? { status: S; body: B } : never;
 export function answer<S extends Status, B>(status: S, body: B): Answered<S, B>;
 export function answer(status: Status, body: unknown) {
@@ -60,7 +60,7 @@ export function answer(status: Status, body: unknown) {
 }
 export const ok = <B>(body: B) => answer(200, body);
 
-/** What Hono's server for Node gives with each call. */
+/** Objects that Hono's server for Node passes with each call. */
 export interface ApiBindings {
   incoming: IncomingMessage;
   outgoing: ServerResponse;
@@ -69,7 +69,7 @@ export type ApiContext = HonoContext<{ Bindings: ApiBindings }>;
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** One endpoint: what it takes, who may call it, what it answers. The OpenAPI document is made of these. */
+/** An endpoint: its input, its callers, its answers. The OpenAPI document is generated from these. */
 interface Definition<
   P extends Schema | undefined,
   Q extends Schema | undefined,
@@ -78,11 +78,11 @@ interface Definition<
 > {
   tag: Tag;
   summary: string;
-  /** `admin` may do everything and need not be named; null: no key is asked for. */
+  /** Besides `admin`, which may call every endpoint; null: no key is required. */
   roles: Role[] | null;
   /** How it treats keys that are bound to queues. */
   scope: Scope<ScopedCall<Out<P>, Out<Q>, Out<B>>>;
-  /** Also by `?ticket=` from `POST /v1/stream-tickets`. */
+  /** Also takes `?ticket=` from `POST /v1/stream-tickets` in place of a key. */
   takesTicket?: boolean;
   params?: P;
   query?: Q;
@@ -93,14 +93,14 @@ interface Definition<
   takesKey?: boolean;
   /** Bytes. */
   bodyLimit?: number;
-  /** The handler looks at the values of each entry itself, so that a bad one doesn't harm the others. */
+  /** The handler checks the values of each entry, so that a bad one does not affect the others. */
   checksEntries?: boolean;
   answers: A;
-  /** What an answer is sent as, where it isn't application/json. */
+  /** The media type of answers, where it is not application/json. */
   media?: string;
-  /** Beyond those every endpoint can answer. */
+  /** Besides those that every endpoint can answer. */
   problems?: ProblemCode[];
-  /** An answer of its own in place of problem+json. */
+  /** Replaces the answer as problem+json. */
   problemAnswer?(problem: Problem): { status: number; body: object };
   handle(call: Call<Out<P>, Out<Q>, Out<B>>): Promise<Answer<A> | Response>;
 }
@@ -132,7 +132,7 @@ export function endpoint<
 
 export type AnyEndpoint = Endpoint<Schema | undefined, Schema | undefined, Schema | undefined, Answers>;
 
-/** Does a call of an endpoint. @throws Problem */
+/** Handles a call of an endpoint. @throws Problem */
 export async function perform(
   api: Api,
   e: AnyEndpoint,
@@ -157,7 +157,7 @@ export async function perform(
   return { ...answered, body: scoped(caller, e.scope, answered.body) };
 }
 
-/** What only administrators may do is on record. */
+/** Changes that only administrators may make are recorded in the admin log. */
 const changesSettings = (e: AnyEndpoint): boolean => e.method !== 'get' && e.roles?.length === 0;
 
 function recorded<T extends { status: number }>(
@@ -173,13 +173,13 @@ function recorded<T extends { status: number }>(
 ): Promise<T> {
   const { id: keyId, actor } = caller;
   const requestId = headers['x-request-id'] ?? null;
-  // not as it was sent: a name may be encoded in several ways
+  // from the decoded parameters: a name can be percent-encoded in several ways
   const names = new Map<string, unknown>(Object.entries(params ?? {}));
   const path = pattern.replaceAll(/\{(\w+)\}/g, (_, name) => String(names.get(name)));
   return adminLog.record(api.ctx, { keyId, actor, operation, path, body, requestId }, act);
 }
 
-/** Whether the caller has gone. A signal, and the controller behind it, are made for those who wait for it only. */
+/** Tells when the caller disconnects. Makes a signal and its controller only where a listener is added. */
 export class Departure implements Gone {
   readonly #c: ApiContext;
 
@@ -201,7 +201,7 @@ export class Departure implements Gone {
 }
 
 /**
- * The parameters of the path, decoded. Hono leaves what it cannot decode as it is, which may be another item's name.
+ * The decoded parameters of the path. Hono does not decode invalid encodings, and the result could be another item's name.
  * @throws Problem 422 for a path that is not percent-encoded UTF-8
  */
 function pathParams(c: ApiContext): Record<string, string> {
@@ -222,7 +222,7 @@ function queryOf(e: AnyEndpoint, c: ApiContext): undefined {
   return check(e.query, sent, 'query');
 }
 
-/** A call without a body is one that leaves out every field. */
+/** A missing body counts as an object without fields. */
 function bodyOf(e: AnyEndpoint, { value }: Sent): unknown {
   if (value === undefined) return {};
   if (!e.checksEntries) checkValues(value);
@@ -248,7 +248,7 @@ function check(schema: Schema | undefined, value: unknown, where: string): undef
   throw problemOf(parsed.error, where);
 }
 
-/** A parameter that is misspelt would be a filter that does nothing. */
+/** Rejects unknown parameters: a misspelt filter would be ignored. */
 function checkNames(e: AnyEndpoint, query: Record<string, string>): void {
   const known = e.query ? (e.query as z.ZodObject).shape : {};
   const errors = Object.keys(query)
@@ -259,7 +259,7 @@ function checkNames(e: AnyEndpoint, query: Record<string, string>): void {
   if (first) throw new Problem('invalid_request', `query: ${first.path} ${first.message}`, { errors });
 }
 
-/** Every wrong field with its path; never the value itself. */
+/** The problem that lists every wrong field by its path. Never contains a value. */
 export function problemOf(error: z.ZodError, where: string): Problem {
   const errors = error.issues
     .flatMap(plainly)
@@ -271,7 +271,7 @@ export function problemOf(error: z.ZodError, where: string): Problem {
   });
 }
 
-/** Of several shapes that something may have, the one that it comes nearest to says what is wrong. */
+/** For a union, the issues of the closest alternative. */
 function plainly(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const [nearest] = [...issue.errors].sort((a, b) => a.length - b.length);

@@ -6,27 +6,27 @@ import type { Api } from './api.ts';
 import type { ApiContext } from './endpoint.ts';
 import { isForeign, isLoopbackName } from './origins.ts';
 
-/** What a call comes to: a value, sent as JSON, or an answer of its own. */
+/** The result of a call: a value, which is sent as JSON, or a response. */
 export type Outcome = { status: number; body: unknown } | Response;
 
-/** From whom calls are taken where no key is asked for. */
+/** Restricts the callers of a server that requires no key. */
 export interface Guard {
-  /** From who calls this server by a loopback name. */
+  /** Accepts calls to a loopback host name only. */
   loopbackNames: boolean;
-  /** Not from pages of other sites. */
+  /** Rejects calls from pages of other sites. */
   ownPages: boolean;
 }
 
-/** An open server answers to this machine only; one that asks for keys has no need of a guard. */
+/** An open server accepts calls from this machine only. One that requires keys needs no guard. */
 export const guardOf = ({ config: { open } }: Api): Guard => ({ loopbackNames: open, ownPages: open });
 
-/** What is done with the calls of one route. */
+/** The handling of one route's calls. */
 export interface Route {
   /** With `:name` for parameters. */
   path: string;
   /** `headers` are those of the answer, also of a problem. */
   work(c: ApiContext, headers: Record<string, string>): Promise<Outcome> | Outcome;
-  /** An answer of its own in place of problem+json. */
+  /** Replaces the answer as problem+json. */
   problemAnswer?(problem: Problem): { status: number; body: object };
 }
 
@@ -34,12 +34,12 @@ const PER_ANSWER = { 'content-type': '', 'x-request-id': '' };
 const REQUEST_ID = /^[\w.-]{1,100}$/;
 
 /**
- * The frame around every call: its id, headers, limits, errors as problems, a line in the log and in the metrics,
- * whatever becomes of it. One function and not a chain of Hono's middleware, which costs more than most calls.
- * @returns makes a handler of what does the calls of one route
+ * Wraps every call: request id, headers, limits, errors as problems, a line in the log, metrics. One function and not a
+ * chain of Hono's middleware, which costs more than most calls.
+ * @returns a function that makes the handler of a route
  */
 export async function framing(api: Api, guard: Guard) {
-  // with the names whose values differ: to add a name to a copy takes V8 ten times as long as to copy all of them
+  // includes names whose values differ: V8 adds a name to a copy ten times slower than it copies all of them
   const always: Record<string, string> = { ...(await securityHeaders()), 'cache-control': 'no-store', ...PER_ANSWER };
   const { tracing } = api.ctx;
   return (route: Route) => {
@@ -61,7 +61,7 @@ export async function framing(api: Api, guard: Guard) {
   };
 }
 
-/** Those of Hono, asked for once: they are the same for each answer. */
+/** Hono's security headers, read once because they are the same for each answer. */
 async function securityHeaders(): Promise<Record<string, string>> {
   const app = new Hono().use(secureHeaders({ crossOriginResourcePolicy: 'same-origin' }));
   app.get('/', (c) => c.body(null));
@@ -110,7 +110,7 @@ function refuse(
   return json(status, problem.toJSON(requestId), headers, 'application/problem+json');
 }
 
-/** Headers as a plain object, which the server writes as it is; one of `Headers` would be made, sorted and copied. */
+/** Passes headers as a plain object, which the server writes as it is. It would sort and copy `Headers`. */
 function json(status: number, body: unknown, headers: Record<string, string>, type = 'application/json'): Response {
   if (status === 204) {
     delete headers['content-type'];
@@ -121,7 +121,7 @@ function json(status: number, body: unknown, headers: Record<string, string>, ty
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** @throws Problem when there are too many calls, or one that the guard does not let pass */
+/** @throws Problem `rate_limited` for too many concurrent calls, `forbidden` for a call that the guard rejects */
 function admit({ ctx, config }: Api, { loopbackNames, ownPages }: Guard, c: ApiContext): void {
   if (ctx.load.calls > config.maxCalls) throw new Problem('rate_limited', 'too many calls at once', { retryAfter: 1 });
   const { incoming } = c.env;

@@ -21,7 +21,7 @@ const KEEP_ALIVE_MS = 75_000;
 const HEADERS_MS = KEEP_ALIVE_MS + 5_000;
 
 /**
- * Binds a port for HTTP before anything else is done with it, so that a taken one is said at once.
+ * Binds a port for HTTP, before anything else starts, so that a port in use is reported at once.
  * @param where port 0: any free one
  * @throws Error with a message for the terminal when nothing can listen there
  */

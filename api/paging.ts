@@ -3,7 +3,7 @@ import { isCut } from '../domain/pages.ts';
 /** The position of a row in a list by time, as `PageByTime` reads it. */
 export const timePosition = (time: Date, { seq }: { seq: number }): string => `${time.toISOString()}_${seq}`;
 
-/** One row more than the page was read: if it is there, or rows were left out for their size, there is a next page. */
+/** A page. There is a next one where `rows` has one row more than `limit`, or rows were left out for their size. */
 export function page<T extends object, U>(
   rows: T[],
   limit: number,

@@ -66,7 +66,7 @@ const isNothing = (row: Row) =>
   [...OPEN, ...ENDED, 'added' as const, 'lapsed' as const].every((what) => row[what] === 0);
 const escaped = (value: string) => value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 
-/** Rows after which the event loop handles calls. */
+/** Rows that are written before the event loop may handle calls. */
 const AT_ONCE = 100;
 
 /**

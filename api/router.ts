@@ -1,16 +1,16 @@
 import { METHOD_NAME_ALL, type Params, type Result, type Router } from 'hono/router';
 
-/** A segment of paths: what follows it by name, or by whatever stands there. */
+/** A node of the tree of paths: its children by name, and the child for a parameter. */
 interface Segment<T> {
   named: Map<string, Segment<T>>;
   any: Segment<T> | undefined;
-  /** What answers a path that ends here, by method. */
+  /** Handlers of the path that ends here, by method. */
   routes: Map<string, { handler: T; names: string[] }>;
 }
 
 /**
- * Finds the one handler of a call. Hono's own routers collect every handler that matches, or don't take paths like
- * `/tickets/resolve` beside `/tickets/:id`. A name goes before a parameter, a method before `ALL`.
+ * Finds the one handler of a call. Hono's own routers collect every handler that matches, or do not accept paths like
+ * `/tickets/resolve` beside `/tickets/:id`. Names take precedence over parameters, methods over `ALL`.
  */
 export class PathRouter<T> implements Router<T> {
   readonly name = 'PathRouter';

@@ -6,14 +6,14 @@ import { Problem } from '../services/shared/problems.ts';
 import * as tasks from '../services/tasks/tasks.ts';
 import type { Caller } from './auth.ts';
 
-/** What a call gives the functions of its scope; its params, query and body are checked. */
+/** The input of a call, after its check, for the functions of its scope. */
 export interface ScopedCall<P, Q, B> {
   params: P;
   query: Q;
   body: B;
 }
 
-/** What a call names. An object without any of these is about all queues, so bound keys may not call it. */
+/** The names in a call. A call without any is about all queues, so bound keys may not make it. */
 interface Named<Call> {
   /** Queues, topics, courts, groups or executors. */
   queue?(call: Call): string | undefined | (string | undefined)[];
@@ -26,7 +26,7 @@ interface Named<Call> {
 }
 
 /**
- * How an endpoint treats keys that are bound to queues. All that a call names must be the key's own.
+ * How an endpoint treats keys that are bound to queues. All queues and items that a call names must be in the key's queues.
  * `any`: it is about no queue. `unbound`: it is about all queues, so bound keys may not call it. `handler`: its handler
  * checks or filters.
  */
@@ -69,7 +69,7 @@ export async function checkScope<Call>(ctx: Context, caller: Caller, scope: Scop
   if (executor !== undefined) checkNames(caller, [executor]);
 }
 
-/** The entries of a list that are the key's: a page may have fewer than asked for. Its cursor goes on. */
+/** The entries in the key's queues. A page may have fewer entries than asked for; its cursor stays. */
 export function scoped<Call>(caller: Caller, scope: Scope<Call>, answer: unknown): unknown {
   if (typeof scope === 'string' || scope.list === undefined) return answer;
   const { list: field } = scope;
@@ -77,5 +77,5 @@ export function scoped<Call>(caller: Caller, scope: Scope<Call>, answer: unknown
   return { ...(answer as object), items: items.filter((entry) => isOwn(caller, entry[field])) };
 }
 
-/** Deliveries of reviews are of no queue. */
+/** Deliveries of reviews have no queue. */
 const isOwn = (caller: Caller, queue: unknown) => typeof queue === 'string' && inScope(caller, queue);

@@ -20,10 +20,10 @@ export type Handler<N extends CommandName> = (
   data?: Buffer,
 ) => Reply | undefined | Promise<Reply | undefined>;
 
-/** Longer waits are made of several: a timer takes no more than 24 days. */
+/** Longer waits are split: a timer takes 24 days at most. */
 const LONGEST_WAIT_MS = 24 * 3600 * 1000;
 
-/** What each command does, through the same services as the commands over HTTP. */
+/** The commands' handlers, which call the same services as the commands over HTTP. */
 export const handlers: { [N in CommandName]: Handler<N> } = {
   async put(session, { priority, delay, ttr, bytes, wellFormed }, read) {
     const { listener, reader, using } = session;
@@ -97,7 +97,7 @@ export const handlers: { [N in CommandName]: Handler<N> } = {
     return item ? 'TOUCHED\r\n' : NOT_FOUND;
   },
 
-  /** A job that its own connection deletes is finished, not called off. */
+  /** A job deleted by the connection that reserved it is finished, not deleted. */
   async delete(session, { number }) {
     const { ctx, holder } = session;
     const item =
@@ -148,8 +148,7 @@ export const handlers: { [N in CommandName]: Handler<N> } = {
 };
 
 /**
- * A ready job goes first; without one, a reservation that is about to run out ends the wait, then the
- * timeout.
+ * Reserves a job. Without a ready one the wait ends with DEADLINE_SOON before a reservation expires, else with the timeout.
  */
 async function reserve(session: Session, seconds: number): Promise<Reply | undefined> {
   const until = performance.now() + seconds * 1000;
@@ -161,13 +160,13 @@ async function reserve(session: Session, seconds: number): Promise<Reply | undef
     if (item) return reserved(session, item);
     if (session.gone) return undefined;
     if (session.reservations.soonMs() === 0) return DEADLINE_SOON;
-    // a client that hangs up during its wait gets one more look: the wait may have given back what it found
+    // one more attempt for a client that hangs up during its wait: the wait may have released the job that it found
     if (performance.now() >= until || (session.halfClosed && waitMs === 0)) return TIMED_OUT;
   }
 }
 
 /**
- * Several reserves that came together, in one look.
+ * Several reserves that arrived together, in one pop.
  * @returns the replies to the first of them; none where the first has to wait
  */
 export async function reserveTogether(session: Session, commands: Command[]): Promise<Reply[]> {
@@ -196,7 +195,7 @@ function reserved(session: Session, item: Popped): Reply {
   return jobReply('RESERVED', item);
 }
 
-/** Uses a reservation of this connection, which no longer has it then. Undefined: it had ended. */
+/** Runs a command with a reservation of this connection, and removes it. Undefined: it had ended. */
 async function withReservation<T>(
   { reservations }: Session,
   number: number,
@@ -209,7 +208,7 @@ async function withReservation<T>(
   return item;
 }
 
-/** The protocol does not say why a command about a job could not be done. */
+/** Undefined for any problem: the protocol does not report why a command failed. */
 const orNone = <T>(done: Promise<T>): Promise<T | undefined> =>
   done.catch((error: unknown) => {
     if (error instanceof Problem) return undefined;

@@ -16,11 +16,11 @@ export interface Connection {
   readonly closed: Promise<void>;
 }
 
-/** Serves one client: one command after the other, or a run of one sort that it has sent ahead. */
+/** Serves one client: one command after the other, or a run of pipelined commands of one name. */
 export function serveConnection(listener: Listener, socket: Socket): Connection {
   socket.setNoDelay(true);
   socket.setKeepAlive(true, KEEP_ALIVE_MS);
-  // a lost connection says so by `close` too
+  // `close` follows every error
   socket.on('error', () => {});
   const closed = serve(listener, socket).finally(() => socket.destroySoon());
   return { hangUp: () => void socket.destroy(), closed };
@@ -101,8 +101,8 @@ async function attempt<T>(
 }
 
 /**
- * One write for all replies; a client that doesn't read isn't served further.
- * @returns false when there is nothing to be said any more
+ * Sends all replies in one write. Waits while the client does not read.
+ * @returns false when the connection is to be closed
  */
 async function send(socket: Socket, replies: (Reply | undefined)[]): Promise<boolean> {
   const said = replies.filter((reply) => reply !== undefined);

@@ -5,10 +5,10 @@ import type { CommandName } from './protocol.ts';
 import { Tubes } from './tubes.ts';
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** The database's clock decides when a pause is over; an earlier look would find no job. */
+/** Margin after a pause: the database's clock ends it, and an earlier attempt would find no job. */
 const AFTER_PAUSE_MS = 5;
 
-/** What all connections to one process share; its counters begin with the process. */
+/** State that all connections to one process share. Its counters start with the process. */
 export class Listener {
   readonly api: Api;
   readonly tubes: Tubes;
@@ -46,7 +46,7 @@ export class Listener {
   }
 
   /**
-   * Wakes all who wait for a tube when its pause ends, in all processes. Without this process the slow poll does it.
+   * Wakes all who wait for a tube when its pause ends, in all processes. If this process stops, the slow poll does it.
    * @param seconds from now
    */
   wakeAfterPause(tube: string, seconds: number): void {

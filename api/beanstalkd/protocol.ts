@@ -41,7 +41,7 @@ const TUBE = /^[A-Za-z0-9+/;.$_()][A-Za-z0-9+/;.$_()-]{0,199}$/;
 
 export const isTube = (name: string) => TUBE.test(name);
 
-/** Reads numbers one after the other; the first that is wrong makes all of it wrong. */
+/** Reads numbers one after the other. `ok` is false after the first invalid one. */
 class Numbers {
   readonly #text: string;
   #at = 0;
@@ -56,7 +56,7 @@ class Numbers {
     return Number(this.#below(U32));
   }
 
-  /** Up to 2⁶⁴−1; beyond what a double holds exactly it is no job's. */
+  /** Up to 2⁶⁴−1; from 2⁵³ on −1, which no job has. */
   number(): number {
     const value = Number(this.#below(U64));
     return Number.isSafeInteger(value) ? value : -1;
@@ -98,14 +98,14 @@ const ofTube =
 const put: Parser = (rest) => {
   const n = new Numbers(rest);
   const [priority, delay, ttr, bytes] = [n.u32(), n.u32(), n.u32(), n.u32()];
-  // a body that is too long is reported before what follows its length is looked at
+  // a body that is too long is reported before the rest of the line is checked
   return n.ok ? { name: 'put', priority, delay, ttr, bytes, wellFormed: n.atEnd } : undefined;
 };
 
 const reserveWithTimeout: Parser = (rest) => {
   const n = new Numbers(rest);
   const seconds = n.u32();
-  // beanstalkd overlooks what stands behind this number, and there are clients that send a blank
+  // beanstalkd ignores the rest of the line, and some clients send a blank
   return n.ok && seconds <= MAX_TIMEOUT ? { name: 'reserve-with-timeout', seconds } : undefined;
 };
 
@@ -136,7 +136,7 @@ const pauseTube: Parser = (rest) => {
   return n.ok && n.atEnd && tube !== '' ? { name: 'pause-tube', tube, seconds } : undefined;
 };
 
-/** In beanstalkd's order: a line belongs to the first of these it begins with. */
+/** In beanstalkd's order: the first prefix that matches a line counts. */
 const COMMANDS: [prefix: string, parse: Parser][] = [
   ['put ', put],
   ['peek ', ofJob('peek')],
@@ -174,7 +174,7 @@ export const isHttp = (line: string) => / HTTP\/\d(\.\d)?$/.test(line);
 
 /**
  * @param line without its CRLF
- * @returns the command, or the reply that says what is wrong with the line
+ * @returns the command, or the reply to an invalid line
  */
 export function parse(line: string): Command | typeof BAD_FORMAT | typeof UNKNOWN_COMMAND {
   if (line.includes('\0')) return BAD_FORMAT;
@@ -182,11 +182,11 @@ export function parse(line: string): Command | typeof BAD_FORMAT | typeof UNKNOW
   return found ? (found[1](line.slice(found[0].length)) ?? BAD_FORMAT) : UNKNOWN_COMMAND;
 }
 
-/** What a client may send ahead while its reserve is blocked; more waits in the kernel. */
+/** Read ahead while a reserve is blocked; more stays in the kernel's buffer. */
 const READ_AHEAD_BYTES = 256 * 1024;
 /** With its CRLF. */
 const MAX_LINE_BYTES = 224;
-/** What is kept of a line that is too long. */
+/** Kept of a line that is too long. */
 const TAIL_BYTES = 16;
 
 interface Line {
@@ -195,7 +195,7 @@ interface Line {
   tooLong: boolean;
 }
 
-/** Lines and counted bytes of a connection, in turn. Every read is `undefined` once the client has sent all. */
+/** Reads lines and counted bytes from a connection. Every read is `undefined` after the client's last byte. */
 export class Reader {
   readonly #socket: Socket;
   #bytes: Buffer = Buffer.alloc(0);
@@ -239,7 +239,7 @@ export class Reader {
     }
   }
 
-  /** The next line, if all of it has come. */
+  /** The next line, if all of it has arrived. */
   lineHere(): Line | undefined {
     const end = this.#bytes.indexOf(CRLF);
     if (end === -1) return undefined;
@@ -247,12 +247,12 @@ export class Reader {
     return { text: line.toString('latin1', 0, end), tooLong: line.length > MAX_LINE_BYTES };
   }
 
-  /** So many bytes, if all of them have come. */
+  /** `count` bytes, if all of them have arrived. */
   bytesHere(count: number): Buffer | undefined {
     return this.#bytes.length < count ? undefined : this.#take(count);
   }
 
-  /** What `read` makes of what has come; where it makes nothing of it, nothing is taken. */
+  /** The result of `read` on the bytes that have arrived. Where it is undefined, none are consumed. */
   ahead<T>(read: () => T | undefined): T | undefined {
     const before = this.#bytes;
     const made = read();
@@ -260,7 +260,7 @@ export class Reader {
     return made;
   }
 
-  /** Throws bytes away as they come. @returns whether all of them came */
+  /** Discards bytes as they arrive. @returns whether all of them arrived */
   async skip(count: number): Promise<boolean> {
     let left = count;
     for (;;) {

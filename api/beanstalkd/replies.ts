@@ -15,7 +15,7 @@ export function jobReply(word: 'RESERVED' | 'FOUND', item: Pick<Item, 'seq' | 'b
   return Buffer.concat([Buffer.from(`${word} ${item.seq} ${body.length}${CRLF}`), body, Buffer.from(CRLF)]);
 }
 
-/** Of the two YAML documents that beanstalkd knows, the one of keys and values. */
+/** A YAML document of keys and values; `list` is the other form that beanstalkd has. */
 export function dictionary(entries: [key: string, value: string | number][]): string {
   return document(entries.map(([key, value]) => `${key}: ${value}\n`));
 }

@@ -1,21 +1,21 @@
 import { MAX_TCP_BYTES } from '../../domain/jobs.ts';
 import { type Command, type CommandName, CRLF, parse, type Reader } from './protocol.ts';
 
-/** A command; a put has its body with its CRLF, if all of it had come. */
+/** A command; of a put also its body with CRLF, if all of it has arrived. */
 export interface Sent {
   command: Command;
   data?: Buffer;
 }
 
-/** Commands of a run at most, which bounds what it keeps in memory: bodies have 64 KB. */
+/** Commands of a run at most. Bounds its memory: a body may have 64 KB. */
 const MOST_TOGETHER = 128;
 
-/** What may go together: none of them changes what another one of the same sort answers, if they name different jobs. */
+/** Commands that may run concurrently with others of their name: they do not affect each other, if they name different jobs. */
 const TOGETHER = new Set<CommandName>(['put', 'reserve', 'reserve-with-timeout', 'delete', 'release', 'bury', 'touch']);
 
 /**
- * The run of commands that begins with this one: those of the same sort that the client has sent behind it, as far as
- * they have come. Whatever is wrong with one of them, it ends the run and is answered by itself.
+ * The run of commands that begins with this one: the commands of the same name behind it that have arrived. An invalid
+ * one ends the run and is answered alone.
  */
 export function runFrom(reader: Reader, command: Command): Sent[] {
   const first = TOGETHER.has(command.name) ? reader.ahead(() => whole(reader, command)) : undefined;
@@ -39,7 +39,7 @@ export function runFrom(reader: Reader, command: Command): Sent[] {
 
 const jobOf = (command: Command) => ('number' in command ? command.number : undefined);
 
-/** A command with its body, if it needs one; undefined: not all of it is here, or it is not as it should be. */
+/** A command with the body that it needs; undefined: the body is incomplete or invalid. */
 function whole(reader: Reader, command: Command): Sent | undefined {
   if (command.name !== 'put') return { command };
   const { wellFormed, bytes } = command;

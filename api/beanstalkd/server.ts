@@ -8,11 +8,11 @@ export interface Beanstalkd {
   /** `host:port` where clients reach it. */
   readonly address: string;
   readonly port: number;
-  /** Clients are served from now on; those who came earlier have waited. */
+  /** Serves clients from now on, also those that connected earlier. */
   open(api: Api): Promise<void>;
-  /** Takes no more jobs, as beanstalkd does after SIGUSR1; there is no way back but a restart. */
+  /** Accepts no more jobs, as beanstalkd does after SIGUSR1, until a restart. */
   drain(): void;
-  /** Hangs up on all clients; resolves when what they had reserved is ready again. */
+  /** Disconnects all clients; resolves when the jobs that they had reserved are ready again. */
   stop(): Promise<void>;
 }
 

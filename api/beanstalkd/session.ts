@@ -9,11 +9,11 @@ import type { Tube } from './tubes.ts';
 const MARGIN_MS = 1_000;
 
 interface Held extends Reservation {
-  /** On this process's own clock: only DEADLINE_SOON goes by it, the reservation itself by the database's. */
+  /** By this process's clock, for DEADLINE_SOON only. The reservation ends by the database's clock. */
   endsAtMs: number;
 }
 
-/** What one connection has reserved: the protocol has no tokens, so they are kept here. */
+/** The reservations of one connection. The protocol has no tokens, so they are kept here. */
 class Reservations {
   readonly #held = new Map<number, Held>();
 
@@ -45,13 +45,13 @@ class Reservations {
   }
 }
 
-/** What one connection has said and reserved so far. */
+/** The state of one connection. */
 export class Session {
   readonly listener: Listener;
   readonly ctx: Context;
   readonly reader: Reader;
   readonly reservations = new Reservations();
-  /** As which its jobs' histories name this connection. */
+  /** This connection's name in the histories of its jobs. */
   readonly holder: string;
   using: Tube;
   watching: Tube[];
@@ -86,8 +86,8 @@ export class Session {
   }
 
   /**
-   * Runs what waits for a job; the signal ends it when the client hangs up, or half of it. One signal for
-   * each wait: on one for the whole connection every wait would leave something behind.
+   * Runs a wait for a job. The signal fires when the client closes its connection, or its half of it. Each wait has its own
+   * signal, because listeners would pile up on one for the whole connection.
    */
   async wait<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const tubes = this.watching;
@@ -109,7 +109,7 @@ export class Session {
     this.#waiting?.abort();
   }
 
-  /** Everything that this connection has reserved is ready again at once (S3.8). */
+  /** Makes all jobs that this connection has reserved ready again at once (S3.8). */
   async close(): Promise<void> {
     try {
       await giveBack(this.ctx, this.reservations.all());

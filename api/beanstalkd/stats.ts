@@ -7,7 +7,7 @@ import type { Listener } from './listener.ts';
 import type { CommandName } from './protocol.ts';
 import { dictionary, NOT_FOUND, quoted, type Reply } from './replies.ts';
 
-/** beanstalkd's, whose protocol this is, and what answers. */
+/** beanstalkd's version, whose protocol this is, and the product's name. */
 const VERSION = '1.13+docket';
 
 /** In the order in which `stats` lists them. */
@@ -80,7 +80,7 @@ export async function tubeStatsReply(listener: Listener, name: string): Promise<
   ]);
 }
 
-/** Jobs are counted over all processes, everything else since this one began and in it alone. */
+/** Jobs are counted over all processes, everything else in this process since its start. */
 export async function statsReply(listener: Listener): Promise<Reply> {
   const { ctx } = listener.api;
   const [counts, urgent] = await Promise.all([topics.counts(ctx), topics.urgent(ctx)]);

@@ -2,7 +2,7 @@ import * as topics from '../../services/jobs/topics.ts';
 import type { Context } from '../../services/shared/context.ts';
 import { isTube } from './protocol.ts';
 
-/** A tube as this process knows it. The jobs are the database's, these counts are this process's own. */
+/** This process's counts of a tube. Its jobs are counted in the database. */
 export interface Tube {
   readonly name: string;
   using: number;
@@ -21,22 +21,22 @@ const OPEN_STATES = ['ready', 'delayed', 'held', 'buried'];
 const newTube = (name: string): Tube => ({ name, using: 0, watching: 0, waiting: 0, puts: 0, deletes: 0, pauses: 0 });
 
 /**
- * Which tubes there are. As with beanstalkd one comes to be when it is used or watched, and ceases when
- * it has no jobs and no connection uses or watches it; `default` always is.
+ * The tubes that exist. As in beanstalkd, a tube exists while it has jobs or a connection uses or watches it; `default`
+ * always exists.
  */
 export class Tubes {
   readonly #ctx: Context;
   readonly #tubes = new Map([['default', newTube('default')]]);
-  /** At how many tubes those that no connection uses or watches are forgotten: clients choose the names. */
+  /** Above so many tubes, those that no connection uses or watches are removed: clients choose the names. */
   #most = MOST_IDLE;
-  /** Of tubes that come to be: connections that name one meanwhile wait for the same look. */
+  /** Look-ups of tubes that are being created; concurrent connections share them. */
   readonly #opening = new Map<string, Promise<void>>();
 
   constructor(ctx: Context) {
     this.#ctx = ctx;
   }
 
-  /** For one more connection that uses it or watches it. */
+  /** Adds a connection that uses or watches the tube. */
   async hold(name: string, as: 'using' | 'watching'): Promise<Tube> {
     const known = this.#tubes.get(name);
     if ((!known || !isReferenced(known)) && !this.#opening.has(name)) {
@@ -53,7 +53,7 @@ export class Tubes {
     tube[as]--;
   }
 
-  /** Where to count what happens to a tube. */
+  /** The counts of a tube, made if there are none. */
   counted(name: string): Tube {
     const known = this.#tubes.get(name);
     if (known) return known;
@@ -73,7 +73,7 @@ export class Tubes {
   }
 
   /**
-   * Topics whose names are no tubes' are left out of a list that clients parse.
+   * The names of all tubes. Topics whose names no tube can have are left out, because clients parse the list.
    * @param counts of all topics, where they have been read already
    */
   async names(counts?: Map<string, topics.TopicCounts>): Promise<string[]> {

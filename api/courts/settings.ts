@@ -35,7 +35,7 @@ function view(api: Api, c: courts.Court, caller: Caller) {
   };
 }
 
-/** The court or queue that gets hung cases. */
+/** The court or queue that receives hung cases. */
 function appealOf({ fallback }: CourtSettings): string | undefined {
   if (fallback === null) return undefined;
   if ('court' in fallback) return fallback.court;

@@ -1,11 +1,11 @@
-/** What every call answers: 0 says that it was done. */
+/** The answer to every call; code 0: success. */
 interface Answer {
   code: number;
   message: string;
   data: unknown;
 }
 
-// Its own words, which its users search their logs for.
+// The messages of the original, for which its users search their logs.
 export const SAYS = {
   added: '添加成功',
   done: '操作成功',
@@ -20,5 +20,5 @@ export const SAYS = {
 export const done = (data: unknown = null, message: string = SAYS.done): Answer => ({ code: 0, message, data });
 export const failed = (message: string): Answer => ({ code: 1, message, data: null });
 
-/** A call that makes no sense, or that came too late. */
+/** A call that is invalid or too late. */
 export class Refused extends Error {}

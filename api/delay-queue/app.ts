@@ -31,7 +31,7 @@ export async function createDelayQueue(api: Api, loopbackOnly: boolean): Promise
   return app;
 }
 
-/** What it refuses is an answer, too, and has the status of one. */
+/** A rejection is an answer with status 200, too. */
 async function answered(work: () => Promise<object>): Promise<Outcome> {
   try {
     return { status: 200, body: await work() };

@@ -16,18 +16,18 @@ import { numberOf, sentOf, textOf } from './sent.ts';
 
 const MAX_DELAY = 2 ** 31;
 const MAX_TTR = 86_400;
-/** Its answer comes after 178 s at most: its clients' time-out is 180 s. */
+/** As in the original: the time-out of its clients is 180 s. */
 const WAIT_SECONDS = 178;
 const MOST_TOPICS = 100;
 
 export interface DelayQueueCall {
   api: Api;
   incoming: IncomingMessage;
-  /** Fires when the caller has gone. */
+  /** Fires when the caller disconnects. */
   signal: Gone;
 }
 
-/** As histories name a caller: the API has no keys. */
+/** The actor in the job's history: the caller's address, because the API has no keys. */
 const actorOf = ({ incoming }: DelayQueueCall) => `delay-queue ${incoming.socket.remoteAddress}`;
 
 export async function push(call: DelayQueueCall) {
@@ -47,7 +47,7 @@ export async function push(call: DelayQueueCall) {
   return done(null, SAYS.added);
 }
 
-/** Jobs of the first topic go first. */
+/** Hands out one job. Topics that are named first take precedence. */
 export async function pop(call: DelayQueueCall) {
   const sent = sentOf(await readBytes(call.incoming, SMALL_BODY));
   const names = textOf(sent, 'topic').split(',');
@@ -63,7 +63,7 @@ export async function pop(call: DelayQueueCall) {
   return done(job ? { id: job.id, body: bodyText(job) } : null);
 }
 
-/** Whoever has it reserved. That there is no such job, or no more, is fine. */
+/** Finishes a job, whoever holds it. An unknown or final job is a success. */
 export async function finish(call: DelayQueueCall) {
   const id = await idOf(call);
   if (id !== undefined) await orNone(jobs.finish(call.api.ctx, id, null, actorOf(call)));
@@ -84,28 +84,28 @@ export async function get(call: DelayQueueCall) {
   return done({ topic, id: job.id, delay: Math.floor(due.getTime() / 1000), ttr, body: bodyText(job) });
 }
 
-/** Undefined: no job can be called that. @throws Refused where there is none */
+/** The id of a call; undefined: no job can have it. @throws Refused where it is missing */
 async function idOf(call: DelayQueueCall): Promise<string | undefined> {
   const id = textOf(sentOf(await readBytes(call.incoming, SMALL_BODY)), 'id').trim();
   if (id === '') throw new Refused(SAYS.noId);
   return JobParam.safeParse({ id }).success ? id : undefined;
 }
 
-/** Bytes that are no text stay the JSON that stands for them. */
+/** The body as text; bytes that are no UTF-8 as the JSON that represents them. */
 function bodyText({ body }: Pick<Item, 'body'>): string {
   const bytes = bodyBytes(body);
   const text = bytes.toString();
   return Buffer.from(text).equals(bytes) ? text : JSON.stringify(body);
 }
 
-/** What is looked for; undefined where there is none. */
+/** The result; undefined for `not_found`. */
 const orNone = <T>(found: Promise<T>): Promise<T | undefined> =>
   found.catch((error: unknown) => {
     if (error instanceof Problem && error.code === 'not_found') return undefined;
     throw error;
   });
 
-/** What the services say of a job that can't be is an answer here. */
+/** Turns problems with a job into rejections of this API. */
 const refusing = <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     if (error instanceof Problem && error.status < 429) throw new Refused(error.message);

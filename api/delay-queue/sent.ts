@@ -5,8 +5,7 @@ type Sent = Map<string, unknown>;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The fields of a body, as the original reads them: whatever its content type says, their names in upper or lower case,
- * `null` as if it had been left out.
+ * The fields of a body, read as the original does: any content type, names in upper or lower case, `null` as if it were missing.
  * @throws Refused
  */
 export function sentOf(bytes: Buffer): Sent {

@@ -16,7 +16,7 @@ import { checkValues } from '../body.ts';
 import { endpoint, LARGE_BODY, ok, problemOf } from '../endpoint.ts';
 import { checkItems, checkNames } from '../scopes.ts';
 
-/** What each command answers: these four fields always, more where it has more to say (S3.1). */
+/** The answer to a command: always these four fields, with some commands more (S3.1). */
 interface Answer {
   success: boolean;
   error: string | null;
@@ -32,7 +32,7 @@ const failed = (error: string, id: string | null = null, code?: ProblemCode): An
   ...(code && { code }),
 });
 
-/** A job as it is handed out. */
+/** A job as a pop answers it. */
 const handed = (item: Popped) => ({
   id: item.id,
   value: item.body,
@@ -42,7 +42,7 @@ const handed = (item: Popped) => ({
   TTR: item.lease_seconds,
 });
 
-/** The answer to a command about one job: why it changed nothing is an answer too. */
+/** The answer to a command about one job. A problem is an answer too. */
 async function about(id: string, run: () => Promise<Answer>): Promise<Answer> {
   try {
     return await run();
@@ -52,7 +52,7 @@ async function about(id: string, run: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** The answer to a batch: one line for each of its commands. */
+/** The answer to a batch: one result for each of its commands. */
 async function batch(answers: Promise<Answer>[]): Promise<Answer> {
   const results = (await Promise.all(answers)).map(({ success, error, id, code }) => ({
     ...{ success, error, id },
@@ -158,7 +158,7 @@ const command = <S extends z.ZodType>(schema: S, run: Run<S>, roles: Role[] = ['
 
 const has = (sent: object, field: string) => Object.hasOwn(sent, field);
 
-/** The commands by name; some take one job or many. */
+/** The commands by name. Some take one job or a batch. */
 const commands: Record<string, (sent: object) => Command> = {
   add: (sent) =>
     has(sent, 'jobs')
@@ -200,7 +200,7 @@ export const jobCommand = endpoint('runJobCommand', 'POST /v1/jobs', {
   document: contract.JobCommand,
   bodyLimit: LARGE_BODY,
   answers: { 200: contract.JobAnswer },
-  /** A command that could be understood is answered with 200, whatever came of it; else the status stays. */
+  /** A command that was parsed is answered with 200, also where it failed; other problems keep their status. */
   problemAnswer: (problem) => ({
     status: problem.status === 422 ? 200 : problem.status,
     body: failed(problem.message, null, problem.code),

@@ -46,7 +46,7 @@ const lineOf = (l: LogLine) => ({
   version: l.version,
 });
 
-/** Lines with the record before and after each, which may have 10,000 targets: as many as a page holds, at least one. */
+/** The first lines with the records before and after each, which may have 10,000 targets: as many as a page holds, at least one. */
 function withRecords(lines: LogLine[], record: ReviewRecord): LineView[] {
   const shown: LineView[] = [];
   let [before, bytes, size] = [record, 0, JSON.stringify(record).length];

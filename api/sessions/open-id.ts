@@ -22,16 +22,16 @@ export const getSignInWays = endpoint('getSignInWays', 'GET /v1/sign-in', {
 
 const START = '/sign-in/openid';
 const CALLBACK = `${START}/callback`;
-/** One for each sign-in that was begun. Lax, because the browser comes back from another site; it opens nothing by itself. */
+/** The cookie of one sign-in. Lax, because the browser returns from another site; it gives no access by itself. */
 const cookieOf = (state = '') => `docket_sign_in_${state.replaceAll(/[^A-Za-z0-9_-]/g, '').slice(0, 12)}`;
 const STARTED_SECONDS = 600;
 const Started = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), to: z.string() });
-/** The pages have nothing but text. */
+/** The pages contain only text. */
 const PLAIN = { 'content-security-policy': "default-src 'none'; frame-ancestors 'none'" };
-/** A place of this server. */
+/** A path of this server. */
 const PLACE = /^\/(?![/\\])[^\s\\]{0,1000}$/;
 
-/** Pages that take a browser to the provider and back. They are no part of the API. */
+/** Pages that redirect a browser to the provider and back. They are not part of the API. */
 export const signInPages = (api: Api) => ({
   [START]: shown(api, start),
   [CALLBACK]: shown(api, finish),
@@ -66,7 +66,7 @@ async function finish(api: Api, c: ApiContext): Promise<Response> {
   );
 }
 
-/** On record, because it makes a key or changes what one may do. */
+/** Recorded in the admin log, because it makes a key or changes its role. */
 function signedIn({ ctx }: Api, { role, name, ...person }: openId.Person) {
   const call = { keyId: null, actor: name, operation: 'signInAtProvider', path: START, requestId: null };
   return adminLog.record(ctx, { ...call, body: { role, ...person } }, async () => {
@@ -95,7 +95,7 @@ function remember({ config }: Api, c: ApiContext, cookie: string, value: string,
   setCookie(c, cookie, value, { httpOnly: true, sameSite: 'Lax', path: '/', maxAge, secure });
 }
 
-/** People see what went wrong as a page. */
+/** Shows problems as a page, because people see it. */
 const shown = (api: Api, work: (api: Api, c: ApiContext) => Promise<Response>) => async (c: ApiContext) => {
   try {
     return await work(api, c);

@@ -10,7 +10,7 @@ import { isOwnPage } from '../origins.ts';
 
 const isHttps = (url: string | undefined) => url?.startsWith('https:') ?? false;
 
-/** Only over https where the browser is: its page's origin says so, whatever the proxies between speak. */
+/** `Secure` where the browser uses https: its page's origin shows that, also behind a proxy that uses http. */
 export function sessionCookie({ config }: Api, incoming: IncomingMessage, token: string, seconds: number): string {
   const secure = isHttps(config.publicUrl) || isHttps(incoming.headers.origin);
   const always = `HttpOnly; SameSite=Strict; Path=/; Max-Age=${Math.floor(seconds)}`;

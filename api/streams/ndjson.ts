@@ -3,19 +3,19 @@ import { track } from './sse.ts';
 const encoder = new TextEncoder();
 
 export interface NdjsonOptions {
-  /** Stays open until the reader disconnects, may not read any more, or the server stops. */
+  /** Stays open until the reader disconnects or loses its access, or the server stops. */
   endless: boolean;
   headers: Record<string, string>;
-  /** Whether the reader may still read; asked every 5 s of an endless one. */
+  /** Whether the reader may still read; checked every 5 s where it is endless. */
   allowed(): Promise<boolean>;
   /** The answer cannot go on. */
   failed(error: unknown): void;
 }
 
 /**
- * Answers with newline-delimited JSON. Each page is made when the reader has taken the one before, so a slow
- * reader takes one page of memory, however much comes meanwhile.
- * @param make the pages; `ended` fires when no more are wanted
+ * Answers with newline-delimited JSON. A page is made when the reader has read the one before, so a slow reader needs the
+ * memory of one page only.
+ * @param make makes the pages; `ended` fires when no more are needed
  */
 export function ndjson(
   make: (ended: AbortSignal) => AsyncGenerator<string>,
@@ -33,7 +33,7 @@ export function ndjson(
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        // not before it is read: the answer to HEAD is never read, nor is it cancelled
+        // at the first read: the answer to HEAD is never read or cancelled
         if (endless) untrack ??= track(stream, allowed);
         try {
           const { value, done } = await pages.next();

@@ -17,9 +17,9 @@ const encoder = new TextEncoder();
 export const openStreams = new Set<Pick<EventStream, 'close'>>();
 
 /**
- * Puts a stream among the open ones.
- * @param allowed whether the reader may still read; asked every 5 s, and the stream is closed when not
- * @returns what takes it out again
+ * Adds a stream to the open ones.
+ * @param allowed whether the reader may still read; checked every 5 s, and the stream is closed when not
+ * @returns a function that removes it
  */
 export function track(stream: Pick<EventStream, 'close'>, allowed: () => Promise<boolean>): () => void {
   openStreams.add(stream);
@@ -33,9 +33,9 @@ export function track(stream: Pick<EventStream, 'close'>, allowed: () => Promise
 }
 
 /**
- * Answers with server-sent events. `begin` gets the stream and returns what to do at its end; a reader
- * that falls a thousand events behind is disconnected and resumes by `Last-Event-ID`.
- * @param allowed as of `track`
+ * Answers with server-sent events. A reader that is a thousand events behind is disconnected, and resumes by `Last-Event-ID`.
+ * @param allowed as for `track`
+ * @param begin subscribes the stream and returns a function that unsubscribes it
  */
 export async function eventStream(
   signal: Gone,
@@ -81,7 +81,7 @@ export async function eventStream(
     throw error;
   }
   if (!openStreams.has(stream))
-    end(); // the caller has gone meanwhile
+    end(); // the caller has disconnected meanwhile
   else if (signal.aborted) stream.close();
   const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
   return new Response(body, { headers });

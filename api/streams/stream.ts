@@ -39,7 +39,7 @@ export const streamEndpoint = endpoint('openStream', 'GET /v1/stream', {
     const lastSeen = EventId.safeParse(sent).success && sent ? Number(sent) : undefined;
     const { queue } = query;
     const of = queue === undefined ? { person: personOf(caller, query.reviewer ?? query.juror) } : { queue };
-    // the answer to HEAD is never read, nor is it cancelled
+    // the answer to HEAD is never read or cancelled
     if (incoming.method === 'HEAD') return new Response(null, { headers: { 'content-type': 'text/event-stream' } });
     if (of.queue !== undefined) return queueStream(api, caller, of.queue, lastSeen, signal);
     return eventStream(signal, allowed(api, caller), async (stream) => {
@@ -56,10 +56,10 @@ const writing = (stream: EventStream) => ({
   send: ({ seq, type, kind, item_id, data }: Notice) => stream.send(type, { kind, id: item_id, ...data }, String(seq)),
 });
 
-/** Until the key ends; while the database can't be asked, nothing changes. */
+/** Until the key ends. While the database cannot be reached, the stream stays open. */
 const allowed = (api: Api, caller: Caller) => () => api.auth.isLive(caller).catch(() => true);
 
-/** What a queue's supervisors and idle reviewers want to know; who held what is for the former only. */
+/** A queue's events for supervisors and idle reviewers. Reviewers see only their own leases in it. */
 function queueStream(
   api: Api,
   caller: Caller,

@@ -41,7 +41,7 @@ export const readyz = endpoint('getReadiness', 'GET /readyz', {
   },
 });
 
-/** Asks Temporal until it has answered once, so that readiness doesn't depend on who asks when. */
+/** Polls Temporal until its first answer, so that readiness does not depend on when it is checked. */
 export function reachTemporal(api: Api, closing: AbortSignal): void {
   const { reached } = api;
   const ask = async () => {

@@ -51,7 +51,7 @@ export const completeTaskEndpoint = endpoint('completeTask', 'POST /v1/clients/{
   },
 });
 
-/** The time in microseconds, number and item of a line, from its cursor. */
+/** The position of a line in the log, from its cursor: time in microseconds, number, item. */
 function positionOf(cursor: string) {
   const [micros = '', seq = '', ...item] = cursor.split('_');
   return { micros: Number(micros), itemId: item.join('_'), seq: Number(seq) };

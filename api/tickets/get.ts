@@ -14,7 +14,7 @@ import { itemEndpoints } from '../items.ts';
 import { page, timePosition } from '../paging.ts';
 import { ticketById } from '../resources.ts';
 
-/** A ticket for its readers: the token is shown to the holder's own key only. */
+/** A ticket as its caller may see it: only the holder's own key sees the token. */
 const readable = (caller: Caller, item: Item) =>
   ticketView(item, caller.role === 'reviewer' && caller.subject === item.holder ? item.lease_id : null);
 

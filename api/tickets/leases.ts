@@ -8,7 +8,7 @@ import { boundTo, type Caller } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { ticketById } from '../resources.ts';
 
-/** Without a token an operator acts, and takes the ticket from its holder. @throws Problem `forbidden` for others */
+/** A call without a token is an operator's, which ends the holder's lease. @throws Problem `forbidden` for others */
 function attemptOf(caller: Caller, id: string, token: string | undefined) {
   if (token === undefined && caller.role !== 'admin')
     throw new Problem('forbidden', 'without a token this is for operators');
