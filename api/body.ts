@@ -73,13 +73,13 @@ interface Level {
  */
 export function checkValues(root: unknown): void {
   const levels: Level[] = [];
-  const refuse = (wrong: string) => {
+  const reject = (wrong: string) => {
     const path = levels.map(({ names, seen }) => names?.[seen - 1] ?? seen - 1).join('.');
     throw new Problem('invalid_request', `${path || 'the body'} ${wrong}`, { errors: [{ path, message: wrong }] });
   };
   const enter = (value: unknown) => {
     const wrong = wrongness(value, levels.length);
-    if (wrong) refuse(wrong);
+    if (wrong) reject(wrong);
     if (Array.isArray(value)) levels.push({ node: value, names: null, seen: 0 });
     else if (typeof value === 'object' && value !== null)
       levels.push({ node: value as Record<string, unknown>, names: Object.keys(value), seen: 0 });
@@ -94,7 +94,7 @@ export function checkValues(root: unknown): void {
     }
     const name = names?.[n];
     const wrong = name === '__proto__' ? 'is not allowed as a name' : wrongness(name, levels.length - 1);
-    if (wrong) refuse(wrong);
+    if (wrong) reject(wrong);
     enter(name === undefined ? (node as unknown[])[n] : (node as Record<string, unknown>)[name]);
   }
 }

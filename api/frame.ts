@@ -85,13 +85,13 @@ async function answerOf(
       if (value !== '' && !outcome.headers.has(name)) outcome.headers.set(name, value);
     return outcome;
   } catch (error) {
-    return refuse(api, c, route, headers, error);
+    return errorResponse(api, c, route, headers, error);
   } finally {
     load.leave();
   }
 }
 
-function refuse(
+function errorResponse(
   api: Api,
   c: ApiContext,
   { problemAnswer }: Route,
