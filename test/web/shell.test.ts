@@ -132,6 +132,7 @@ describe('the documentation', () => {
       for (const [tag, operation, status] of CALLS) {
         const section = page.locator(`#operations-${tag}-${operation}`);
         await section.locator('.opblock-summary').click();
+        await section.getByRole('button', { name: 'Try it out' }).click();
         await section.getByRole('button', { name: 'Execute' }).click();
         const answered = section.locator('.live-responses-table .response .response-col_status').first();
         await answered.waitFor();
