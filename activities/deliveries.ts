@@ -26,7 +26,7 @@ export function deliveryActivities(ctx: Context) {
     deliverOutcome: (kind: Kind, id: string) =>
       attempt('verdict', `${kind}/${id}/1`, async (take) => {
         const item = await outcomes.read(ctx, kind, id);
-        if (!item?.telling) return;
+        if (!item?.delivery_pending) return;
         const isHung = 'tally' in item && item.state === 'expired';
         // a delivery exists from the first attempt on: the case was escalated then
         if (isHung && !(await deliveries.get(ctx, kind, id, 1))) await escalateHung(ctx, item);

@@ -54,14 +54,14 @@ export interface Item {
   settled_token: Uint8Array | null;
   next_wanted: boolean;
   next_id: string | null;
-  telling: boolean;
+  delivery_pending: boolean;
   lease_seconds: number | null;
   delay_seconds: number;
   body_bytes: number | null;
   /** Items with capacity: how many more may hold it. */
-  room: number | null;
+  capacity: number | null;
   /** Its workflow has people to invite. */
-  inviting: boolean;
+  lacks_jurors: boolean;
   event_seq: number;
   last_event: string;
   last_actor: string;
@@ -77,12 +77,12 @@ export type Change = { kind: Driven } & Pick<
   | 'version'
   | 'wake_at'
   | 'holder'
-  | 'telling'
+  | 'delivery_pending'
   | 'event_seq'
   | 'last_event'
   | 'last_actor'
   | 'updated_at'
-  | 'inviting'
+  | 'lacks_jurors'
 >;
 
 /** A job as it is handed out. */

@@ -77,7 +77,7 @@ export interface ReviewInput {
 /** The answer of a review's workflow to the `state` query. */
 export interface ReviewRunView {
   version: number | null;
-  state: 'applying' | 'telling' | 'idle';
+  state: 'applying' | 'delivering' | 'idle';
   /** Reviews sleep until something comes. */
   wakeAt: null;
   /** Callbacks whose outcome this run has seen to. */

@@ -88,7 +88,7 @@ create table court (
   admit                text not null,
   pick                 text not null,
   decide               text not null,
-  around               boolean not null,
+  random_start         boolean not null,
   bar_agreement        double precision,
   bar_after            integer,
   bar_newcomers        boolean not null,
@@ -109,7 +109,7 @@ create table court (
   constraint court_window_cases_check CHECK ((window_cases > 0)),
   constraint court_window_seconds_check CHECK ((window_seconds > (0)::double precision))
 );
-comment on column court.around is 'claims begin at a random place of the order instead of at its head';
+comment on column court.random_start is 'claims begin at a random place of the order instead of at its head';
 
 create table delivery (
   kind                 text not null,
@@ -254,7 +254,7 @@ create table item (
   result_hash          bytea,
   settled_token        bytea,
   next_wanted          boolean default false not null,
-  telling              boolean default false not null,
+  delivery_pending     boolean default false not null,
   event_seq            integer not null,
   last_event           text not null,
   last_actor           text not null,
@@ -264,8 +264,8 @@ create table item (
   delay_seconds        double precision default 0 not null,
   buried_seq           bigint,
   body_bytes           integer,
-  room                 integer,
-  inviting             boolean default false not null,
+  capacity             integer,
+  lacks_jurors         boolean default false not null,
   closing              boolean default false not null,
   stocked_by           xid8,
   base_priority        bigint,
@@ -280,33 +280,33 @@ create table item (
   constraint item_buried_in_order CHECK (((state = 'buried'::text) = (buried_seq IS NOT NULL))),
   constraint item_due_has_wake CHECK ((((state <> 'delayed'::text) OR (wake_at IS NOT NULL)) AND ((state <> 'held'::text) OR (wake_at IS NOT NULL)))),
   constraint item_final_has_end CHECK ((((state = ANY (ARRAY['settled'::text, 'invalidated'::text, 'expired'::text, 'dead'::text])) = (ended_at IS NOT NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)))),
-  constraint item_final_invites_nobody CHECK (((NOT inviting) OR (ended_at IS NULL))),
+  constraint item_final_lacks_no_jurors CHECK (((NOT lacks_jurors) OR (ended_at IS NULL))),
   constraint item_final_sleeps CHECK (((ended_at IS NULL) OR (wake_at IS NULL))),
   constraint item_held_has_lease CHECK ((((state = 'held'::text) = (lease_id IS NOT NULL)) AND ((lease_id IS NULL) = (holder IS NULL)) AND ((lease_id IS NULL) = (granted_at IS NULL)) AND ((lease_id IS NULL) = (expires_at IS NULL)))),
   constraint item_held_has_slot CHECK ((((state = 'held'::text) AND (kind = 'ticket'::text)) = (slot IS NOT NULL))),
   constraint item_lease_seconds_check CHECK ((lease_seconds > (0)::double precision)),
-  constraint item_open_is_not_told CHECK (((NOT telling) OR (ended_at IS NOT NULL))),
+  constraint item_open_has_no_delivery CHECK (((NOT delivery_pending) OR (ended_at IS NOT NULL))),
   constraint item_settled_has_result CHECK (((state = 'settled'::text) = (result IS NOT NULL))),
   constraint item_state CHECK ((state = ANY (ARRAY['delayed'::text, 'ready'::text, 'held'::text, 'buried'::text, 'settled'::text, 'invalidated'::text, 'expired'::text, 'dead'::text]))),
-  constraint item_task_has_stock CHECK (((kind <> 'task'::text) OR (room IS NULL) OR (room >= 0)))
+  constraint item_task_has_stock CHECK (((kind <> 'task'::text) OR (capacity IS NULL) OR (capacity >= 0)))
 )
 with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.1, autovacuum_vacuum_cost_delay=1);
 CREATE INDEX case_created ON public.item USING btree (queue, created_at, seq) WHERE ((kind || ''::text) = 'case'::text);
 CREATE INDEX item_back ON public.item USING btree (queue, requires_key, rank, seq) WHERE (((kind || ''::text) = 'job'::text) AND ((state || ''::text) = 'ready'::text) AND (event_seq > 1));
 CREATE INDEX item_buried_order ON public.item USING btree (queue, kind, buried_seq) WHERE (state = 'buried'::text);
+CREATE INDEX item_capacity ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND (state = 'ready'::text) AND (capacity > 0));
 CREATE INDEX item_decided_by ON public.item USING btree (queue, ended_by, created_at, seq) WHERE ((kind = 'ticket'::text) AND (state = 'settled'::text));
 CREATE INDEX item_delayed ON public.item USING btree (queue, kind, available_at) WHERE (state = 'delayed'::text);
+CREATE INDEX item_delivery_pending ON public.item USING btree (kind, id) WHERE delivery_pending;
 CREATE UNIQUE INDEX item_holder ON public.item USING btree (queue, kind, holder, slot) WHERE (state = 'held'::text);
-CREATE INDEX item_inviting ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND inviting);
 CREATE UNIQUE INDEX item_job_number ON public.item USING btree (seq) WHERE ((kind || ''::text) = 'job'::text);
+CREATE INDEX item_lacks_jurors ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND lacks_jurors);
 CREATE INDEX item_oldest ON public.item USING btree (queue, kind, first_available_at) WHERE (state = 'ready'::text);
 CREATE INDEX item_ready ON public.item USING btree (queue, kind, requires_key, rank, seq) WHERE (state = 'ready'::text);
-CREATE INDEX item_room ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND (state = 'ready'::text) AND (room > 0));
 CREATE INDEX item_rules_due ON public.item USING btree (rules_due_at) WHERE ((rules_due_at IS NOT NULL) AND (ended_at IS NULL));
 CREATE INDEX item_state ON public.item USING btree (queue, kind, state, created_at, seq) WHERE (state <> 'held'::text);
-CREATE INDEX item_stock ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'task'::text) AND (state = 'ready'::text) AND (room > 0));
-CREATE INDEX item_stocked ON public.item USING btree (queue, stocked_by) WHERE ((kind = 'task'::text) AND (state = 'ready'::text) AND (room > 0));
-CREATE INDEX item_telling ON public.item USING btree (kind, id) WHERE telling;
+CREATE INDEX item_stock ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'task'::text) AND (state = 'ready'::text) AND (capacity > 0));
+CREATE INDEX item_stocked ON public.item USING btree (queue, stocked_by) WHERE ((kind = 'task'::text) AND (state = 'ready'::text) AND (capacity > 0));
 CREATE INDEX item_wake ON public.item USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE TRIGGER item_inserted AFTER INSERT ON public.item REFERENCING NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_insert();
 CREATE TRIGGER item_updated AFTER UPDATE ON public.item REFERENCING OLD TABLE AS old_item NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_update();
@@ -314,8 +314,8 @@ comment on column item.settled_token is 'hash of the token that settled it';
 comment on column item.next_wanted is 'its decision asked for the next item';
 comment on column item.lease_seconds is 'a lease time of its own; null: the queue''s';
 comment on column item.body_bytes is 'length of a job''s body as beanstalkd''s protocol sends it';
-comment on column item.room is 'items with capacity: how many more may hold it; null: one holder at most';
-comment on column item.inviting is 'its workflow has people to invite';
+comment on column item.capacity is 'how many more may hold it; null: it has one holder at most';
+comment on column item.lacks_jurors is 'its workflow has jurors to invite';
 comment on column item.closing is 'nothing more of it is handed out; it ends when the last of its holders has';
 comment on column item.stocked_by is 'the transaction since which an occurrence could be dispatched to its executor; null: since its start, whenever it was made';
 comment on column item.next_id is 'the next item that its decision got; null: none yet, or there was none';
@@ -845,12 +845,12 @@ create view driven as
     item.version,
     item.wake_at,
     item.holder,
-    item.telling,
+    item.delivery_pending,
     item.event_seq,
     item.last_event,
     item.last_actor,
     item.updated_at,
-    item.inviting
+    item.lacks_jurors
    FROM item
 UNION ALL
  SELECT 'review'::text AS kind,
@@ -860,12 +860,12 @@ UNION ALL
     review.version,
     NULL::timestamp with time zone AS wake_at,
     NULL::text AS holder,
-    true AS telling,
+    true AS delivery_pending,
     review.log_seq AS event_seq,
     'received'::text AS last_event,
     'system'::text AS last_actor,
     review.updated_at,
-    false AS inviting
+    false AS lacks_jurors
    FROM review;
 
 create view tally as

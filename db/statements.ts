@@ -56,7 +56,7 @@ export interface CourtRow {
   admit: string;
   pick: string;
   decide: string;
-  around: boolean;
+  random_start: boolean;
   bar_agreement: number | null;
   bar_after: number | null;
   bar_newcomers: boolean;
@@ -93,12 +93,12 @@ export interface DrivenRow {
   version: number | null;
   wake_at: Date | null;
   holder: string | null;
-  telling: boolean | null;
+  delivery_pending: boolean | null;
   event_seq: number | null;
   last_event: string | null;
   last_actor: string | null;
   updated_at: Date | null;
-  inviting: boolean | null;
+  lacks_jurors: boolean | null;
 }
 
 export interface ItemRow {
@@ -137,7 +137,7 @@ export interface ItemRow {
   result_hash: Buffer | null;
   settled_token: Buffer | null;
   next_wanted: boolean;
-  telling: boolean;
+  delivery_pending: boolean;
   event_seq: number;
   last_event: string;
   last_actor: string;
@@ -147,8 +147,8 @@ export interface ItemRow {
   delay_seconds: number;
   buried_seq: number | null;
   body_bytes: number | null;
-  room: number | null;
-  inviting: boolean;
+  capacity: number | null;
+  lacks_jurors: boolean;
   closing: boolean;
   stocked_by: string | null;
   base_priority: number | null;
@@ -355,7 +355,7 @@ export interface Statements {
   reopen_delivery: { params: { kind: string; id: string; n: number }; row: DeliveryRow };
   get_delivery: { params: { kind: string; id: string; n: number }; row: DeliveryRow };
   attempt_delivery: { params: { status?: number | null; error?: string | null; state: string; url: string; delaySeconds?: number | null; kind: string; id: string; n: number }; row: DeliveryRow };
-  told: { params: { event: string; data: unknown; kind: string; id: string }; row: ItemRow; moves: 'unseen' };
+  conclude_delivery: { params: { event: string; data: unknown; kind: string; id: string }; row: ItemRow; moves: 'unseen' };
   list_deliveries: { params: { kind: string; id: string; before: number; limit: number }; row: { kind: Columns['delivery.kind']; item_id: string; n: number; type: string; version: number; queue: string; url: string; state: Columns['delivery.state']; attempts: number; attempts_before: number; next_attempt_at: Date | null; status: number | null; error: string | null; seq: number; created_at: Date; updated_at: Date } };
   list_all_deliveries: { params: { kinds: (string | null)[]; states: (string | null)[]; before: number; limit: number }; row: { kind: Columns['delivery.kind']; item_id: string; n: number; type: string; version: number; queue: string; url: string; state: Columns['delivery.state']; attempts: number; attempts_before: number; next_attempt_at: Date | null; status: number | null; error: string | null; seq: number; created_at: Date; updated_at: Date } };
   list_queue_deliveries: { params: { kinds: (string | null)[]; states: (string | null)[]; queue: string; before: number; host?: string | null; limit: number }; row: { kind: Columns['delivery.kind']; item_id: string; n: number; type: string; version: number; queue: string; url: string; state: Columns['delivery.state']; attempts: number; attempts_before: number; next_attempt_at: Date | null; status: number | null; error: string | null; seq: number; created_at: Date; updated_at: Date } };
@@ -399,7 +399,7 @@ export interface Statements {
   wrong_positions: { params: { from: number; to: number; limit: number }; row: { id: string; says: string | null } };
   number_events: { params: { limit: number }; row: { numbered: number; newest: number } };
   feed_page: { params: { after: number; limit: number; bytes: number }; row: { seq: number; kind: Columns['event.kind']; item_id: string; event_seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null } };
-  follow_log: { params: { first: (number | null)[]; last: (number | null)[]; limit: number; after: number }; row: Narrowed<{ oldest: number; now: Date; epoch: number; position: number | null; late: boolean | null; seq: number | null; type: string | null; actor: string | null; at: Date | null; shard: number | null; kind: Columns['item.kind'] | null; id: string | null; queue: string | null; state: Columns['item.state'] | null; version: number | null; wake_at: Date | null; holder: string | null; telling: boolean | null; inviting: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; optional: boolean | null }, Columns['follow_log.*']> };
+  follow_log: { params: { first: (number | null)[]; last: (number | null)[]; limit: number; after: number }; row: Narrowed<{ oldest: number; now: Date; epoch: number; position: number | null; late: boolean | null; seq: number | null; type: string | null; actor: string | null; at: Date | null; shard: number | null; kind: Columns['item.kind'] | null; id: string | null; queue: string | null; state: Columns['item.state'] | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; optional: boolean | null }, Columns['follow_log.*']> };
   follow_callbacks: { params: { first: (number | null)[]; last: (number | null)[]; limit: number; after: number }; row: Narrowed<{ oldest: number; now: Date; epoch: number; position: number | null; late: boolean | null; review_id: string | null; received_at: Date | null; shard: number | null }, Columns['follow_callbacks.*']> };
   mark_gaps: { params: {}; row: { xid: number } };
   take_shards: { params: { node: string; limit: number }; row: never };
@@ -415,7 +415,7 @@ export interface Statements {
   publishing_lag: { params: {}; row: { waiting: number; oldest_seconds: number } };
   add_items: { params: { kind: string; items: unknown }; row: ItemRow; moves: true };
   get_items: { params: { kind: string; ids: (string | null)[] }; row: ItemRow };
-  settle_items: { params: { ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; nextWanted: (boolean | null)[]; kind: string }; row: { kind: Columns['item.kind']; id: string; queue: string; state: Columns['item.state']; version: number; wake_at: Date | null; holder: string | null; telling: boolean; inviting: boolean; event_seq: number; last_event: string; last_actor: string; updated_at: Date; settled_token: Buffer | null; rules_due_at: Date | null; priority: number; body: unknown; requires: string[]; exclude: string[]; attempts: number; created_at: Date; available_at: Date; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null }; moves: true };
+  settle_items: { params: { ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; nextWanted: (boolean | null)[]; kind: string }; row: { kind: Columns['item.kind']; id: string; queue: string; state: Columns['item.state']; version: number; wake_at: Date | null; holder: string | null; delivery_pending: boolean; lacks_jurors: boolean; event_seq: number; last_event: string; last_actor: string; updated_at: Date; settled_token: Buffer | null; rules_due_at: Date | null; priority: number; body: unknown; requires: string[]; exclude: string[]; attempts: number; created_at: Date; available_at: Date; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null }; moves: true };
   renew_items: { params: { ids: (string | null)[]; tokens: (string | null)[]; subjects: (string | null)[]; kind: string }; row: ItemRow; moves: 'unseen' };
   release_item: { params: { kind: string; id: string; token?: string | null; subject?: string | null; actor: string; reason?: string | null; delaySeconds: number; skip: boolean; undelivered: boolean }; row: ItemRow; moves: true };
   transfer_item: { params: { queue: string; kind: string; id: string; token?: string | null; subject?: string | null; actor: string; reason?: string | null }; row: ItemRow; moves: true };
@@ -425,22 +425,22 @@ export interface Statements {
   refuse_lease: { params: { kind: string; id: string; token: string; attempt: string }; row: ItemRow; moves: 'unseen' };
   leave_note: { params: { kind: string; id: string; actor: string; text: string }; row: ItemRow; moves: 'unseen' };
   item_notes: { params: { kind: string; id: string; after: number; actor?: string | null; text?: string | null; limit: number }; row: { seq: number; actor: string; at: Date; text: string } };
-  find_verdict: { params: { token?: string | null; kind: string; id: string }; row: ItemRow & { named_holder: string | null; named_ended_at: Date | null; named_why: string | null; overdue: boolean | null } };
+  find_attempt: { params: { token?: string | null; kind: string; id: string }; row: ItemRow & { named_holder: string | null; named_ended_at: Date | null; named_why: string | null; overdue: boolean | null } };
   list_events: { params: { kind: string; id: string; after: number; limit: number }; row: { seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null } };
   filter_items: { params: { kind: string; queue: string; state: string; afterAt: Date | string; afterSeq: number; createdBefore?: Date | string | null; priorityBelow?: number | null; limit: number }; row: { id: string; at: string; seq: number } };
   count_filtered: { params: { kind: string; queue: string; states: (string | null)[]; createdBefore?: Date | string | null; priorityBelow?: number | null }; row: { n: number } };
   count_open: { params: { kind: string; ids: (string | null)[]; queue: string }; row: { n: number } };
-  pop_jobs: { params: { topics: (string | null)[]; tokens: (string | null)[]; holders: (string | null)[]; maxBytes?: number | null; floor?: (number | null)[] | null }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; telling: boolean | null; inviting: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; seq: number | null; settled_token: Buffer | null; body: unknown; available_at: Date | null; lease_id: string | null; expires_at: Date | null; attempts: number | null; lease_seconds: number | null }, Columns['pop_jobs.*']>; moves: true };
+  pop_jobs: { params: { topics: (string | null)[]; tokens: (string | null)[]; holders: (string | null)[]; maxBytes?: number | null; floor?: (number | null)[] | null }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; seq: number | null; settled_token: Buffer | null; body: unknown; available_at: Date | null; lease_id: string | null; expires_at: Date | null; attempts: number | null; lease_seconds: number | null }, Columns['pop_jobs.*']>; moves: true };
   last_item_number: { params: {}; row: { number: number } };
   writers_of_items: { params: {}; row: { writers: string[] } };
   floor_of_pops: { params: { upTo: number; kind: string; topic: string; priority: number }; row: { floor: number; ms: number } };
   pop_to_push: { params: { topic: string; tokens: (string | null)[]; limit: number }; row: ItemRow; moves: true };
   reserve_job: { params: { number: number; maxBytes?: number | null; token: string; holder: string }; row: ItemRow; moves: true };
-  finish_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; actors: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; telling: boolean | null; inviting: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null }, Columns['finish_jobs.*']>; moves: true };
+  finish_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; actors: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null }, Columns['finish_jobs.*']>; moves: true };
   delete_jobs: { params: { ids: (string | null)[]; actors: (string | null)[]; alsoReserved: (boolean | null)[] }; row: ItemRow; moves: true };
   release_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; delays: (number | null)[]; priorities: (number | null)[] }; row: ItemRow; moves: true };
   bury_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; priorities: (number | null)[] }; row: ItemRow; moves: true };
-  put_job_aside: { params: { actor: string; reason: string; id: string }; row: ItemRow; moves: true };
+  bury_open_job: { params: { actor: string; reason: string; id: string }; row: ItemRow; moves: true };
   return_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; undelivered: boolean }; row: ItemRow; moves: true };
   kick_topic: { params: { topic: string; state?: string | null; since?: Date | string | null; limit: number; actor: string }; row: ItemRow & { kicked_from: Columns['kick_topic.kicked_from'] }; moves: true };
   kick_job: { params: { actor: string; id: string }; row: ItemRow; moves: true };
@@ -478,8 +478,8 @@ export interface Statements {
   refresh_done: { params: { kind: string; name: string; settingsVersion: number }; row: { name: string } };
   queue_stats: { params: { kind: string; names: (string | null)[] }; row: { name: string; counts: Columns['queue_stats.counts']; oldest_waiting_seconds: number | null; claims_per_minute: number } };
   claim_reasons: { params: { kind: string; queue: string; person: string; skills: (string | null)[] }; row: { delayed: number; held: number; excluded: number; skills: number; skipped: number; paused: number; max_held: number; retry_after: number | null } };
-  claim: { params: { kind: string; queue: string; persons: (string | null)[]; tokens: (string | null)[]; count: number; skills: (string | null)[]; resume: boolean }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; telling: boolean | null; inviting: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null }, Columns['claim.*']>; moves: true };
-  claim_next: { params: { kind: string; id: string; follows: string; token: string; skills: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; telling: boolean | null; inviting: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null }, Columns['claim_next.*']>; moves: true };
+  claim: { params: { kind: string; queue: string; persons: (string | null)[]; tokens: (string | null)[]; count: number; skills: (string | null)[]; resume: boolean }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null }, Columns['claim.*']>; moves: true };
+  claim_next: { params: { kind: string; id: string; follows: string; token: string; skills: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null }, Columns['claim_next.*']>; moves: true };
   items_ahead: { params: { kind: string; id: string; queue: string; skills: (string | null)[]; person: string }; row: { n: number } };
   notice_store: { params: { store: string }; row: { first: boolean } };
   restart_reconciliation: { params: {}; row: never };
@@ -571,7 +571,7 @@ export interface Statements {
   list_tasks: { params: { queue?: string | null; state: string; to?: Date | string | null; from: Date | string; afterStart?: Date | string | null; afterSeq?: number | null; limit: number }; row: TaskRow };
   list_tasks_of: { params: { person: string; state: string; to?: Date | string | null; from: Date | string; afterStart?: Date | string | null; afterSeq?: number | null; limit: number }; row: TaskRow };
   has_group: { params: { id: string }; row: { known: boolean } };
-  task_occurrences: { params: { keptDays?: number | null; from: Date | string; to: Date | string; limit: number; id: string }; row: { at: Date; state: Columns['item.state'] | null; room: number | null; dispatch_times: number; live: number; completed: number } };
+  task_occurrences: { params: { keptDays?: number | null; from: Date | string; to: Date | string; limit: number; id: string }; row: { at: Date; state: Columns['item.state'] | null; capacity: number | null; dispatch_times: number; live: number; completed: number } };
   next_tasks: { params: { pulls: unknown }; row: Narrowed<Nullable<ItemRow> & { person: string | null; outcome: string | null; log_id: string | null; given: unknown }, Columns['next_tasks.*']>; moves: true };
   complete_tasks: { params: { completions: unknown }; row: Narrowed<Nullable<ItemRow> & { token: string | null; outcome: string | null; completed_at: Date | null; current: string | null }, Columns['complete_tasks.*']>; moves: true };
   dispatch_log: { params: { person?: string | null; taskId?: string | null; from: Date | string; afterMicros?: number | null; afterItem?: string | null; afterSeq?: number | null; limit: number }; row: { item_id: string; seq: number; type: Columns['dispatch_log.type']; at: Date; micros: number; data: Columns['dispatch_log.data'] } };

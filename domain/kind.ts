@@ -49,7 +49,7 @@ export interface KindOf {
   /** Events that no holder has to hear of. */
   quiet: readonly string[];
   /** How many waiters may find something here after an event that left it ready. */
-  frees(row: Pick<Item, 'last_event' | 'room'>): number;
+  frees(row: Pick<Item, 'last_event' | 'capacity'>): number;
   /** As the receiver of its outcome sees it; null: its outcome has no receiver. */
   outcome: ((item: Item | CaseItem, completions: Completion[]) => object) | null;
 }

@@ -76,7 +76,7 @@ export function statusOf(decision: unknown): number | undefined {
 /** A review that has received callbacks. */
 export function reviewChange(id: string, version: number, at: Date): Published {
   return {
-    ...{ kind: 'review', id, queue: '', state: 'ready', version, wake_at: null, holder: null, telling: true },
-    ...{ event_seq: version, last_event: 'received', last_actor: 'system', updated_at: at, inviting: false },
+    ...{ kind: 'review', id, queue: '', state: 'ready', version, wake_at: null, holder: null, delivery_pending: true },
+    ...{ event_seq: version, last_event: 'received', last_actor: 'system', updated_at: at, lacks_jurors: false },
   };
 }

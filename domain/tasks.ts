@@ -102,6 +102,7 @@ export const task = defineKind({
   order: 'age',
   quiet: ['created', 'available', 'dispatched', 'completed'],
   // after a dispatch or a completion there is no more to hand out than before
-  frees: ({ last_event, room }) => (last_event === 'dispatched' || last_event === 'completed' ? 0 : (room ?? 0)),
+  frees: ({ last_event, capacity }) =>
+    last_event === 'dispatched' || last_event === 'completed' ? 0 : (capacity ?? 0),
   outcome: occurrenceView,
 });

@@ -34,7 +34,7 @@ export const isMarked = (row: Item) => row.rules_due_at !== null && row.ended_at
 export function publishing({ follow, waiters, load, bus, notices, feed, arm }: Receivers): (changes: Change[]) => void {
   return (changes) => {
     feed.look();
-    const urgent = changes.some((row) => row.telling || row.inviting);
+    const urgent = changes.some((row) => row.delivery_pending || row.lacks_jurors);
     follow(urgent);
     bus.hint({ follow: urgent ? 'now' : 'soon', slowdown: load.own });
     const rows = changes.filter(isItem);

@@ -25,7 +25,7 @@ import type {
 import { grace, isFinal, lastEvents, newest, stateWord } from '../domain/items.ts';
 import { ending, refusalOf, type SignalArg, signalsOf } from './commands.ts';
 import { bookkeeping, receivers } from './deliveries.ts';
-import { follower, inDatabase, isFailure, isHeavy, MAX_SIGNALS, pause, whenCancelled } from './runs.ts';
+import { follower, inDatabase, isFailure, isHeavy, MAX_SIGNALS, pause, titled, whenCancelled } from './runs.ts';
 
 const MIN_SLEEP_MS = 1_000;
 const NOBODY_MS = 30_000;
@@ -260,7 +260,11 @@ function show(run: Run): void {
   const { state, holder, wakeAt, version, events } = view(run);
   const lines = events.map((e) => `- ${e.at} **${e.type}** by ${e.actor}`);
   setCurrentDetails(
-    [`**${state}**${holder ? ` by ${holder}` : ''} (version ${version})`, wakeAt ? `next wake ${wakeAt}` : '', ...lines]
+    [
+      `**${titled(state ?? 'unknown')}**${run.snapshot?.telling ? ', **Delivering**' : ''}${holder ? ` by ${holder}` : ''} (version ${version})`,
+      wakeAt ? `next wake ${wakeAt}` : '',
+      ...lines,
+    ]
       .filter(Boolean)
       .join('\n\n'),
   );

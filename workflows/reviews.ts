@@ -10,7 +10,7 @@ import {
 import type { ReviewActivities } from '../activities/reviews.ts';
 import type { ReviewInput, ReviewRunView } from '../contract/snapshot.ts';
 import { bookkeeping, receivers } from './deliveries.ts';
-import { follower, inDatabase, isFailure, isHeavy, pause, whenCancelled } from './runs.ts';
+import { follower, inDatabase, isFailure, isHeavy, pause, titled, whenCancelled } from './runs.ts';
 
 /** How long a run stays after its last callback: a burst is mostly over by then. */
 const IDLE_MS = 10_000;
@@ -130,7 +130,7 @@ async function deliver(id: string, n: number): Promise<number | null> {
 }
 
 function view(run: Run): ReviewRunView {
-  const state = run.news ? 'applying' : run.telling === null ? 'idle' : 'telling';
+  const state = run.news ? 'applying' : run.telling === null ? 'idle' : 'delivering';
   return { version: run.version, state, wakeAt: null, resolved: run.resolved, telling: run.telling };
 }
 
@@ -138,6 +138,6 @@ function view(run: Run): ReviewRunView {
 function show(run: Run): void {
   follower.ran();
   const { state, version, resolved, telling } = view(run);
-  const lines = [`**${state}** (version ${version})`, `${resolved} callbacks resolved by this run`];
+  const lines = [`**${titled(state)}** (version ${version})`, `${resolved} callbacks resolved by this run`];
   setCurrentDetails([...lines, telling === null ? '' : `next delivery ${telling}`].filter(Boolean).join('\n\n'));
 }

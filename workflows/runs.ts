@@ -49,3 +49,6 @@ export function whenCancelled(act: () => void): void {
     if (isCancellation(error)) act();
   });
 }
+
+/** A state as the console writes it, for the Temporal UI: `Waiting`. */
+export const titled = (state: string) => `${state.charAt(0).toUpperCase()}${state.slice(1)}`;

@@ -27,7 +27,7 @@ const expandedView = (task: TaskRow, { times, moreFrom }: tasks.Occurrences): Ta
   occurrences: times.map((o) => ({
     occurrence: o.at.toISOString(),
     state: o.state === null ? 'planned' : stateWord('task', o.state),
-    stock: o.state === null ? o.dispatch_times : (o.room ?? 0),
+    stock: o.state === null ? o.dispatch_times : (o.capacity ?? 0),
     dispatched: o.live,
     completed: o.completed,
   })),

@@ -98,7 +98,7 @@ async function seedCourt(lab: Lab, url: string, court: string, pick: string, cas
     [court, VOTES_TO_WIN],
   );
   await lab.sql(
-    `update item i set skipped = array(select v.person from vote v where v.case_id = i.id), room = f.votes_left, priority = p.priority, rank = case_rank(c, p.priority, i.first_available_at)
+    `update item i set skipped = array(select v.person from vote v where v.case_id = i.id), capacity = f.votes_left, priority = p.priority, rank = case_rank(c, p.priority, i.first_available_at)
        from case_file f join court c on c.name = f.court
       cross join lateral (select case c.pick when 'closest' then -f.votes_left else 0 end as priority) p
       where i.kind = 'case' and i.id = f.id and f.court = $1`,

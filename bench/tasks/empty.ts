@@ -91,7 +91,7 @@ async function haveAll(url: string, uids: string[]): Promise<number> {
 /** How many tasks with stock these groups have in the mean. */
 async function openOf(lab: Lab, groups: number[]): Promise<number> {
   const [row] = await lab.sql<{ n: number }>(
-    "select count(*)::integer as n from item where kind = 'task' and queue = any ($1) and state = 'ready' and room > 0",
+    "select count(*)::integer as n from item where kind = 'task' and queue = any ($1) and state = 'ready' and capacity > 0",
     [groups.map((group) => `gid_${gidOf(group)}`)],
   );
   return (row?.n ?? 0) / groups.length;

@@ -176,7 +176,7 @@ async function mustBeRight(lab: Lab, { ledger }: Side): Promise<void> {
   const { dispatches, ...faults } = ledger.faults();
   if (Object.values(faults).some((n) => n !== 0)) throw new Error(`Docket: ${JSON.stringify(faults)}`);
   const [row] = await lab.sql<{ n: number; least: number; open: number }>(
-    `select (select count(*)::integer from lease where kind = 'task') as n, min(room) as least,
+    `select (select count(*)::integer from lease where kind = 'task') as n, min(capacity) as least,
             (select count(*)::integer from lease where kind = 'task' and ended_at is null) as open
        from item where kind = 'task'`,
   );

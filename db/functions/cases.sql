@@ -16,7 +16,7 @@ begin
   ), filed as (
     update case_file f set holds = h.live from held h where f.id = h.id returning f)
   update item i
-     set room = case_slots_left(n.f, c), inviting = case_invites(n.f, c), wake_at = least(i.deadline_at, h.first_end),
+     set capacity = case_slots_left(n.f, c), lacks_jurors = case_invites(n.f, c), wake_at = least(i.deadline_at, h.first_end),
          rank = case_rank(c, i.priority, i.first_available_at),
          skipped = case when h.done is null then i.skipped else i.skipped || h.done end,
          attempts = i.attempts + case when p_type in ('claimed', 'invited') then h.n else 0 end,
@@ -40,7 +40,7 @@ $$;
 -- gaps do not bias the selection.
 create or replace function case_rank(c court, p_priority bigint, p_since timestamptz) returns bigint language plpgsql volatile as $$
 begin
-  return case when c.around then (random() * 4503599627370496)::bigint else item_rank('case', p_priority, p_since, null, false) end;
+  return case when c.random_start then (random() * 4503599627370496)::bigint else item_rank('case', p_priority, p_since, null, false) end;
 end $$;
 
 -- Ends cases and the leases of all who still read them, in one transaction (S2.2, S2.6).
@@ -63,8 +63,8 @@ begin
   update item i
      set state = p_state, ended_at = p_now, ended_by = p_actor, end_reason = p_reason,
          result = case when p_state = 'settled' then json_build_object('winner', f.winner, 'tally', f.tally) end,
-         room = null, inviting = false, wake_at = null,
-         telling = f.gold is null and (coalesce(i.callback, q.callback) is not null
+         capacity = null, lacks_jurors = false, wake_at = null,
+         delivery_pending = f.gold is null and (coalesce(i.callback, q.callback) is not null
                    or p_type = 'hung' and coalesce(c.fallback ?| array['court', 'queue'], false)),
          version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = p_type, last_actor = p_actor,
          last_data = json_strip_nulls(json_build_object('winner', f.winner, 'tally', f.tally, 'reason', p_reason)), updated_at = p_now
@@ -216,18 +216,18 @@ begin
 
   return query
   with found as materialized (
-    select i.id, n.*, n.deadline_at is distinct from i.deadline_at or n.inviting <> i.inviting as versioned,
+    select i.id, n.*, n.deadline_at is distinct from i.deadline_at or n.lacks_jurors <> i.lacks_jurors as versioned,
            n.deadline_at is distinct from i.deadline_at as other_deadline, c as court,
            -- it has a place by its age where the place is to be random, or the other way round
-           (i.rank = item_rank('case', n.priority, i.first_available_at, null, false)) = c.around as moves
+           (i.rank = item_rank('case', n.priority, i.first_available_at, null, false)) = c.random_start as moves
       from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
       join case_file f on f.id = s.id and f.votes = s.votes join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
       join court c on c.name = p_court
      cross join lateral (select (s.verdict ->> 'priority')::bigint as priority, case_deadline(i, f) as deadline_at,
-                                case_slots_left(f, c) as room, case_invites(f, c) as inviting) n
+                                case_slots_left(f, c) as capacity, case_invites(f, c) as lacks_jurors) n
   ), changed as (
     update item i
-       set room = n.room, inviting = n.inviting, priority = n.priority, deadline_at = n.deadline_at, updated_at = v_now,
+       set capacity = n.capacity, lacks_jurors = n.lacks_jurors, priority = n.priority, deadline_at = n.deadline_at, updated_at = v_now,
            rank = case when n.moves then case_rank(n.court, n.priority, i.first_available_at) else i.rank end,
            wake_at = case when n.other_deadline then least(n.deadline_at, (
                        select min(l.expires_at) from lease l where l.kind = 'case' and l.item_id = i.id and l.ended_at is null))
@@ -236,10 +236,10 @@ begin
            event_seq = i.event_seq + n.versioned::integer,
            last_event = case when n.versioned then 'changed' else i.last_event end,
            last_actor = case when n.versioned then 'system' else i.last_actor end,
-           last_data = case when n.versioned then json_build_object('deadlineAt', n.deadline_at, 'inviting', n.inviting) else i.last_data end
+           last_data = case when n.versioned then json_build_object('deadlineAt', n.deadline_at, 'inviting', n.lacks_jurors) else i.last_data end
       from found n
      where i.kind = 'case' and i.id = n.id
-       and (n.moves or n.versioned or (n.room, n.priority) is distinct from (i.room, i.priority))
+       and (n.moves or n.versioned or (n.capacity, n.priority) is distinct from (i.capacity, i.priority))
     returning i.id, n.versioned)
   select id from changed where versioned;
 end $$;

@@ -97,7 +97,7 @@ begin
 end $$;
 
 -- Chooses and locks a case for a juror who holds none. `p_holds` are claims of the same call: their cases have that much less
--- room.
+-- capacity.
 -- outcome  held, busy, or why there is none, as above
 create or replace function choose_case(c court, j juror_seen, p_holds case_hold[], p_now timestamptz, out outcome text, out id text)
 language plpgsql as $$
@@ -177,7 +177,7 @@ begin
   select array_agg(s.id order by random()) into v_places from (
     select i.id from unnest(p_shown) as x (id) cross join lateral (select * from item where kind = 'case' and id = x.id offset 0) i
       join case_file f on f.id = i.id
-     where i.state = 'ready' and i.room > 0 and (i.deadline_at is null or i.deadline_at > p_now)
+     where i.state = 'ready' and i.capacity > 0 and (i.deadline_at is null or i.deadline_at > p_now)
        and not j.person = any (i.skipped) and may_judge(f, j) and case_exclusion(f, j) is null
     union all select null from generate_series(1, p_free)) s;
   for n in 1 .. coalesce(cardinality(v_places), 0) loop
@@ -216,7 +216,7 @@ begin
   return coalesce((
     select i.id from unnest(p_ids) with ordinality as n (id, no) cross join lateral (
       select id from item i where i.kind = 'case' and i.id = n.id and i.state = 'ready'
-         and (i.room > cardinality(array_positions(p_held, i.id)) or i.room > 0 and is_gold(i.id)) offset 0 for update skip locked) i
+         and (i.capacity > cardinality(array_positions(p_held, i.id)) or i.capacity > 0 and is_gold(i.id)) offset 0 for update skip locked) i
      order by n.no limit 1), '');
 end $$;
 
@@ -232,18 +232,18 @@ begin
      order by random() limit 8);
 end $$;
 
--- The next few cases with slots left that the person may judge: in order, or from a random start on and around. In
+-- The next few cases with slots left that the person may judge: in order, or from a random start, with wrap-around. In
 -- one statement, because a case that is taken meanwhile changes its place. What excludes the person is written out: as
 -- a function it would be called for each case that they have judged already.
 create or replace function next_cases(c court, j juror_seen, p_shown text[], p_held text[], p_now timestamptz) returns text[] language plpgsql stable
 set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set enable_sort = off as $$
 declare
-  v_from bigint := case when c.around then (random() * 4503599627370496)::bigint else -9223372036854775808 end;
+  v_from bigint := case when c.random_start then (random() * 4503599627370496)::bigint else -9223372036854775808 end;
 begin
   return array(
     (select i.id from item i join case_file f on f.id = i.id
-      where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null and i.rank >= v_from
-        and i.room > cardinality(array_positions(p_held, i.id))
+      where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.capacity > 0 and f.gold is null and i.rank >= v_from
+        and i.capacity > cardinality(array_positions(p_held, i.id))
         and (i.deadline_at is null or i.deadline_at > p_now)
         and i.id <> all (p_shown) and not j.person = any (i.skipped)
         and not f.party_ids && j.ids and not j.person = any (f.party_persons)
@@ -251,8 +251,8 @@ begin
       order by i.rank, i.seq limit 8)
     union all
     (select i.id from item i join case_file f on f.id = i.id
-      where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.room > 0 and f.gold is null and i.rank < v_from
-        and i.room > cardinality(array_positions(p_held, i.id))
+      where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.capacity > 0 and f.gold is null and i.rank < v_from
+        and i.capacity > cardinality(array_positions(p_held, i.id))
         and (i.deadline_at is null or i.deadline_at > p_now)
         and i.id <> all (p_shown) and not j.person = any (i.skipped)
         and not f.party_ids && j.ids and not j.person = any (f.party_persons)
@@ -288,12 +288,12 @@ begin
   j := juror_seen(c, p_juror, p_juror);
   return query
   with waiting as materialized (
-    select i.room, j.person = any (i.skipped) as skipped,
+    select i.capacity, j.person = any (i.skipped) as skipped,
            f.party_ids && j.ids or j.person = any (f.party_persons) as party,
            exists (select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids))) as voted
       from item i join case_file f on f.id = i.id
      where i.kind = 'case' and i.queue = p_court and i.state = 'ready' and f.gold is null limit 1000)
-  select count(*) filter (where w.room <= 0)::integer, count(*) filter (where w.voted)::integer,
+  select count(*) filter (where w.capacity <= 0)::integer, count(*) filter (where w.voted)::integer,
          count(*) filter (where w.party)::integer, count(*) filter (where w.skipped and not w.voted)::integer, count(*)::integer
     from waiting w;
 end $$;

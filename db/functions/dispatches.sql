@@ -52,8 +52,8 @@ begin
       from unnest(v_left) p where p.pick is null;
     v_ids := array(select p.pick from unnest(v_left) p);
     v_ids := array(select i.id from (select k collate "C" as k from unnest(v_ids) k group by 1 order by 1 offset 0) s cross join lateral (
-      select id, state, room from item where kind = 'task' and id = s.k offset 0 for update skip locked) i
-       where i.state = 'ready' and i.room > 0);
+      select id, state, capacity from item where kind = 'task' and id = s.k offset 0 for update skip locked) i
+       where i.state = 'ready' and i.capacity > 0);
     return query select p.person, 'busy', null::text, null::json, null::item
       from unnest(v_left) p where p.pick is not null and p.pick <> all (v_ids);
     v_left := array(select p from unnest(v_left) p where p.pick = any (v_ids));
@@ -84,7 +84,7 @@ begin
               from unnest(p_pulls) with ordinality as s (person, uid, token, excluded, explain, pick, no)) p
      cross join lateral (select * from item where kind = 'task' and id = p.pick offset 0) i
       join task t on t.id = task_of(p.pick)
-     where p.nth <= i.room
+     where p.nth <= i.capacity
   ), leased as (
     insert into lease (token, kind, item_id, queue, holder, slot, granted_at, expires_at, given, seen)
     select token, 'task', id, queue, uid, person, v_now, until, body, p_seen from pull
@@ -96,7 +96,7 @@ begin
     select 'task', id, event_seq + nth, 'dispatched', uid, v_now, data from pull where nth < n order by nth
   ), handed as (
     update item i
-       set room = i.room - p.n, attempts = i.attempts + p.n, wake_at = least(i.wake_at, p.until), version = nextval('item_version'),
+       set capacity = i.capacity - p.n, attempts = i.attempts + p.n, wake_at = least(i.wake_at, p.until), version = nextval('item_version'),
            event_seq = i.event_seq + p.n, last_event = 'dispatched', last_actor = p.uid, last_data = p.data, updated_at = v_now
       from pull p where p.nth = p.n and i.kind = 'task' and i.id = any (v_ids) and i.id = p.id
     returning i)
@@ -137,7 +137,7 @@ begin
   select i.id into v_id from (select item_id from taken_task where person = p_person offset 0) g
    cross join lateral (
      select id, rank, seq from item
-      where kind = 'task' and id = g.item_id and state = 'ready' and room > 0 and deadline_at > p_now
+      where kind = 'task' and id = g.item_id and state = 'ready' and capacity > 0 and deadline_at > p_now
         and queue in (select executors_of(p_person)) and not is_excluded(id, p_exclude) offset 0) i
     join task t on t.id = task_of(i.id) and t.dispatch = 'blocking'
    order by i.rank, i.seq limit 1;
@@ -148,14 +148,14 @@ begin
   select c.id into v_id from executors_of(p_person) as e (queue)
    cross join lateral (
      (select i.id, i.rank, i.seq from item i
-       where i.kind = 'task' and i.queue = e.queue and i.state = 'ready' and i.room > 0 and i.rank >= v_rank
+       where i.kind = 'task' and i.queue = e.queue and i.state = 'ready' and i.capacity > 0 and i.rank >= v_rank
          and i.deadline_at > p_now and not is_excluded(i.id, p_exclude) and not had_task(i, p_person)
        order by i.rank, i.seq limit 1)
      union all
      -- what has come since; read by that, and not by rank, past all that the client has passed by
      (select (s.i).id, (s.i).rank, (s.i).seq from (
         select i from item i
-         where i.kind = 'task' and i.queue = e.queue and i.state = 'ready' and i.room > 0 and i.stocked_by >= v_seen offset 0) s
+         where i.kind = 'task' and i.queue = e.queue and i.state = 'ready' and i.capacity > 0 and i.stocked_by >= v_seen offset 0) s
        where (s.i).rank < v_rank and (s.i).deadline_at > p_now
          and not is_excluded((s.i).id, p_exclude) and not had_task(s.i, p_person)
        order by 2, 3 limit 1)) c
@@ -190,11 +190,11 @@ begin
   select b.since_rank, b.seen into v_rank, v_seen from look_back(p_person) b;
   select json_build_object(
            'excluded', count(*) filter (where s.excluded), 'done', count(*) filter (where not s.excluded and s.had),
-           'taken', count(*) filter (where not s.excluded and not s.had and s.room = 0),
-           'passed', count(*) filter (where not s.excluded and not s.had and s.room > 0 and s.passed), 'notYet', (
+           'taken', count(*) filter (where not s.excluded and not s.had and s.capacity = 0),
+           'passed', count(*) filter (where not s.excluded and not s.had and s.capacity > 0 and s.passed), 'notYet', (
              select count(*) from (select from unnest(v_queues) as e (queue) join item o on o.queue = e.queue
                                     where o.kind in ('task', 'rotation') and o.state = 'delayed' limit 1000) d)) into v_reasons
-    from (select i.room, is_excluded(i.id, p_exclude) as excluded, had_task(i, p_person) as had,
+    from (select i.capacity, is_excluded(i.id, p_exclude) as excluded, had_task(i, p_person) as had,
                  i.rank < v_rank and (i.stocked_by is null or i.stocked_by < v_seen) as passed
             from unnest(v_queues) as e (queue) join item i on i.queue = e.queue and i.kind = 'task' and i.state = 'ready'
            where i.deadline_at > p_now limit 1000) s;
@@ -266,7 +266,7 @@ end $$;
 create or replace function complete_lines(p_lines item_line[], p_now timestamptz) returns void language plpgsql as $$
 declare
   v_last item_line[] := array(
-    select l from unnest(p_lines) l cross join lateral (select room from item where kind = 'task' and id = l.id offset 0) i where i.room = 0);
+    select l from unnest(p_lines) l cross join lateral (select capacity from item where kind = 'task' and id = l.id offset 0) i where i.capacity = 0);
   v_others item_line[] := p_lines;
 begin
   if cardinality(v_last) > 0 then

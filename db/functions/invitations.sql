@@ -18,7 +18,7 @@ declare
   v_asked text[];
   v_holds case_hold[] := '{}';
 begin
-  select * into i from item where kind = 'case' and id = p_id and inviting for update;
+  select * into i from item where kind = 'case' and id = p_id and lacks_jurors for update;
   if not found then return 0; end if;
   select * into f from case_file where id = p_id;
   select * into c from court where name = f.court;
@@ -87,7 +87,7 @@ create or replace function free_jurors(p_court text, p_persons text[]) returns v
 set enable_seqscan = off as $$
 begin
   if not exists (select from court where name = p_court and mode <> 'claim') then return; end if;
-  if not exists (select from item where kind = 'case' and queue = p_court and inviting) then return; end if;
+  if not exists (select from item where kind = 'case' and queue = p_court and lacks_jurors) then return; end if;
   insert into freed_juror (court, person) select p_court, person from unnest(coalesce(p_persons, array[null])) as person;
 end $$;
 
@@ -104,7 +104,7 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as
 begin
   return array(
     select i.id from item i join case_file f on f.id = i.id
-     where i.kind = 'case' and i.queue = c.name and i.inviting and not j.person = any (i.skipped)
+     where i.kind = 'case' and i.queue = c.name and i.lacks_jurors and not j.person = any (i.skipped)
        and not f.party_ids && j.ids and not j.person = any (f.party_persons)
        and not exists (select from lease l where l.kind = 'case' and l.item_id = i.id and l.slot = j.person)
        and not exists (select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids)))
@@ -142,7 +142,7 @@ begin
         continue;
       end if;
       select * into f from case_file where id = v_id;
-      continue when not (i.inviting or j.newcomer) or lock_juror(c, f, i.skipped, v_juror) is null;
+      continue when not (i.lacks_jurors or j.newcomer) or lock_juror(c, f, i.skipped, v_juror) is null;
       perform invite_to_case(c, array[(v_id, p_token, v_juror, r.person, null)::case_hold]);
       v_result := v_id;
       exit;

@@ -53,7 +53,7 @@ begin
          wake_at = case when g.state <> 'dead' then item_wake(g.state, g.back_at, null, g.deadline,
            next_escalation(g.escalations, i.first_available_at, i.escalated_seconds)) end,
          ended_at = case when g.state = 'dead' then g.now end,
-         ended_by = case when g.state = 'dead' then coalesce(p_actor, i.holder) end, telling = g.state = 'dead' and g.deliver,
+         ended_by = case when g.state = 'dead' then coalesce(p_actor, i.holder) end, delivery_pending = g.state = 'dead' and g.deliver,
          version = nextval('item_version'), event_seq = i.event_seq + 1, updated_at = g.now,
          last_event = case when g.state in ('dead', 'buried') then g.state when p_skip then 'skipped' else 'released' end,
          last_actor = coalesce(p_actor, i.holder),
@@ -85,7 +85,7 @@ begin
      -- in the order of ids, as everywhere, so that two bulk calls cannot deadlock
      order by i.id for update of i)
   update item i
-     set state = p_state, result = w.result, buried_seq = null, wake_at = null, telling = w.deliver,
+     set state = p_state, result = w.result, buried_seq = null, wake_at = null, delivery_pending = w.deliver,
          ended_at = w.now, ended_by = w.actor, end_reason = p_reason,
          lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
          version = nextval('item_version'), event_seq = i.event_seq + 1,

@@ -72,7 +72,7 @@ create or replace function put_back_deliveries(
   ), again as (
     insert into resync (what, parent, name, n, at)
     select 'delivery', i.kind, i.id, f.n, '-infinity'
-      from found f join item i on i.kind = f.kind and i.id = f.item_id and (f.n > 1 or not i.telling)
+      from found f join item i on i.kind = f.kind and i.id = f.item_id and (f.n > 1 or not i.delivery_pending)
   ), last as (select kind, item_id, n from found order by kind desc, item_id desc, n desc limit 1)
   select count(*)::integer, count(*)::integer, (select kind from last), (select item_id from last), (select n from last) from found
 $$;
@@ -94,7 +94,7 @@ create or replace function put_back_outcomes(
   r reconciliation, p_limit integer, out put integer, out read integer, out after_kind text, out after_id text
 ) language sql as $$
   with found as materialized (
-    select kind, id from item where telling and (kind, id) > (r.after_kind, r.after_id) order by kind, id limit p_limit
+    select kind, id from item where delivery_pending and (kind, id) > (r.after_kind, r.after_id) order by kind, id limit p_limit
   ), kept as (
     insert into unpublished (kind, item_id) select kind, id from found on conflict do nothing
   ), last as (select kind, id from found order by kind desc, id desc limit 1)
@@ -106,7 +106,7 @@ create or replace function put_back_open(
   r reconciliation, p_limit integer, out put integer, out read integer, out after_kind text, out after_id text
 ) language sql as $$
   with found as materialized (
-    select kind, id, ended_at is null and (wake_at is not null or coalesce(inviting, false)) = (r.stage = 'due') as wanted
+    select kind, id, ended_at is null and (wake_at is not null or coalesce(lacks_jurors, false)) = (r.stage = 'due') as wanted
       from item where (kind, id) > (r.after_kind, r.after_id) order by kind, id limit p_limit
   ), kept as (
     insert into unpublished (kind, item_id) select kind, id from found where wanted on conflict do nothing

@@ -4,7 +4,7 @@
 -- that counts would be forgotten with it.
 -- p_to  all lines of the log up to this number have been published
 create or replace function is_done(i item, p_to bigint) returns boolean language sql stable as $$
-  select i.ended_at is not null and not i.telling
+  select i.ended_at is not null and not i.delivery_pending
      and not exists (select from event e where e.kind = i.kind and e.item_id = i.id and e.seq = i.event_seq and e.id > coalesce(p_to, 0))
      and nothing_pends(i.kind, i.id)
      -- what its jurors were shown counts in their windows

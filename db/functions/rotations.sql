@@ -139,7 +139,7 @@ create or replace function put_occurrences(p_tasks text[], p_times timestamptz[]
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
   return query
-  insert into item as i (kind, id, queue, state, rank, body, content_hash, callback, room, version,
+  insert into item as i (kind, id, queue, state, rank, body, content_hash, callback, capacity, version,
                          created_at, available_at, first_available_at, deadline_at, wake_at, stocked_by,
                          event_seq, last_event, last_actor, last_data, updated_at)
   select 'task', t.id || '/' || iso_time(s.at), t.queue, case when s.at > p_now then 'delayed' else 'ready' end,
@@ -154,7 +154,7 @@ begin
    cross join lateral (select occurrence_deadline(t, s.at) as deadline_at) d
    order by s.n
   on conflict (kind, id) do update
-     set queue = excluded.queue, state = excluded.state, body = excluded.body, callback = excluded.callback, room = excluded.room,
+     set queue = excluded.queue, state = excluded.state, body = excluded.body, callback = excluded.callback, capacity = excluded.capacity,
          deadline_at = excluded.deadline_at, wake_at = excluded.wake_at, closing = false,
          stocked_by = case when excluded.state = 'ready' then pg_current_xact_id() end,
          ended_at = null, ended_by = null, end_reason = null,

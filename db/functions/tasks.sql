@@ -19,8 +19,8 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
   perform earlier_lines('task', p_lines, p_event, p_now);
   with counted as materialized (
-    select l.id, l.actor, l.data, l.n, t.queue, t.params, t.callback, c.done, c.first_end, s.room,
-           case when s.room > 0 or c.live > 0 then null when c.done > 0 then 'settled'
+    select l.id, l.actor, l.data, l.n, t.queue, t.params, t.callback, c.done, c.first_end, s.capacity,
+           case when s.capacity > 0 or c.live > 0 then null when c.done > 0 then 'settled'
                 when i.closing or t.state = 'deleted' then 'invalidated' else 'expired' end as final
       from last_lines(p_lines) l
      cross join lateral (select * from item where kind = 'task' and id = l.id offset 0) i
@@ -31,20 +31,20 @@ begin
          from lease o where o.kind = 'task' and o.item_id = l.id) c
      cross join lateral (
        select case when t.state = 'active' and not i.closing and i.deadline_at > p_now
-                   then greatest(t.dispatch_times - c.live - c.done, 0) else 0 end as room) s)
+                   then greatest(t.dispatch_times - c.live - c.done, 0) else 0 end as capacity) s)
   update item i
-     set queue = n.queue, body = n.params, callback = n.callback, room = case when n.final is null then n.room end,
+     set queue = n.queue, body = n.params, callback = n.callback, capacity = case when n.final is null then n.capacity end,
          state = coalesce(n.final, i.state), ended_at = case when n.final is not null then p_now end,
          ended_by = case when n.final is not null then n.actor end,
          end_reason = case when n.final is not null then n.data ->> 'reason' end,
          result = case when n.final = 'settled' then json_build_object('completed', n.done) end,
-         telling = coalesce(n.final = 'settled' and n.callback is not null, false),
+         delivery_pending = coalesce(n.final = 'settled' and n.callback is not null, false),
          wake_at = case when n.final is null then least(case when i.state = 'delayed' then i.available_at end, n.first_end,
-                                                        case when n.room > 0 then i.deadline_at end) end,
+                                                        case when n.capacity > 0 then i.deadline_at end) end,
          version = nextval('item_version'), event_seq = i.event_seq + n.n, last_event = p_event, last_actor = n.actor,
          last_data = n.data, updated_at = p_now,
          -- given back, raised or moved: it is new to clients that have passed it by
-         stocked_by = case when n.final is null and n.room > 0 and (i.room = 0 or i.queue <> n.queue) then pg_current_xact_id()
+         stocked_by = case when n.final is null and n.capacity > 0 and (i.capacity = 0 or i.queue <> n.queue) then pg_current_xact_id()
                            else i.stocked_by end
     from counted n
    where i.kind = 'task' and i.id = any (array(select id from unnest(p_lines))) and i.id = n.id;
@@ -88,7 +88,7 @@ declare
 begin
   perform 1 from item where kind = 'task' and id = any (p_ids) and ended_at is null order by id for update;
   v_now := clock_timestamp();
-  select array_agg(id), coalesce(array_agg(id) filter (where deadline_at <= v_now and room > 0), '{}'),
+  select array_agg(id), coalesce(array_agg(id) filter (where deadline_at <= v_now and capacity > 0), '{}'),
          array_agg(id) filter (where state = 'delayed' and deadline_at > v_now) into v_due, v_over, v_starting
     from item where kind = 'task' and id = any (p_ids) and ended_at is null and wake_at <= v_now;
   if v_due is null then return; end if;
@@ -102,7 +102,7 @@ begin
   end if;
   if exists (select from item where kind = 'task' and id = any (v_due) and ended_at is null and wake_at <= v_now) then
     -- the dispatch that it was to wake for has been completed meanwhile
-    update item i set wake_at = least(case when room > 0 then deadline_at end, (
+    update item i set wake_at = least(case when capacity > 0 then deadline_at end, (
              select min(expires_at) from lease o where o.kind = 'task' and o.item_id = i.id and o.ended_at is null))
      where kind = 'task' and id = any (v_due) and ended_at is null and wake_at <= v_now;
   end if;
@@ -131,7 +131,7 @@ begin
   -- most have never been dispatched, and there may be thousands
   return query
     update item
-       set closing = true, state = 'invalidated', room = null, ended_at = p_now, ended_by = p_actor, end_reason = p_reason,
+       set closing = true, state = 'invalidated', capacity = null, ended_at = p_now, ended_by = p_actor, end_reason = p_reason,
            wake_at = null, version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'cancelled',
            last_actor = p_actor, last_data = json_build_object('reason', p_reason), updated_at = p_now
      where kind = 'task' and id = any (p_ids) and attempts = 0 returning *;

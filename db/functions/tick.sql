@@ -57,7 +57,7 @@ begin
          buried_seq = case when n.state = 'buried' then coalesce(i.buried_seq, nextval('item_buried')) end,
          ended_at   = case when n.final then n.now end,
          ended_by   = case when n.final then 'system' end,
-         telling    = n.final and n.tell,
+         delivery_pending    = n.final and n.tell,
          version    = case when n.act = 'stepped' then i.version else nextval('item_version') end,
          event_seq  = case when n.act = 'stepped' then i.event_seq else i.event_seq + 1 end,
          last_event = case when n.act = 'stepped' then i.last_event else n.act end,

@@ -9,7 +9,7 @@ with sent as (
     "deadlineSeconds" double precision, gold text, "votesLeft" integer, priority bigint, actor text)
    order by x.id, x.no
 ), added as (
-  insert into item (kind, id, queue, state, priority, rank, body, content_hash, callback, own_deadline, room, inviting,
+  insert into item (kind, id, queue, state, priority, rank, body, content_hash, callback, own_deadline, capacity, lacks_jurors,
                     version, created_at, available_at, first_available_at, deadline_at, wake_at,
                     event_seq, last_event, last_actor, last_data, updated_at)
   select 'case', x.id, q.name, 'ready', x.priority, case_rank(c, x.priority, t.created_at), coalesce(x.body, 'null'), decode(x.hash, 'hex'), x.callback,

@@ -19,12 +19,12 @@ with q as (
   insert into court as c select (jsonb_populate_record(null::court, :court::jsonb || jsonb_build_object('name', :name::text, 'list', 0))).*
   on conflict (name) do update
      set (options, votes_to_win, panel, overbook, window_cases, window_seconds, votes_per_day, mode, assign_jurors, answer_seconds,
-          invites_per_day, record_late, quality, fallback, gold_share, admit, pick, decide, around, bar_agreement, bar_after, bar_newcomers,
+          invites_per_day, record_late, quality, fallback, gold_share, admit, pick, decide, random_start, bar_agreement, bar_after, bar_newcomers,
           invitation_callback)
        = (excluded.options, excluded.votes_to_win, excluded.panel, excluded.overbook, excluded.window_cases, excluded.window_seconds,
           excluded.votes_per_day, excluded.mode, excluded.assign_jurors, excluded.answer_seconds, excluded.invites_per_day,
           excluded.record_late, excluded.quality, excluded.fallback, excluded.gold_share, excluded.admit, excluded.pick,
-          excluded.decide, excluded.around, excluded.bar_agreement, excluded.bar_after, excluded.bar_newcomers,
+          excluded.decide, excluded.random_start, excluded.bar_agreement, excluded.bar_after, excluded.bar_newcomers,
           excluded.invitation_callback)
   returning *
 )
@@ -130,7 +130,7 @@ delete from freed_juror where court = :court and person is null and seq <= :seq;
 -- name: inviting_cases
 -- not null: rank
 select id, rank::text as rank, seq from item
- where kind = 'case' and queue = :court and inviting and (:afterRank?::text is null or (rank, seq) > (:afterRank::text::bigint, :afterSeq?::bigint))
+ where kind = 'case' and queue = :court and lacks_jurors and (:afterRank?::text is null or (rank, seq) > (:afterRank::text::bigint, :afterSeq?::bigint))
  order by rank, seq limit :limit;
 
 -- name: count_jurors

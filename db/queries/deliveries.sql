@@ -4,7 +4,7 @@
 -- The one delivery of an item's outcome; a later attempt finds the first one's row and writes nothing.
 with opened as (
   insert into delivery (kind, item_id, n, type, version, queue, url, state)
-  select i.kind, i.id, 1, :type, i.version, i.queue, :url, 'pending' from item i where i.kind = :kind and i.id = :id and i.telling
+  select i.kind, i.id, 1, :type, i.version, i.queue, :url, 'pending' from item i where i.kind = :kind and i.id = :id and i.delivery_pending
   on conflict (kind, item_id, n) do nothing
   returning *)
 select * from opened
@@ -28,10 +28,10 @@ update delivery
  where kind = :kind and item_id = :id and n = :n and (state = 'pending' or (state = 'failed' and :state = 'delivered'))
 returning *;
 
--- name: told
+-- name: conclude_delivery
 -- moves: unseen
 -- The outcome is with whom it concerns, or will never be: the item's last log line.
-update item set telling = false, event_seq = event_seq + 1, last_event = :event, last_actor = 'system',
+update item set delivery_pending = false, event_seq = event_seq + 1, last_event = :event, last_actor = 'system',
        last_data = :data::json, updated_at = clock_timestamp()
  where kind = :kind and id = :id returning *;
 

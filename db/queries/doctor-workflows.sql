@@ -6,7 +6,7 @@
 -- some time, an outcome is pending, jurors are missing. `wanted` is null in the row that says how far was read. A million items
 -- are read in some seconds, a part at a time.
 with part as materialized (
-  select kind, id, telling or inviting or ended_at is null and wake_at is not null as wanted from item
+  select kind, id, delivery_pending or lacks_jurors or ended_at is null and wake_at is not null as wanted from item
    where (kind, id) > (:afterKind::text, :afterId::text) order by kind, id limit :limit
 )
 select kind, id, wanted from part where wanted
@@ -18,7 +18,7 @@ union all
 -- lane of its part of the log has not published.
 select i.kind, i.id from unnest(:kinds::text[], :ids::text[]) as s (kind, id)
   join item i on i.kind = s.kind and i.id = s.id
- where (i.telling or i.inviting or i.ended_at is null and i.wake_at is not null)
+ where (i.delivery_pending or i.lacks_jurors or i.ended_at is null and i.wake_at is not null)
    and not exists (select from unpublished u where u.kind = i.kind and u.item_id = i.id)
    and not exists (
      select from event e
@@ -32,7 +32,7 @@ select i.kind, i.id from unnest(:kinds::text[], :ids::text[]) as s (kind, id)
 select s.kind, s.id, i.id is not null as present from unnest(:kinds::text[], :ids::text[]) as s (kind, id)
   left join item i on i.kind = s.kind and i.id = s.id
  where i.id is null
-    or i.ended_at is not null and not i.telling and i.updated_at < clock_timestamp() - make_interval(secs => :seconds::double precision)
+    or i.ended_at is not null and not i.delivery_pending and i.updated_at < clock_timestamp() - make_interval(secs => :seconds::double precision)
        and not exists (select from unpublished u where u.kind = i.kind and u.item_id = i.id)
        and not exists (
          select from event e
@@ -59,7 +59,7 @@ select p.id, p.n from (
 -- Deliveries that a workflow of their own makes, all but an outcome's first one: those that have been pending for :seconds and are
 -- neither to be started nor to be brought back (delivery_pending).
 select d.kind, d.item_id, d.n from delivery d join item i on i.kind = d.kind and i.id = d.item_id
- where d.state = 'pending' and (d.n > 1 or not i.telling)
+ where d.state = 'pending' and (d.n > 1 or not i.delivery_pending)
    and d.updated_at < clock_timestamp() - make_interval(secs => :seconds::double precision)
    and not exists (select from delivery_start s where s.kind = d.kind and s.item_id = d.item_id and s.n = d.n)
    and not exists (select from resync r where r.what = 'delivery' and r.parent = d.kind and r.name = d.item_id and r.n = d.n)

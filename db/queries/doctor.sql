@@ -116,7 +116,7 @@ select 'case/' || i.id as id,
             when f.gold is null and (f.votes <> v.counted or f.tally <> v.tally) then
               'its row counts ' || f.votes || ' votes, ' || f.tally || ', there are ' || v.counted || ', ' || v.tally
             when (i.state = 'settled') <> (f.winner is not null) then 'it is ' || i.state || ', and its winner ' || coalesce(f.winner, 'no one')
-            else 'capacity ' || coalesce(i.room::text, 'none') || ' by its row, ' || case_slots_left(f, c) || ' by votes and leases' end as says
+            else 'capacity ' || coalesce(i.capacity::text, 'none') || ' by its row, ' || case_slots_left(f, c) || ' by votes and leases' end as says
   from (select distinct item_id from event where id > :from::bigint and id <= :to::bigint and kind = 'case') t
   join item i on i.kind = 'case' and i.id = t.item_id
   join case_file f on f.id = i.id
@@ -132,7 +132,7 @@ select 'case/' || i.id as id,
  where f.holds <> h.live or v.n <> v.persons or f.gold is null and (f.votes <> v.counted or f.tally <> v.tally)
     or (i.state = 'settled') <> (f.winner is not null)
     or i.ended_at is null and not q.refresh_pending
-       and (i.room is distinct from case_slots_left(f, c) or i.inviting <> case_invites(f, c))
+       and (i.capacity is distinct from case_slots_left(f, c) or i.lacks_jurors <> case_invites(f, c))
  order by 1 limit :limit;
 
 -- name: wrong_stock
@@ -140,7 +140,7 @@ select 'case/' || i.id as id,
 -- Open occurrences whose stock is not what their task and dispatches give, and occurrences of a task that was never changed with
 -- more dispatches than it has.
 select 'task/' || i.id as id,
-       coalesce(i.room::text, 'no') || ' left by its row, ' || c.live || ' dispatched and ' || c.done || ' completed of ' || k.dispatch_times as says
+       coalesce(i.capacity::text, 'no') || ' left by its row, ' || c.live || ' dispatched and ' || c.done || ' completed of ' || k.dispatch_times as says
   from (select distinct item_id from event where id > :from::bigint and id <= :to::bigint and kind = 'task') t
   join item i on i.kind = 'task' and i.id = t.item_id
   join task k on k.id = task_of(i.id)
@@ -150,7 +150,7 @@ select 'task/' || i.id as id,
  where k.revision = 1 and c.live + c.done > k.dispatch_times
     -- what is past its look-back is about to lose its stock
     or i.ended_at is null and i.deadline_at > clock_timestamp()
-       and i.room is distinct from case when k.state = 'active' and not i.closing
+       and i.capacity is distinct from case when k.state = 'active' and not i.closing
                                         then greatest(k.dispatch_times - c.live - c.done, 0) else 0 end
  order by 1 limit :limit;
 
@@ -186,10 +186,10 @@ select 'review/' || r.id as id,
 -- name: wrong_outcomes
 -- not null: id
 -- Final items whose outcome is said to be pending although its delivery has ended: no one would record that. Reads what is pending
--- (item_telling).
+-- (item_delivery_pending).
 select i.kind || '/' || i.id as id, 'its outcome is pending, and its delivery ' || d.state as says
   from item i join delivery d on d.kind = i.kind and d.item_id = i.id and d.n = 1
- where i.telling and d.state <> 'pending' and d.type <> 'case.invited'
+ where i.delivery_pending and d.state <> 'pending' and d.type <> 'case.invited'
  order by 1 limit :limit;
 
 -- name: wrong_positions

@@ -1,10 +1,10 @@
 -- Transitions of items. Each is one compare-and-set: the WHERE says from which state and with which
--- live lease it is allowed, and no row back is an answer that the caller looks into (`find_verdict`).
+-- live lease it is allowed, and no row back is an answer that the caller looks into (`find_attempt`).
 -- What follows from a transition (event, counts, notices) is written by db/functions/log.sql.
 
 -- columns: published
 -- What is published of an item at a commit.
-kind, id, queue, state, version, wake_at, holder, telling, inviting, event_seq, last_event, last_actor, updated_at
+kind, id, queue, state, version, wake_at, holder, delivery_pending, lacks_jurors, event_seq, last_event, last_actor, updated_at
 
 -- columns: shown_ticket
 -- What is published of a ticket, and what answers show of it: a whole row costs more than anything else in a claim.
@@ -64,7 +64,7 @@ update item i
    set state = 'settled', result = s.result::json, result_hash = decode(s.hash, 'hex'), settled_token = token_hash(s.token),
        next_wanted = s.next_wanted, ended_at = t.now, ended_by = i.holder, wake_at = null,
        lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
-       telling = coalesce(i.callback, q.callback) is not null,
+       delivery_pending = coalesce(i.callback, q.callback) is not null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = end_event(i.kind, 'settled'), last_actor = i.holder,
        last_data = json_build_object('decision', s.result::json), updated_at = t.now
@@ -198,7 +198,7 @@ select seq, actor, at, data ->> 'text' as text from event
    and (:actor?::text is null or actor = :actor) and (:text?::text is null or data ->> 'text' = :text)
  order by seq limit :limit;
 
--- name: find_verdict
+-- name: find_attempt
 -- Data to explain a rejected attempt: the item as it is, and the lease that the attempt named.
 select i.*, l.holder as named_holder, l.ended_at as named_ended_at, l.why as named_why,
        i.ended_at is null and least(i.expires_at, i.deadline_at) <= clock_timestamp() as overdue

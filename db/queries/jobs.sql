@@ -79,7 +79,7 @@ select * from give_back('job', :ids, :tokens, p_delays => :delays, p_priorities 
 -- Puts reserved jobs aside until they are kicked, in the order of the call, with another priority where one is given.
 select * from give_back('job', :ids, :tokens, p_reason => 'asked', p_bury => true, p_priorities => :priorities);
 
--- name: put_job_aside
+-- name: bury_open_job
 -- moves
 -- For an operator, whatever open state it is in: who has it reserved loses it.
 update item i

@@ -103,7 +103,7 @@ select exists (select from task_group where id = :id) as known;
 -- not null: at, dispatch_times, live, completed
 -- A task's occurrences from :from until before :to, the first :limit, those made with what has become of them. One that
 -- retention clears after :keptDays? is not shown as if it were to come.
-select s.at, i.state, i.room, t.dispatch_times,
+select s.at, i.state, i.capacity, t.dispatch_times,
        (select count(*)::integer from lease l where l.kind = 'task' and l.item_id = i.id and l.ended_at is null) as live,
        (select count(*)::integer from lease l where l.kind = 'task' and l.item_id = i.id and l.why = 'settled') as completed
   from task t

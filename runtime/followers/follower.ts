@@ -203,7 +203,7 @@ export class Follower {
     reader: Reader<L>,
     publicationOf: (line: L & { position: number }, since: Date) => Publication | undefined,
   ): Promise<boolean> {
-    let left = lanes.filter(sender.isRoomy);
+    let left = lanes.filter(sender.hasSpace);
     let any = false;
     while (left.length > 0) {
       const from = Math.min(...left.map((lane) => this.#readTo[lane]));

@@ -38,10 +38,10 @@ const LINGER_MS = 250;
 /** How long a job may wait without a workflow in a topic with `workflow: "when-needed"`. */
 const OPTIONAL_MS = 1_000;
 
-const hasNothingDue = (row: Change) => row.wake_at === null && !row.telling && !row.inviting;
+const hasNothingDue = (row: Change) => row.wake_at === null && !row.delivery_pending && !row.lacks_jurors;
 
 /** Whether it is final and has no pending callback. */
-export const isOver = (row: Change) => isFinal(row.state) && !row.telling;
+export const isOver = (row: Change) => isFinal(row.state) && !row.delivery_pending;
 
 /** Whether one that goes without a workflow may have got one from another follower, which waits for its end. */
 export const mayRun = ({ row, needless, optional, reread }: Entry) =>
@@ -93,7 +93,7 @@ export class Lanes {
   }
 
   /** Whether it is worth reading more for a lane. */
-  isRoomy = (lane: Lane) => this.#order(lane).size < MAX_ENTRIES / 2;
+  hasSpace = (lane: Lane) => this.#order(lane).size < MAX_ENTRIES / 2;
 
   clear(): void {
     this.#queued.clear();
@@ -110,7 +110,7 @@ export class Lanes {
   /** @param started whether its workflow is known to have been started */
   laneOf({ row, fresh, marked }: Publication, key: string, started: boolean): Lane {
     if (workflowOf(row.kind).urgent) return 'reviews';
-    if (row.telling || row.inviting) return 'outcomes';
+    if (row.delivery_pending || row.lacks_jurors) return 'outcomes';
     const known = this.queuedIn(key);
     if (known && known !== 'idle') return 'rest';
     const unknown = fresh || known === 'idle' || marked !== undefined;

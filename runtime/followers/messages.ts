@@ -5,10 +5,10 @@ import { reviewChange } from '../../domain/reviews.ts';
 
 /** The columns that its workflow needs, without the body. */
 export function changeOf(row: Change): Change {
-  const { kind, id, queue, state, version, wake_at, holder, telling, inviting } = row;
+  const { kind, id, queue, state, version, wake_at, holder, delivery_pending, lacks_jurors } = row;
   const { event_seq, last_event, last_actor, updated_at } = row;
   const event = { event_seq, last_event, last_actor, updated_at };
-  return { kind, id, queue, state, version, wake_at, holder, telling, inviting, ...event };
+  return { kind, id, queue, state, version, wake_at, holder, delivery_pending, lacks_jurors, ...event };
 }
 
 /** A row as its workflow sees it. @param now the database's time, so that no host's clock counts */
@@ -20,8 +20,8 @@ export function snapshotOf(row: Change, now: Date, epoch: number): Snapshot {
     wakeAt: row.wake_at?.toISOString() ?? null,
     wakeInMs: row.wake_at ? row.wake_at.getTime() - now.getTime() : null,
     holder: row.holder,
-    telling: row.telling,
-    ...(row.inviting && { inviting: true }),
+    telling: row.delivery_pending,
+    ...(row.lacks_jurors && { inviting: true }),
   };
 }
 

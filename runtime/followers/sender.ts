@@ -92,7 +92,7 @@ export class Sender {
     return this.#probeMs > 0;
   }
 
-  isRoomy = (lane: Lane) => this.#lanes.isRoomy(lane);
+  hasSpace = (lane: Lane) => this.#lanes.hasSpace(lane);
 
   /** Entries that no workflow is known to have received. */
   unacknowledged(): Entry[] {

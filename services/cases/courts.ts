@@ -111,7 +111,7 @@ function rowOf(s: CourtSettings): Omit<CourtRow, 'name' | 'list'> & Ruled {
     fallback: s.fallback,
     gold_share: s.goldShare,
     ...s.strategy,
-    around: orderOf(s.strategy.pick).randomStart,
+    random_start: orderOf(s.strategy.pick).randomStart,
     bar_agreement: eligibility.agreement,
     bar_after: eligibility.after,
     bar_newcomers: eligibility.newcomers,

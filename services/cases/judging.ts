@@ -218,7 +218,7 @@ export async function rejected(
       });
     case 'not_open':
     case 'lease_lost': {
-      const [found] = await db.run('find_verdict', { kind: 'case', id, token });
+      const [found] = await db.run('find_attempt', { kind: 'case', id, token });
       if (!found) return caseNotFound(id);
       const { code, detail, ...fields } = refusalOf({ ...found, holder: found.named_holder });
       return new Problem(code, detail, fields);

@@ -47,7 +47,7 @@ async function isDelivering({ db }: Context, kind: DeliveredKind, id: string): P
   }
   const [item] = await db.run('get_items', { kind, ids: [id] });
   if (!item) throw missing(kind, id);
-  return item.telling;
+  return item.delivery_pending;
 }
 
 export const get = async ({ db }: Context, kind: Driven, id: string, n: number): Promise<DeliveryRow | undefined> =>
@@ -137,7 +137,7 @@ export async function conclude(
   event: 'delivered' | 'delivery_failed',
   data: object,
 ): Promise<void> {
-  await db.move('told', { kind, id, event, data });
+  await db.move('conclude_delivery', { kind, id, event, data });
 }
 
 /**

@@ -206,7 +206,7 @@ export const bury = async (ctx: Context, held: Reservation, priority?: number): 
  * @throws Problem `not_found`, `not_open`
  */
 export async function buryOpen(ctx: Context, id: string, actor: string, reason: string): Promise<Item> {
-  const [buried] = await ctx.db.move('put_job_aside', { id, actor, reason });
+  const [buried] = await ctx.db.move('bury_open_job', { id, actor, reason });
   const job = buried ?? (await find(ctx, id));
   if (isFinal(job.state)) throw new Problem('not_open', `job ${id} is ${stateWord('job', job.state)}`);
   return job;
@@ -242,7 +242,7 @@ export async function kickOne(ctx: Context, job: JobRef, actor: string): Promise
  * @throws Problem `not_found`, `not_open`, `lease_lost`
  */
 async function explain({ db }: Context, { id, token }: Reservation, repeats?: string): Promise<Item> {
-  const [found] = await db.run('find_verdict', { kind: 'job', id, token });
+  const [found] = await db.run('find_attempt', { kind: 'job', id, token });
   if (!found) return unknown(id);
   if (repeats !== undefined && found.named_why === repeats) return found;
   const { detail, code, ...fields } = refusalOf(found);

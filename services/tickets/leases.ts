@@ -8,7 +8,7 @@ import type { Context } from '../shared/context.ts';
 import { foreignToken, Problem } from '../shared/problems.ts';
 
 /** A ticket, and the lease that an attempt named. */
-export type Attempted = RowOf<'find_verdict'>;
+export type Attempted = RowOf<'find_attempt'>;
 
 /** An attempt at a ticket. Repeated because its answer was lost, it gets the same answer. */
 interface Attempt {
@@ -101,7 +101,7 @@ export async function findAttempted(
   token: string | null,
   subject: string | null,
 ): Promise<Attempted> {
-  const find = () => db.run('find_verdict', { kind: 'ticket', id, token });
+  const find = () => db.run('find_attempt', { kind: 'ticket', id, token });
   let [found] = await find();
   if (found?.overdue) {
     // its lease has run out and no clock has come by yet: do it now, so that the answer can say so

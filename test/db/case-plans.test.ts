@@ -91,7 +91,7 @@ test.each([
   { statement: 'reserve_job', n: 400, params: (number: number) => ({ number, token: 'lt_x', holder: 'x' }) },
 ] as const)('S3.1 S3.3 $statement reads as little of them', async ({ statement, n, params }) => {
   const ids = [`one-${n}`, `one-${n + 1}`, `one-${n + 2}`];
-  for (const id of ids) await db.move('put_job_aside', { id, actor: 'x', reason: 'x' }, { moved: () => [] });
+  for (const id of ids) await db.move('bury_open_job', { id, actor: 'x', reason: 'x' }, { moved: () => [] });
   const [row] = await sql("select seq from item where kind = 'job' and id = $1", [ids[0]]);
   const nodes = await nodesOf(async () => {
     const moved = await db.move(statement, params(Number(row?.seq)) as never, { moved: () => [] });

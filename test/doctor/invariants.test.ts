@@ -126,8 +126,8 @@ const INJECTED: [check: string, what: string, example: RegExp, breaks: string, m
       'capacity for more than may vote',
       /^case\/x-open: capacity \d+ by its row, \d+ by votes and leases$/,
     ] as const),
-    `update item set room = room + 1 where kind = 'case' and id = 'x-open'`,
-    `update item set room = room - 1 where kind = 'case' and id = 'x-open'`,
+    `update item set capacity = capacity + 1 where kind = 'case' and id = 'x-open'`,
+    `update item set capacity = capacity - 1 where kind = 'case' and id = 'x-open'`,
   ],
   [
     ...(['cases', 'a decided case without a winner', /^case\/x-case: it is settled, and its winner no one$/] as const),
@@ -140,8 +140,8 @@ const INJECTED: [check: string, what: string, example: RegExp, breaks: string, m
       'more stock than the task has',
       /^task\/x-twice\/.*: 2 left by its row, 1 dispatched and 0 completed of 2$/,
     ] as const),
-    `update item set room = room + 1 where kind = 'task' and id like 'x-twice/%'`,
-    `update item set room = room - 1 where kind = 'task' and id like 'x-twice/%'`,
+    `update item set capacity = capacity + 1 where kind = 'task' and id like 'x-twice/%'`,
+    `update item set capacity = capacity - 1 where kind = 'task' and id like 'x-twice/%'`,
   ],
   [
     ...([
@@ -185,8 +185,8 @@ const INJECTED: [check: string, what: string, example: RegExp, breaks: string, m
     ] as const),
     `with d as (insert into delivery (kind, item_id, n, type, version, url, state)
                 values ('ticket', 'x-decided', 1, 'ticket.decided', 1, 'http://receiver/', 'delivered'))
-     update item set telling = true where kind = 'ticket' and id = 'x-decided'`,
-    `with d as (delete from delivery where item_id = 'x-decided') update item set telling = false where kind = 'ticket' and id = 'x-decided'`,
+     update item set delivery_pending = true where kind = 'ticket' and id = 'x-decided'`,
+    `with d as (delete from delivery where item_id = 'x-decided') update item set delivery_pending = false where kind = 'ticket' and id = 'x-decided'`,
   ],
   [
     ...(['feed', 'an event without a position', /^event \d+: ticket\/x-waits 1 \(created\) has no position$/] as const),

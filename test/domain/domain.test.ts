@@ -28,11 +28,11 @@ test('workflows have a type and an id by their kind, and reviews are none of the
 
 test('a dispatch frees nobody who waits; what comes back to stock frees as many as it has capacity for', () => {
   const { frees } = kindOf('task');
-  expect(frees({ last_event: 'dispatched', room: 3 })).toBe(0);
-  expect(frees({ last_event: 'completed', room: 3 })).toBe(0);
-  expect(frees({ last_event: 'returned', room: 3 })).toBe(3);
-  expect(frees({ last_event: 'changed', room: null })).toBe(0);
-  expect(kindOf('ticket').frees({ last_event: 'reclaimed', room: null })).toBe(1);
+  expect(frees({ last_event: 'dispatched', capacity: 3 })).toBe(0);
+  expect(frees({ last_event: 'completed', capacity: 3 })).toBe(0);
+  expect(frees({ last_event: 'returned', capacity: 3 })).toBe(3);
+  expect(frees({ last_event: 'changed', capacity: null })).toBe(0);
+  expect(kindOf('ticket').frees({ last_event: 'reclaimed', capacity: null })).toBe(1);
 });
 
 test('a claim is quiet, a decision is not', () => {

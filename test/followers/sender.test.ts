@@ -66,7 +66,7 @@ async function sentBeside(slowdown: number | undefined, urgent = false): Promise
   const many = { concurrency: CONCURRENCY, busyPerSecond: 1_000 };
   const sender = senderTo(start, { ...many, callers: { slowdown } });
   for (let n = 0; n < 100; n++)
-    sender.add('rest', publicationOf({ id: `t${n}`, state: 'held', telling: false, wake_at: new Date() }));
+    sender.add('rest', publicationOf({ id: `t${n}`, state: 'held', delivery_pending: false, wake_at: new Date() }));
   if (urgent) sender.add('outcomes', publicationOf({ id: 'urgent' }));
   for (let n = 0; n < 20; n++) {
     sender.pump();
@@ -106,7 +106,7 @@ async function sentTwice(lane: Lane, row: (n: number) => Partial<Publication['ro
 const betweenMs = (times: number[] = []) => (times[1] ?? 0) - (times[0] ?? 0);
 
 test('S1.2 a review whose run ended at once is not started again within a second, which Temporal refuses', async () => {
-  const sent = await sentTwice('reviews', (n) => ({ kind: 'review', id: `r${n}`, telling: false }));
+  const sent = await sentTwice('reviews', (n) => ({ kind: 'review', id: `r${n}`, delivery_pending: false }));
   expect(sent.every((times) => times.length === 2)).toBe(true);
   expect(betweenMs(sent[0])).toBeGreaterThanOrEqual(1_000);
   expect(betweenMs(sent[0])).toBeLessThan(1_100);

@@ -2,7 +2,15 @@ import type { Client } from '@temporalio/client';
 import type { Publication } from '../../runtime/followers/messages.ts';
 import { Sender, type SenderOptions } from '../../runtime/followers/sender.ts';
 
-const ROW = { kind: 'ticket', id: 't', queue: 'q', state: 'decided', version: 1, wake_at: null, telling: true };
+const ROW = {
+  kind: 'ticket',
+  id: 't',
+  queue: 'q',
+  state: 'decided',
+  version: 1,
+  wake_at: null,
+  delivery_pending: true,
+};
 
 /** Of a decided ticket whose callback is pending, but for what is given. */
 export const publicationOf = (row: Partial<Publication['row']> = {}) =>

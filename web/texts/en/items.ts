@@ -54,7 +54,7 @@ export const items = {
     active: 'Active',
     applying: 'Applying',
     idle: 'Idle',
-    telling: 'Delivering',
+    delivering: 'Delivering',
     pending: 'Pending',
     delivered: 'Delivered',
     failed: 'Failed',

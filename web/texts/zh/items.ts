@@ -53,7 +53,7 @@ export const items: Texts['items'] = {
     active: '有效',
     applying: '正在应用',
     idle: '空闲',
-    telling: '正在投递',
+    delivering: '正在投递',
     pending: '待投递',
     delivered: '已送达',
     failed: '失败',
