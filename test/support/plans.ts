@@ -21,10 +21,13 @@ export interface Plan {
  */
 export function plansOf(db: Db): (work: () => Promise<unknown>, pool?: Pool) => Promise<Plan[]> {
   const notices: string[] = [];
-  for (const pool of [db.pool, db.lists.pool])
+  for (const pool of [db.pool, db.lists.pool]) {
+    // an idle session is closed after ten seconds else, and the next one would report no plans
+    pool.options.idleTimeoutMillis = 0;
     pool.on('connect', (client: PoolClient) => {
       client.on('notice', (notice) => notices.push(notice.message ?? ''));
     });
+  }
   return async (work, pool = db.pool) => {
     notices.length = 0;
     await pool.query(`set client_min_messages = log`);
