@@ -11,7 +11,7 @@ export interface Statement {
   moves: boolean;
   /** Marked `-- moves: unseen`: there is nothing to publish at its commit. */
   unseen: boolean;
-  /** Columns that `-- not null: a, b` names: never null, though the database cannot know. */
+  /** Columns that lines `-- not null: a, b` name: never null, though the database cannot know. */
   notNull: string[];
 }
 
@@ -94,6 +94,6 @@ function readStatement(name: string, written: string, lists: Lists): Statement {
     parameters,
     moves: /^-- moves(: unseen)?$/m.test(written),
     unseen: /^-- moves: unseen$/m.test(written),
-    notNull: /^-- not null: (.+)$/m.exec(written)?.[1]?.split(/, */) ?? [],
+    notNull: [...written.matchAll(/^-- not null: (.+)$/gm)].flatMap(([, names = '']) => names.split(/, */)),
   };
 }

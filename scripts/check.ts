@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { workflowBundle } from '../worker/worker.ts';
 import { checkImports } from './architecture/imports.ts';
-import { checkBundle, checkLength, checkSizes, checkSql, checkWords } from './architecture/rules.ts';
+import { checkBundle, checkColumns, checkLength, checkSizes, checkSql, checkWords } from './architecture/rules.ts';
 import { readSource, type Source } from './architecture/source.ts';
 import { checkErrors } from './errors.ts';
 import { checkLifecycle } from './lifecycle.ts';
@@ -69,7 +69,11 @@ const checks: Check[] = [
     fix: 'delete it; what is used in its own file only needs no `export`: `npx knip --fix` takes it off',
     run: () => tool('knip', '--no-progress'),
   },
-  { name: 'sizes', fix: 'split it by subject', run: () => [...sources.flatMap(checkSizes), ...lengths()] },
+  {
+    name: 'sizes',
+    fix: 'split a file or function by subject, break a line of SQL',
+    run: () => [...sources.flatMap(checkSizes), ...lengths()],
+  },
   { name: 'SQL in db/ only', fix: 'name the statement in db/queries and call it through db/', run: each(checkSql) },
   { name: 'nothing unfinished', fix: 'finish it, or file it and drop the comment', run: each(checkWords) },
   { name: 'workflow bundle', fix: 'use `import type`, or move what workflows need to domain/', run: bundle },
@@ -136,9 +140,10 @@ function readSources(): Source[] {
 }
 
 function lengths(): string[] {
-  return files('*.sql', '*.css').flatMap((path) =>
-    checkLength(path, readFileSync(path, 'utf8').split('\n').length - 1),
-  );
+  return files('*.sql', '*.css').flatMap((path) => {
+    const text = readFileSync(path, 'utf8');
+    return [...checkLength(path, text.split('\n').length - 1), ...checkColumns(path, text)];
+  });
 }
 
 async function bundle(): Promise<string[]> {

@@ -9,10 +9,11 @@ with sent as (
     "deadlineSeconds" double precision, gold text, "votesLeft" integer, priority bigint, actor text)
    order by x.id, x.no
 ), added as (
-  insert into item (kind, id, queue, state, priority, rank, body, content_hash, callback, own_deadline, capacity, lacks_jurors,
-                    version, created_at, available_at, first_available_at, deadline_at, wake_at,
+  insert into item (kind, id, queue, state, priority, rank, body, content_hash, callback, own_deadline, capacity,
+                    lacks_jurors, version, created_at, available_at, first_available_at, deadline_at, wake_at,
                     event_seq, last_event, last_actor, last_data, updated_at)
-  select 'case', x.id, q.name, 'ready', x.priority, case_rank(c, x.priority, t.created_at), coalesce(x.body, 'null'), decode(x.hash, 'hex'), x.callback,
+  select 'case', x.id, q.name, 'ready', x.priority, case_rank(c, x.priority, t.created_at),
+         coalesce(x.body, 'null'), decode(x.hash, 'hex'), x.callback,
          x."deadlineSeconds" is not null, case when x.gold is null then x."votesLeft" + c.overbook else 1 end,
          x.gold is null and c.mode <> 'claim', nextval('item_version'),
          t.created_at, t.created_at, t.created_at, t.deadline_at, t.deadline_at,
@@ -23,7 +24,8 @@ with sent as (
    cross join (select clock_timestamp() as now) n
    cross join lateral (
      select n.now, date_trunc('milliseconds', n.now) as created_at,
-            case when x.gold is null then n.now + make_interval(secs => coalesce(x."deadlineSeconds", q.deadline_seconds)) end as deadline_at) t
+             case when x.gold is null then
+               n.now + make_interval(secs => coalesce(x."deadlineSeconds", q.deadline_seconds)) end as deadline_at) t
    order by x.no
   on conflict (kind, id) do nothing
   returning *
@@ -50,17 +52,23 @@ select i.*, f.parties, f.tally, f.votes, f.votes_left, f.stage, f.holds, f.waste
 select s.shown_at, s.holds, v.option, v.at as voted_at, n.now,
        abs(hashtextextended(p.person || chr(31) || f.id, 7) % 1000000) / 1000000.0::double precision as luck
   from case_file f join court c on c.name = f.court
- cross join lateral (select coalesce(:juror?::text, (select holder from lease where token = :token?::text and kind = 'case' and item_id = f.id)) as juror) a
- cross join lateral (select coalesce((select person from juror where court = c.name and list = c.list and id = a.juror), a.juror) as person) p
+ cross join lateral (
+   select coalesce(:juror?::text, (select holder from lease
+                                    where token = :token?::text and kind = 'case' and item_id = f.id)) as juror) a
+ cross join lateral (
+   select coalesce((select person from juror where court = c.name and list = c.list and id = a.juror),
+                   a.juror) as person) p
  cross join lateral (select min(granted_at) as shown_at, coalesce(bool_or(ended_at is null), false) as holds from lease
                       where kind = 'case' and item_id = f.id and slot in (p.person, a.juror)) s
  cross join (select clock_timestamp() as now) n
-  left join lateral (select option, at from vote where case_id = f.id and (person = p.person or juror = a.juror) order by seq limit 1) v on true
+  left join lateral (
+   select option, at from vote
+    where case_id = f.id and (person = p.person or juror = a.juror) order by seq limit 1) v on true
  where f.id = :id and s.shown_at is not null;
 
 -- name: list_cases
--- Newest first, of one court or of all, without gold; (:beforeCreatedAt, :beforeSeq) are the creation time and number of
--- the last row of the page before.
+-- Cases of one court or of all, newest first, without gold. (:beforeCreatedAt, :beforeSeq) are the creation time and
+-- number of the last row of the page before.
 -- bytes: body, result, last_data, parties
 select i.* from queue qq cross join lateral (
   select i.*, f.parties, f.tally, f.votes, f.votes_left, f.stage, f.holds, f.wasted, f.winner, f.gold, c.options
@@ -81,8 +89,9 @@ select * from case_reasons(:court, :juror);
 
 -- name: cases_to_judge
 -- not null: tally
--- What votes are judged by: the counted votes so far, of which gold has none, and the court's settings.
-select f.id, case when f.gold is null then f.tally else '{}' end as tally, f.votes, f.stage, f.gold, c.*, q.settings_version
+-- The basis for judging votes: the counted votes so far, of which gold has none, and the court's settings.
+select f.id, case when f.gold is null then f.tally else '{}' end as tally, f.votes, f.stage, f.gold,
+       c.*, q.settings_version
   from case_file f join court c on c.name = f.court join queue q on q.kind = 'case' and q.name = f.court
  where f.id = any (:ids::text[]);
 
@@ -124,7 +133,8 @@ select l.token, l.item_id as case_id, l.queue as court, l.expires_at from lease 
    and l.queue in (select name from court) and l.slot in (
      select :juror::text union
      select j.person from court c join juror j on j.court = c.name and j.list = c.list and j.id = :juror)
-   and (l.holder = :juror or exists (select from court c join juror j on j.court = c.name and j.list = c.list and j.id = :juror
-                                  where c.name = l.queue and j.person = l.slot))
+   and (l.holder = :juror
+     or exists (select from court c join juror j on j.court = c.name and j.list = c.list and j.id = :juror
+                 where c.name = l.queue and j.person = l.slot))
    and (:before?::text is null or l.token < :before)
  order by l.token desc limit :limit;

@@ -10,42 +10,50 @@ select pg_advisory_xact_lock(person_key('court settings', :court, ''));
 with q as (
   insert into queue as q (kind, name, lease_seconds, deadline_seconds, callback)
   select 'case', :name, s.lease_seconds, s.deadline_seconds, s.callback
-    from jsonb_to_record(:queue::jsonb) as s (lease_seconds double precision, deadline_seconds double precision, callback jsonb)
+    from jsonb_to_record(:queue::jsonb)
+           as s (lease_seconds double precision, deadline_seconds double precision, callback jsonb)
   on conflict (kind, name) do update
-     set lease_seconds = excluded.lease_seconds, deadline_seconds = excluded.deadline_seconds, callback = excluded.callback,
+     set lease_seconds = excluded.lease_seconds, deadline_seconds = excluded.deadline_seconds,
+         callback = excluded.callback,
          settings_version = nextval('item_version'), updated_at = clock_timestamp(), refresh_pending = true
   returning *
 ), c as (
-  insert into court as c select (jsonb_populate_record(null::court, :court::jsonb || jsonb_build_object('name', :name::text, 'list', 0))).*
+  insert into court as c
+  select (jsonb_populate_record(null::court,
+                                :court::jsonb || jsonb_build_object('name', :name::text, 'list', 0))).*
   on conflict (name) do update
-     set (options, votes_to_win, panel, overbook, window_cases, window_seconds, votes_per_day, mode, assign_jurors, answer_seconds,
-          invites_per_day, record_late, quality, fallback, gold_share, admit, pick, decide, random_start, bar_agreement, bar_after, bar_newcomers,
-          invitation_callback)
-       = (excluded.options, excluded.votes_to_win, excluded.panel, excluded.overbook, excluded.window_cases, excluded.window_seconds,
-          excluded.votes_per_day, excluded.mode, excluded.assign_jurors, excluded.answer_seconds, excluded.invites_per_day,
-          excluded.record_late, excluded.quality, excluded.fallback, excluded.gold_share, excluded.admit, excluded.pick,
-          excluded.decide, excluded.random_start, excluded.bar_agreement, excluded.bar_after, excluded.bar_newcomers,
-          excluded.invitation_callback)
+     set (options, votes_to_win, panel, overbook, window_cases, window_seconds, votes_per_day, mode, assign_jurors,
+          answer_seconds, invites_per_day, record_late, quality, fallback, gold_share, admit, pick, decide,
+          random_start, bar_agreement, bar_after, bar_newcomers, invitation_callback)
+       = (excluded.options, excluded.votes_to_win, excluded.panel, excluded.overbook, excluded.window_cases,
+          excluded.window_seconds, excluded.votes_per_day, excluded.mode, excluded.assign_jurors,
+          excluded.answer_seconds, excluded.invites_per_day, excluded.record_late, excluded.quality, excluded.fallback,
+          excluded.gold_share, excluded.admit, excluded.pick, excluded.decide, excluded.random_start,
+          excluded.bar_agreement, excluded.bar_after, excluded.bar_newcomers, excluded.invitation_callback)
   returning *
 )
-select c.*, q.lease_seconds, q.deadline_seconds, q.callback, q.settings_version, q.refresh_pending, q.created_at, q.updated_at, q.seq
+select c.*, q.lease_seconds, q.deadline_seconds, q.callback,
+       q.settings_version, q.refresh_pending, q.created_at, q.updated_at, q.seq
   from c, q;
 
 -- name: get_court
-select c.*, q.lease_seconds, q.deadline_seconds, q.callback, q.settings_version, q.refresh_pending, q.created_at, q.updated_at, q.seq
+select c.*, q.lease_seconds, q.deadline_seconds, q.callback,
+       q.settings_version, q.refresh_pending, q.created_at, q.updated_at, q.seq
   from court c join queue q on q.kind = 'case' and q.name = c.name
  where c.name = :name;
 
 -- name: list_courts
 -- bytes: options
-select c.*, q.lease_seconds, q.deadline_seconds, q.callback, q.settings_version, q.refresh_pending, q.created_at, q.updated_at, q.seq
+select c.*, q.lease_seconds, q.deadline_seconds, q.callback,
+       q.settings_version, q.refresh_pending, q.created_at, q.updated_at, q.seq
   from queue q join court c on c.name = q.name
  where q.kind = 'case' and (:before?::bigint is null or q.seq < :before) order by q.seq desc limit :limit;
 
 -- name: open_cases
 -- not null: created_at, tally
 -- A batch of a court's open cases with their counted votes, of which gold has none, in the order of creation.
-select i.id, i.created_at::text as created_at, i.seq, case when f.gold is null then f.tally else '{}' end as tally, f.votes, f.stage
+select i.id, i.created_at::text as created_at, i.seq,
+       case when f.gold is null then f.tally else '{}' end as tally, f.votes, f.stage
   from item i join case_file f on f.id = i.id
  where i.kind = 'case' and i.queue = :court and i.state = 'ready'
    and (i.created_at, i.seq) > (:afterCreatedAt::timestamptz, :afterSeq::bigint)
@@ -62,14 +70,16 @@ insert into juror (court, list, id, person, eligible, invite)
 select :court, :list, x.id, coalesce(x.person, x.id), x.eligible, x.invite
   from json_to_recordset(:jurors::json) as x (id text, person text, eligible boolean, invite boolean)
  order by x.id
-on conflict (court, list, id) do update set person = excluded.person, eligible = excluded.eligible, invite = excluded.invite;
+on conflict (court, list, id) do update
+   set person = excluded.person, eligible = excluded.eligible, invite = excluded.invite;
 
 -- name: open_list
--- The number of a list that is being uploaded. It is a new one with the first chunk (:first), after a finished upload, and when no
--- chunk has come for an hour: an abandoned upload must not get into the next one of its name.
--- No row: the last chunk of an upload in several is sent again, as after a lost answer. By itself it would replace the whole list.
--- An upload in one chunk may be sent anew: it brings the whole list.
-insert into juror_list as l (court, name, list, in_parts) values (:court, :name, nextval('juror_list_number'), not :final)
+-- The number of a list that is being uploaded. The list gets a new number with the first chunk (:first), after a
+-- finished upload, and when no chunk has come for an hour: an abandoned upload must not get into the next one.
+-- No row: the last chunk of an upload in several was sent again, as after a lost response. Alone it would replace the
+-- whole list. An upload in one chunk may be sent again: it contains the whole list.
+insert into juror_list as l (court, name, list, in_parts)
+values (:court, :name, nextval('juror_list_number'), not :final)
 on conflict (court, name) do update
    set (list, in_parts) = (
          select case when s.anew then excluded.list else l.list end, excluded.in_parts or (l.in_parts and not s.anew)
@@ -95,18 +105,22 @@ select free_jurors(:court, :persons?);
 
 -- name: newly_invitable
 -- not null: person
--- Persons who may be invited by these rows (:jurors, as in put_jurors) but not by the list (:list), up to :limit of them.
+-- Up to :limit persons who may be invited by these rows (:jurors, as in put_jurors) but not by the list (:list).
 select distinct s.person from (
-  select coalesce(x.person, x.id) as person, x.id from json_to_recordset(:jurors::json) as x (id text, person text, eligible boolean, invite boolean)
+  select coalesce(x.person, x.id) as person, x.id
+    from json_to_recordset(:jurors::json) as x (id text, person text, eligible boolean, invite boolean)
    where x.eligible and x.invite) s
- where not exists (select from juror j where j.court = :court and j.list = :list and j.id = s.id and j.eligible and j.invite)
+ where not exists (
+   select from juror j where j.court = :court and j.list = :list and j.id = s.id and j.eligible and j.invite)
  limit :limit;
 
 -- name: list_difference
 -- Persons who may be invited by the list :now but not by the list :before, up to :limit of them.
 select distinct n.person from juror n
  where n.court = :court and n.list = :now and n.eligible and n.invite
-   and not exists (select from juror j where j.court = :court and j.list = :before and j.person = n.person and j.eligible and j.invite)
+   and not exists (
+     select from juror j
+      where j.court = :court and j.list = :before and j.person = n.person and j.eligible and j.invite)
  limit :limit;
 
 -- name: freed_jurors
@@ -130,7 +144,8 @@ delete from freed_juror where court = :court and person is null and seq <= :seq;
 -- name: inviting_cases
 -- not null: rank
 select id, rank::text as rank, seq from item
- where kind = 'case' and queue = :court and lacks_jurors and (:afterRank?::text is null or (rank, seq) > (:afterRank::text::bigint, :afterSeq?::bigint))
+ where kind = 'case' and queue = :court and lacks_jurors
+   and (:afterRank?::text is null or (rank, seq) > (:afterRank::text::bigint, :afterSeq?::bigint))
  order by rank, seq limit :limit;
 
 -- name: count_jurors
@@ -138,13 +153,15 @@ select id, rank::text as rank, seq from item
 select count(*)::integer as n from juror where court = :court and list = :list;
 
 -- name: gold_of
-select i.id, i.ended_at from case_file f join item i on i.kind = 'case' and i.id = f.id where f.court = :court and f.gold is not null;
+select i.id, i.ended_at from case_file f join item i on i.kind = 'case' and i.id = f.id
+ where f.court = :court and f.gold is not null;
 
 -- name: change_gold
 -- moves: unseen
 with x as materialized (select * from json_to_recordset(:gold::json) as x (id text, gold text, body json)),
 bodies as (
-  update item i set body = coalesce(x.body, 'null'), updated_at = clock_timestamp() from x join case_file f on f.id = x.id
+  update item i set body = coalesce(x.body, 'null'), updated_at = clock_timestamp()
+    from x join case_file f on f.id = x.id
    where i.kind = 'case' and i.id = x.id and f.court = :court and f.gold is not null)
 update case_file f set gold = x.gold from x where f.id = x.id and f.court = :court and f.gold is not null;
 
@@ -152,23 +169,29 @@ update case_file f set gold = x.gold from x where f.id = x.id and f.court = :cou
 -- not null: counts, gold, votes_last_hour, wasted_last_hour
 select
   (select coalesce(json_object_agg(what, n), '{}') from (
-     select what, sum(n) as n from tally where kind = 'case' and queue = :court group by what having sum(n) <> 0) t) as counts,
+     select what, sum(n) as n from tally
+      where kind = 'case' and queue = :court group by what having sum(n) <> 0) t) as counts,
   (select coalesce(json_object_agg(state, n), '{}') from (
      select i.state, count(*)::integer as n from case_file f join item i on i.kind = 'case' and i.id = f.id
       where f.court = :court and f.gold is not null group by i.state) g) as gold,
-  (select count(*)::integer from vote where court = :court and at > (select clock_timestamp()) - interval '1 hour' and counted and not gold) as votes_last_hour,
-  (select count(*)::integer from lease where kind = 'case' and queue = :court and refused_at > (select clock_timestamp()) - interval '1 hour') as wasted_last_hour;
+  (select count(*)::integer from vote
+    where court = :court and at > (select clock_timestamp()) - interval '1 hour'
+      and counted and not gold) as votes_last_hour,
+  (select count(*)::integer from lease
+    where kind = 'case' and queue = :court
+      and refused_at > (select clock_timestamp()) - interval '1 hour') as wasted_last_hour;
 
 -- name: juror_limits
 -- not null: eligible, shown, votes, now
--- What the court's limits leave a juror, their other accounts included: shown cases count for the length of the window from
--- each one's first showing; frees_at is when the first of them leaves it. The day is UTC's.
+-- What the court's limits leave a juror and their other accounts. A shown case counts for the length of the window from
+-- its first showing; frees_at is when the first one leaves it. Days are in UTC.
 select j.admitted or j.newcomer as eligible, e.shown, e.frees_at, n.now,
        coalesce((select d.votes from juror_day d where d.court = c.name and d.person = j.person
                     and d.day = (n.now at time zone 'UTC')::date), 0) as votes
   from court c cross join (select clock_timestamp() as now) n
  cross join lateral juror_seen(c, :juror, :juror) j
  cross join lateral (
-   select count(*)::integer as shown, min(x.shown_at) + make_interval(secs => c.window_seconds) as frees_at from exposure x
+   select count(*)::integer as shown, min(x.shown_at) + make_interval(secs => c.window_seconds) as frees_at
+     from exposure x
     where x.court = c.name and x.person = j.person and x.shown_at > n.now - make_interval(secs => c.window_seconds)) e
  where c.name = :court;

@@ -4,7 +4,8 @@
 -- The one delivery of an item's outcome; a later attempt finds the first one's row and writes nothing.
 with opened as (
   insert into delivery (kind, item_id, n, type, version, queue, url, state)
-  select i.kind, i.id, 1, :type, i.version, i.queue, :url, 'pending' from item i where i.kind = :kind and i.id = :id and i.delivery_pending
+  select i.kind, i.id, 1, :type, i.version, i.queue, :url, 'pending'
+    from item i where i.kind = :kind and i.id = :id and i.delivery_pending
   on conflict (kind, item_id, n) do nothing
   returning *)
 select * from opened
@@ -14,16 +15,18 @@ limit 1;
 
 -- name: reopen_delivery
 update delivery
-   set state = 'pending', attempts_before = attempts, next_attempt_at = clock_timestamp(), updated_at = clock_timestamp()
+   set state = 'pending', attempts_before = attempts,
+       next_attempt_at = clock_timestamp(), updated_at = clock_timestamp()
  where kind = :kind and item_id = :id and n = :n and state <> 'pending' returning *;
 
 -- name: get_delivery
 select * from delivery where kind = :kind and item_id = :id and n = :n;
 
 -- name: attempt_delivery
--- Of two attempts at once the one that was served counts, in whatever order they end. :delaySeconds?: seconds until the next one.
+-- Of two concurrent attempts the successful one counts, whichever ends last. :delaySeconds?: until the next one.
 update delivery
-   set attempts = attempts + 1, status = :status?, error = :error?, state = :state, url = :url, updated_at = clock_timestamp(),
+   set attempts = attempts + 1, status = :status?, error = :error?, state = :state, url = :url,
+       updated_at = clock_timestamp(),
        next_attempt_at = clock_timestamp() + make_interval(secs => :delaySeconds?::double precision)
  where kind = :kind and item_id = :id and n = :n and (state = 'pending' or (state = 'failed' and :state = 'delivered'))
 returning *;
@@ -35,16 +38,20 @@ update item set delivery_pending = false, event_seq = event_seq + 1, last_event 
        last_data = :data::json, updated_at = clock_timestamp()
  where kind = :kind and id = :id returning *;
 
+-- columns: delivery
+kind, item_id, n, type, version, queue, url, state, attempts, attempts_before, next_attempt_at, status, error,
+seq, created_at, updated_at
+
 -- name: list_deliveries
 -- Without the bodies: of a review's change, each is the whole review.
-select kind, item_id, n, type, version, queue, url, state, attempts, attempts_before, next_attempt_at, status, error, seq, created_at, updated_at
+select {delivery}
   from delivery where kind = :kind and item_id = :id and n < :before::bigint order by n desc limit :limit;
 
 -- name: list_all_deliveries
 -- One short walk of the index per kind and state, merged: fast whatever the others are.
 select d.* from unnest(:kinds::text[]) as k (kind) cross join unnest(:states::text[]) as s (state)
  cross join lateral (
-   select kind, item_id, n, type, version, queue, url, state, attempts, attempts_before, next_attempt_at, status, error, seq, created_at, updated_at
+   select {delivery}
      from delivery o where o.kind = k.kind and o.state = s.state and o.seq < :before order by o.seq desc limit :limit) d
  order by d.seq desc limit :limit;
 
@@ -52,18 +59,20 @@ select d.* from unnest(:kinds::text[]) as k (kind) cross join unnest(:states::te
 -- :host?: of this host only, or null.
 select d.* from unnest(:kinds::text[]) as k (kind) cross join unnest(:states::text[]) as s (state)
  cross join lateral (
-   select kind, item_id, n, type, version, queue, url, state, attempts, attempts_before, next_attempt_at, status, error, seq, created_at, updated_at
+   select {delivery}
      from delivery o
-    where o.queue = :queue and o.kind = k.kind and o.state = s.state and o.seq < :before and (:host?::text is null or o.host = :host?)
+    where o.queue = :queue and o.kind = k.kind and o.state = s.state and o.seq < :before
+      and (:host?::text is null or o.host = :host?)
     order by o.seq desc limit :limit) d
  order by d.seq desc limit :limit;
 
 -- name: list_host_deliveries
 select d.* from unnest(:kinds::text[]) as k (kind) cross join unnest(:states::text[]) as s (state)
  cross join lateral (
-   select kind, item_id, n, type, version, queue, url, state, attempts, attempts_before, next_attempt_at, status, error, seq, created_at, updated_at
+   select {delivery}
      from delivery o
-    where o.host = :host and o.kind = k.kind and o.state = s.state and o.seq < :before order by o.seq desc limit :limit) d
+    where o.host = :host and o.kind = k.kind and o.state = s.state and o.seq < :before
+    order by o.seq desc limit :limit) d
  order by d.seq desc limit :limit;
 
 -- name: delivery_counts
@@ -85,8 +94,9 @@ update delivery set state = 'failed', updated_at = clock_timestamp()
 select kind, item_id, n from delivery_start where at <= clock_timestamp() order by at limit :limit;
 
 -- name: start_delivery_later
--- One that Temporal refuses must not stay before all others.
-update delivery_start set at = clock_timestamp() + interval '10 seconds' where kind = :kind and item_id = :id and n = :n;
+-- A delivery that Temporal rejects must not stay ahead of all others.
+update delivery_start set at = clock_timestamp() + interval '10 seconds'
+ where kind = :kind and item_id = :id and n = :n;
 
 -- name: delivery_started
 delete from delivery_start where kind = :kind and item_id = :id and n = :n;

@@ -14,7 +14,8 @@ select edition, min_compatible from schema_edition;
 -- name: present_objects
 -- not null: name
 -- All that the schema consists of but functions, as db/objects.ts names it.
-select case c.relkind when 'r' then 'table ' when 'v' then 'view ' when 'S' then 'sequence ' else 'index ' end || c.relname as name
+select case c.relkind when 'r' then 'table ' when 'v' then 'view '
+                      when 'S' then 'sequence ' else 'index ' end || c.relname as name
   from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v', 'S', 'i')
 union all
 select 'constraint ' || o.conname from pg_constraint o where o.connamespace = 'public'::regnamespace
@@ -24,8 +25,8 @@ select 'trigger ' || t.tgname from pg_trigger t join pg_class c on c.oid = t.tgr
 
 -- name: broken_objects
 -- not null: id
--- What an interrupted CREATE INDEX, a restore of data only or a hand have left behind: indexes that are not used, rules that
--- are not checked, triggers that do not fire; and functions of this release that are gone.
+-- Leftovers of an interrupted CREATE INDEX, a restore of data only, or manual changes: indexes that are not used,
+-- constraints that are not checked, triggers that do not fire; and missing functions of this release.
 select 'index ' || c.relname as id, 'is not valid' as says from pg_index x join pg_class c on c.oid = x.indexrelid
  where c.relnamespace = 'public'::regnamespace and not (x.indisvalid and x.indisready)
 union all
@@ -40,9 +41,10 @@ select 'function ' || f.signature, 'is missing' from schema_function f
 
 -- name: overdue_items
 -- not null: id
--- Items past their wake time for :seconds that no clock has moved, the longest first (item_wake). Those whose transition fails
--- are parked.
-select i.kind || '/' || i.id as id, 'due for ' || extract(epoch from clock_timestamp() - i.wake_at)::bigint || ' s' as says
+-- Items whose wake time passed more than :seconds ago and that no clock has moved, the longest first (item_wake). Items
+-- whose transition fails are parked.
+select i.kind || '/' || i.id as id,
+       'due for ' || extract(epoch from clock_timestamp() - i.wake_at)::bigint || ' s' as says
   from item i
  where i.wake_at < (select clock_timestamp()) - make_interval(secs => :seconds::double precision)
    and not exists (select from parked p where p.kind = i.kind and p.item_id = i.id and p.until > clock_timestamp())
@@ -50,8 +52,8 @@ select i.kind || '/' || i.id as id, 'due for ' || extract(epoch from clock_times
 
 -- name: late_chores
 -- not null: id
--- What some process does beside its work, and has not for :seconds: schedules and deliveries to bring to Temporal, invitations to
--- send, rules and settings to apply.
+-- Background work that is overdue by :seconds: schedules and deliveries to bring to Temporal, invitations to send,
+-- rules and settings to apply.
 select r.what || ' ' || r.parent || '/' || r.name as id, 'is to be brought to Temporal' as says from resync r
  where r.at < clock_timestamp() - make_interval(secs => :seconds::double precision)
 union all
@@ -63,12 +65,13 @@ select i.kind || '/' || i.id, 'waits for the rules of its queue' from item i
  where i.rules_due_at < clock_timestamp() - make_interval(secs => :seconds) and i.ended_at is null
 union all
 select q.kind || '/' || q.name, 'has settings that are not applied to all that is open in it' from queue q
- where q.refresh_pending and coalesce(q.refresh_taken_at, q.updated_at) < clock_timestamp() - make_interval(secs => :seconds + 600)
+ where q.refresh_pending
+   and coalesce(q.refresh_taken_at, q.updated_at) < clock_timestamp() - make_interval(secs => :seconds + 600)
  limit :limit;
 
 -- name: stuck_receivers
 -- not null: id, n
--- Hosts with deliveries that have been tried :attempts times or more without success and are tried again (delivery_pending).
+-- Hosts with deliveries that have failed :attempts times or more and are still retried (delivery_pending).
 select coalesce(d.host, d.url) as id, count(*)::integer as n,
        'pending for up to ' || extract(epoch from clock_timestamp() - min(d.created_at))::bigint || ' s, last: '
        || coalesce(max(d.status)::text, max(d.error), 'no answer') as says
@@ -79,12 +82,15 @@ select coalesce(d.host, d.url) as id, count(*)::integer as n,
 -- not null: id, n
 -- What nothing happens to any more unless someone wants it, by queue: of the tally.
 select s.kind || '/' || s.queue as id, sum(s.n)::bigint as n,
-       string_agg(s.n || case s.what when 'buried' then ' buried' when 'dead' then ' dead' else ' undelivered' end, ', ' order by s.what) as says
+       string_agg(s.n || case s.what when 'buried' then ' buried' when 'dead' then ' dead' else ' undelivered' end,
+                  ', ' order by s.what) as says
   from (
-    select case when t.kind = 'delivery' then t.queue else t.kind end as kind, case when t.kind = 'delivery' then '' else t.queue end as queue,
+    select case when t.kind = 'delivery' then t.queue else t.kind end as kind,
+           case when t.kind = 'delivery' then '' else t.queue end as queue,
            t.what, sum(t.n)::bigint as n
       from tally t
-     where t.what in ('buried', 'dead', 'delivery_failed') or t.kind = 'delivery' and t.queue = 'review' and t.what = 'failed'
+     where t.what in ('buried', 'dead', 'delivery_failed')
+        or t.kind = 'delivery' and t.queue = 'review' and t.what = 'failed'
      group by 1, 2, 3 having sum(t.n) > 0) s
  group by s.kind, s.queue order by 2 desc limit :limit;
 
@@ -98,7 +104,9 @@ select store, stage, started_at from reconciliation;
 -- only with :all: these need a full scan.
 select substring(s.secret from '^sealed:([0-9a-f]{8}):') as name, s.what, count(*)::integer as n
   from (
-    select callback ->> 'secret' as secret, case kind when 'ticket' then 'queues' when 'job' then 'topics' else 'courts' end as what from queue
+    select callback ->> 'secret' as secret,
+           case kind when 'ticket' then 'queues' when 'job' then 'topics' else 'courts' end as what
+      from queue
     union all
     select push ->> 'secret', 'pushes' from queue
     union all

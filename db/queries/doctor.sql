@@ -1,9 +1,8 @@
--- What `docket doctor` asks rows about (services/doctor/invariants.ts): each statement gives the rows that break a rule, which
--- holds in every snapshot, however busy the system is. `id`: what it is about; `says`: what is wrong with it.
+-- Statements of `docket doctor` (services/doctor/invariants.ts). Each returns the rows that break an invariant, which
+-- holds in every snapshot, however busy the system is. `id`: the row; `says`: the fault.
 --
--- Most look at the items that the lines :from (not included) to :to of the log are about, so that a part of the log is
--- read at a time: its newest lines by default, all of it with `--deep`. Each item costs a few reads of indexes, 100,000 lines
--- about a second.
+-- Most check the items of the log lines from :from (not included) to :to, so that the log is read in parts: its newest
+-- lines by default, all of it with `--deep`. Each item costs a few index reads, 100,000 lines about a second.
 
 -- name: log_range
 -- not null: first, last
@@ -15,15 +14,16 @@ select pg_advisory_xact_lock(7236030);
 
 -- name: wrong_counts
 -- not null: id, says
--- Counts that are not those of the rows: items by queue and state, deliveries by kind and state. In one snapshot, and
--- of indexes alone (item_state, item_holder, delivery_state, delivery_queue): a million items take some tenths of a second.
--- :correct writes a line of the tally for each difference, which is right whatever is committed meanwhile.
+-- Counts that differ from the rows: items by queue and state, deliveries by kind and state. Read in one snapshot, from
+-- indexes only (item_state, item_holder, delivery_state, delivery_queue): a million items take some tenths of a second.
+-- :correct adds a line to the tally for each difference; concurrent commits do not make it wrong.
 with found as materialized (
   select n.kind, n.queue, n.what, sum(n.counted)::bigint as counted, sum(n.present)::bigint as present
     from (
       select t.kind, t.queue collate "C" as queue, t.what, t.n as counted, 0::bigint as present from tally t
        where t.kind in ('ticket', 'job', 'case', 'task', 'rotation')
-         and t.what in ('delayed', 'ready', 'held', 'buried', 'settled', 'invalidated', 'expired', 'dead', 'delivery_failed')
+         and t.what in ('delayed', 'ready', 'held', 'buried', 'settled', 'invalidated', 'expired', 'dead',
+                        'delivery_failed')
           or t.kind = 'delivery' and t.what in ('pending', 'delivered', 'failed')
       union all
       select i.kind, i.queue, i.state, 0, count(*) from item i where i.state <> 'held' group by i.kind, i.queue, i.state
@@ -37,7 +37,8 @@ with found as materialized (
    group by n.kind, n.queue, n.what having sum(n.counted) <> sum(n.present)
    order by n.kind, n.queue, n.what limit :limit
 ), corrected as (
-  insert into tally_line (kind, queue, what, n) select kind, queue, what, present - counted from found where :correct::boolean
+  insert into tally_line (kind, queue, what, n)
+  select kind, queue, what, present - counted from found where :correct::boolean
 )
 select kind || '/' || queue || ' ' || what as id, counted || ' counted, ' || present || ' rows' as says from found;
 
@@ -53,8 +54,8 @@ select i.kind || '/' || i.id as id, i.last_event || ' does not lead to ' || i.st
 
 -- name: wrong_log
 -- not null: id
--- An item whose events have a gap, or are not those that its row tells of; one of :exclusive kinds of which they say that it
--- has been granted to more than one at once, or to no one while it is held.
+-- Items whose events have a gap or do not match their row; items of :exclusive kinds whose events grant them to more
+-- than one holder at once, or to none while they are held.
 select t.kind || '/' || t.item_id as id,
        case when i.id is null then 'there is no such item, and ' || l.n || ' events of it'
             when l.n <> l.newest or l.newest <> i.event_seq then
@@ -65,7 +66,8 @@ select t.kind || '/' || t.item_id as id,
   from (select distinct kind, item_id from event where id > :from::bigint and id <= :to::bigint and kind <> 'review') t
   left join item i on i.kind = t.kind and i.id = t.item_id
  cross join lateral (
-   select count(*) as n, max(e.seq) as newest, max(e.version) as version, (array_agg(e.type order by e.seq desc))[1] as type,
+   select count(*) as n, max(e.seq) as newest, max(e.version) as version,
+          (array_agg(e.type order by e.seq desc))[1] as type,
           count(*) filter (where e.token is not null and e.type <> 'refused') as grants,
           count(e.ends) as ends, count(distinct e.ends) as ended
      from event e where e.kind = t.kind and e.item_id = t.item_id) l
@@ -75,17 +77,19 @@ select t.kind || '/' || t.item_id as id,
 
 -- name: wrong_holds
 -- not null: id
--- Held items whose lease is not whole or not the one that their events granted last; tickets that were handed out before
--- they were due, or whose slot was given up while their lease is live. Reads what is held (item_holder), and a few of its events.
+-- Held items whose lease is incomplete or not the one that was granted last; tickets that were claimed before they were
+-- due, or whose slot was given up during their lease. Reads the held items (item_holder) and a few of their events.
 select i.kind || '/' || i.id as id,
-       case when i.lease_id is null or i.holder is null or i.granted_at is null or i.expires_at is null then 'its lease is not whole'
+       case when i.lease_id is null or i.holder is null or i.granted_at is null or i.expires_at is null
+              then 'its lease is not whole'
             when g.token is distinct from token_hash(i.lease_id) then 'its token is not the one that was granted last'
             when g.ended then 'its events say that its lease has ended'
             when i.slot < 0 and i.expires_at > clock_timestamp() then 'its slot was given up, and its lease is live'
             else 'it was handed out before it was due' end as says
   from item i
   left join lateral (
-    select e.token, exists (select from event x where x.kind = e.kind and x.item_id = e.item_id and x.ends = e.seq) as ended
+    select e.token,
+           exists (select from event x where x.kind = e.kind and x.item_id = e.item_id and x.ends = e.seq) as ended
       from event e where e.kind = i.kind and e.item_id = i.id and e.token is not null and e.type <> 'refused'
      order by e.seq desc limit 1) g on true
  where i.state = 'held'
@@ -98,9 +102,11 @@ select i.kind || '/' || i.id as id,
 
 -- name: wrong_leases
 -- not null: id
--- Live leases of items with capacity that are over, not there, or were not due when it was granted. Reads the live ones (lease_live).
+-- Live leases of items with capacity that have ended, do not exist, or were not due at the grant. Reads the live ones
+-- (lease_live).
 select l.kind || '/' || l.item_id as id,
-       l.holder || ' holds it, and it ' || case when i.id is null then 'is not there' when i.ended_at is not null then 'is ' || i.state
+       l.holder || ' holds it, and it ' || case when i.id is null then 'is not there'
+                                                when i.ended_at is not null then 'is ' || i.state
                                                 else 'was not due' end as says
   from lease l left join item i on i.kind = l.kind and i.id = l.item_id
  where l.ended_at is null and (i.id is null or i.ended_at is not null or l.granted_at < i.available_at)
@@ -108,21 +114,24 @@ select l.kind || '/' || l.item_id as id,
 
 -- name: wrong_cases
 -- not null: id
--- Cases whose row is not what their votes and leases give, or that a person has voted on twice. Capacity and invitations only
--- where the court's settings are applied to all of its cases.
+-- Cases whose row does not match their votes and leases, or that a person has voted on twice. Capacity and invitations
+-- are checked only where the court's settings are applied to all of its cases.
 select 'case/' || i.id as id,
        case when f.holds <> h.live then f.holds || ' holds by its row, ' || h.live || ' live leases'
             when v.n <> v.persons then v.n || ' votes of ' || v.persons || ' persons'
             when f.gold is null and (f.votes <> v.counted or f.tally <> v.tally) then
               'its row counts ' || f.votes || ' votes, ' || f.tally || ', there are ' || v.counted || ', ' || v.tally
-            when (i.state = 'settled') <> (f.winner is not null) then 'it is ' || i.state || ', and its winner ' || coalesce(f.winner, 'no one')
-            else 'capacity ' || coalesce(i.capacity::text, 'none') || ' by its row, ' || case_slots_left(f, c) || ' by votes and leases' end as says
+            when (i.state = 'settled') <> (f.winner is not null) then
+              'it is ' || i.state || ', and its winner ' || coalesce(f.winner, 'no one')
+            else 'capacity ' || coalesce(i.capacity::text, 'none') || ' by its row, '
+              || case_slots_left(f, c) || ' by votes and leases' end as says
   from (select distinct item_id from event where id > :from::bigint and id <= :to::bigint and kind = 'case') t
   join item i on i.kind = 'case' and i.id = t.item_id
   join case_file f on f.id = i.id
   join court c on c.name = f.court
   join queue q on q.kind = 'case' and q.name = f.court
- cross join lateral (select count(*) as live from lease l where l.kind = 'case' and l.item_id = i.id and l.ended_at is null) h
+ cross join lateral (
+   select count(*) as live from lease l where l.kind = 'case' and l.item_id = i.id and l.ended_at is null) h
  cross join lateral (
    select coalesce(sum(o.n), 0) as n, coalesce(sum(o.counted), 0) as counted,
           (select count(distinct p.person) from vote p where p.case_id = i.id) as persons,
@@ -137,10 +146,11 @@ select 'case/' || i.id as id,
 
 -- name: wrong_stock
 -- not null: id
--- Open occurrences whose stock is not what their task and dispatches give, and occurrences of a task that was never changed with
--- more dispatches than it has.
+-- Open occurrences whose stock does not match their task and dispatches, and occurrences with more dispatches than a
+-- task that was never changed allows.
 select 'task/' || i.id as id,
-       coalesce(i.capacity::text, 'no') || ' left by its row, ' || c.live || ' dispatched and ' || c.done || ' completed of ' || k.dispatch_times as says
+       coalesce(i.capacity::text, 'no') || ' left by its row, ' || c.live || ' dispatched and '
+         || c.done || ' completed of ' || k.dispatch_times as says
   from (select distinct item_id from event where id > :from::bigint and id <= :to::bigint and kind = 'task') t
   join item i on i.kind = 'task' and i.id = t.item_id
   join task k on k.id = task_of(i.id)
@@ -156,10 +166,11 @@ select 'task/' || i.id as id,
 
 -- name: wrong_reviews
 -- not null: id
--- Reviews whose three stores differ, whose log has a gap, or that have a status which is not the one that was applied last.
+-- Reviews whose three stores differ, whose log has a gap, or whose status is not the one that was applied last.
 select 'review/' || r.id as id,
        case when r.record <> record_of_index(r.id) then 'record and index differ'
-            when l.n <> r.log_seq or l.newest <> r.log_seq then l.n || ' lines up to number ' || l.newest || ', its row knows ' || r.log_seq
+            when l.n <> r.log_seq or l.newest <> r.log_seq then
+              l.n || ' lines up to number ' || l.newest || ', its row knows ' || r.log_seq
             when b.review_id is null or (b.status, b.pictures, b.replies, b.version) is distinct from
                  ((r.record #>> '{text,status}')::integer, jsonb_array_length(r.record -> 'pictures'),
                   jsonb_array_length(r.record -> 'replies'), r.version) then 'record and base row differ'
@@ -168,7 +179,8 @@ select 'review/' || r.id as id,
   join review r on r.id = t.item_id
   left join review_base b on b.review_id = r.id
  cross join lateral (
-   select count(*) as n, coalesce(max(c.seq), 0) as newest from review_callback c where c.review_id = r.id and c.seq is not null) l
+   select count(*) as n, coalesce(max(c.seq), 0) as newest
+     from review_callback c where c.review_id = r.id and c.seq is not null) l
  where r.record <> record_of_index(r.id) or l.n <> r.log_seq or l.newest <> r.log_seq or b.review_id is null
     or (b.status, b.pictures, b.replies, b.version) is distinct from
        ((r.record #>> '{text,status}')::integer, jsonb_array_length(r.record -> 'pictures'),
@@ -185,8 +197,8 @@ select 'review/' || r.id as id,
 
 -- name: wrong_outcomes
 -- not null: id
--- Final items whose outcome is said to be pending although its delivery has ended: no one would record that. Reads what is pending
--- (item_delivery_pending).
+-- Final items whose outcome is marked pending although its delivery has ended: nothing would record that. Reads the
+-- pending items (item_delivery_pending).
 select i.kind || '/' || i.id as id, 'its outcome is pending, and its delivery ' || d.state as says
   from item i join delivery d on d.kind = i.kind and d.item_id = i.id and d.n = 1
  where i.delivery_pending and d.state <> 'pending' and d.type <> 'case.invited'
@@ -194,9 +206,10 @@ select i.kind || '/' || i.id as id, 'its outcome is pending, and its delivery ' 
 
 -- name: wrong_positions
 -- not null: id
--- Lines of the log without a position that the sequencer has passed and left no hole for, so that no reader of the feed will
--- ever see them (db/functions/feed.sql); and positions of lines that are not there.
-select 'event ' || e.id as id, e.kind || '/' || e.item_id || ' ' || e.seq || ' (' || e.type || ') has no position' as says
+-- Log lines without a position that the sequencer has passed without leaving a hole, so that no reader of the feed will
+-- ever see them (db/functions/feed.sql); and positions of lines that do not exist.
+select 'event ' || e.id as id,
+       e.kind || '/' || e.item_id || ' ' || e.seq || ' (' || e.type || ') has no position' as says
   from event e
  where e.id > :from::bigint and e.id <= least(:to::bigint, (select upto from feed_state))
    and not exists (select from feed f where f.event_id = e.id)
@@ -204,5 +217,6 @@ select 'event ' || e.id as id, e.kind || '/' || e.item_id || ' ' || e.seq || ' (
 union all
 select 'position ' || f.seq, 'its event ' || f.event_id || ' is not there'
   from feed f
- where f.event_id > :from::bigint and f.event_id <= :to::bigint and not exists (select from event e where e.id = f.event_id)
+ where f.event_id > :from::bigint and f.event_id <= :to::bigint
+   and not exists (select from event e where e.id = f.event_id)
  order by 1 limit :limit;

@@ -2,9 +2,9 @@
 
 -- name: follow_log
 -- not null: oldest, now, epoch
--- Lines behind number :after, at most :limit, and, as `late`, those that have come into the gaps (:first, :last) that were
--- there when it was read before; one that is both is there twice. Each with its item as it is now. There is always a row:
--- one without `position` where there is no line. Each item is looked up on its own: planned for any number of rows, a join
+-- Lines after number :after, at most :limit, and, as `late`, lines that have come into the gaps (:first, :last) of the
+-- read before; a line that is both is returned twice. Each with the current state of its item. There is always a row,
+-- without `position` if there is no line. Each item is looked up on its own: planned for any number of rows, a join
 -- would read the whole table.
 with late as materialized (
   select e.* from unnest(:first::bigint[], :last::bigint[]) as h (first, last)
@@ -20,8 +20,8 @@ select m.oldest, m.now, m.epoch, e.id as position, e.late, e.seq, e.type, e.acto
   left join lateral (
     select {i.published},
            -- a job that is over at once has no workflow where its topic says so
-           i.kind = 'job' and i.attempts < 2 and (select q.workflow from queue q where q.kind = 'job' and q.name = i.queue) <> 'always'
-             as optional
+           i.kind = 'job' and i.attempts < 2
+             and (select q.workflow from queue q where q.kind = 'job' and q.name = i.queue) <> 'always' as optional
       from item i where e.version is not null and i.kind = e.kind and i.id = e.item_id limit 1) i on true
  order by e.id;
 
@@ -34,7 +34,8 @@ with late as materialized (
      select arrival, review_id, received_at from review_callback c
       where c.arrival between h.first and h.last order by c.arrival limit :limit) c
 ), line as materialized (
-  select arrival, review_id, received_at from review_callback where arrival > :after::bigint order by arrival limit :limit
+  select arrival, review_id, received_at from review_callback
+   where arrival > :after::bigint order by arrival limit :limit
 )
 select m.oldest, m.now, m.epoch, c.arrival as position, c.late, c.review_id, c.received_at,
        shard_of('review', c.review_id) as shard
@@ -66,7 +67,8 @@ update log_shard set owner = null where owner = :node and shard = any (:shards::
 -- One that has lost its part since then moves nothing: it was stopped, and another has gone on.
 update log_shard s
    set reviews = c.reviews, outcomes = c.outcomes, rest = c.rest, idle = c.idle, seen_at = clock_timestamp()
-  from unnest(:shards::integer[], :epochs::bigint[], :reviews::bigint[], :outcomes::bigint[], :rest::bigint[], :idle::bigint[])
+  from unnest(:shards::integer[], :epochs::bigint[], :reviews::bigint[],
+              :outcomes::bigint[], :rest::bigint[], :idle::bigint[])
          as c (shard, epoch, reviews, outcomes, rest, idle)
  where s.shard = c.shard and s.owner = :node and s.epoch = c.epoch
 returning s.shard;
@@ -77,13 +79,14 @@ select count(*)::integer as n from node where follows and seen_at > clock_timest
 
 -- name: take_unpublished
 -- not null: marked, now, epoch, shard
--- What is to be published though no line says so, of the parts :shards, the longest marked first. Times in microseconds.
+-- Marked items of :shards that are to be published without a log line, the longest marked first. Times in microseconds.
 select m.marked, m.shard, clock_timestamp() as now, current_epoch() as epoch,
        m.kind as marked_kind, m.item_id, d.*
   from (select u.kind, u.item_id, (extract(epoch from u.at) * 1000000)::bigint as marked,
                shard_of(u.kind, u.item_id) as shard
           from unpublished u
-         where u.at > timestamptz 'epoch' + :after::bigint * interval '1 microsecond' and u.at <= (select clock_timestamp())
+         where u.at > timestamptz 'epoch' + :after::bigint * interval '1 microsecond'
+           and u.at <= (select clock_timestamp())
            and shard_of(u.kind, u.item_id) = any (:shards::integer[])
          order by u.at limit :limit) m
   left join lateral (select * from driven d where d.kind = m.kind and d.id = m.item_id limit 1) d on true
@@ -106,7 +109,8 @@ select coalesce(sum(n), 0)::bigint as n from tally where what = 'ready' and kind
 -- name: is_followed
 -- not null: followed
 -- Whether a worker publishes to the workflows.
-select exists (select from log_shard where owner is not null and seen_at > clock_timestamp() - interval '15 seconds') as followed;
+select exists (select from log_shard
+                where owner is not null and seen_at > clock_timestamp() - interval '15 seconds') as followed;
 
 -- name: publishing_lag
 -- not null: waiting, oldest_seconds
@@ -124,6 +128,7 @@ with cursor as (
   select u.at from (select at from unpublished limit 10000) u
 )
 select case when count(b.at) < 10000 then count(b.at)
-            else greatest(count(b.at), (select coalesce(max(id), 0) from event) - (select log from cursor)) end as waiting,
+            else greatest(count(b.at),
+                          (select coalesce(max(id), 0) from event) - (select log from cursor)) end as waiting,
        coalesce(extract(epoch from clock_timestamp() - min(b.at)), 0)::double precision as oldest_seconds
   from behind b;

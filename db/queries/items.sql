@@ -4,7 +4,8 @@
 
 -- columns: published
 -- What is published of an item at a commit.
-kind, id, queue, state, version, wake_at, holder, delivery_pending, lacks_jurors, event_seq, last_event, last_actor, updated_at
+kind, id, queue, state, version, wake_at, holder, delivery_pending, lacks_jurors, event_seq, last_event, last_actor,
+updated_at
 
 -- columns: shown_ticket
 -- What is published of a ticket, and what answers show of it: a whole row costs more than anything else in a claim.
@@ -61,7 +62,8 @@ select * from item where kind = :kind and id = any (:ids::text[]);
 -- :subjects: those that reviewers' keys are bound to, or null. :formVersions: the settings versions whose forms the
 -- decisions were checked against; a queue without a form needs none, so the common case costs no look-up.
 update item i
-   set state = 'settled', result = s.result::json, result_hash = decode(s.hash, 'hex'), settled_token = token_hash(s.token),
+   set state = 'settled', result = s.result::json, result_hash = decode(s.hash, 'hex'),
+       settled_token = token_hash(s.token),
        next_wanted = s.next_wanted, ended_at = t.now, ended_by = i.holder, wake_at = null,
        lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
        delivery_pending = coalesce(i.callback, q.callback) is not null,
@@ -95,9 +97,10 @@ returning i.*;
 
 -- name: release_item
 -- moves
--- Gives an item back, by its holder's token or (:token null) by an operator, who takes it away.
-select * from give_back(:kind, array[:id], array[:token?::text], p_subject => :subject?, p_actor => :actor, p_reason => :reason?,
-                        p_delays => array[:delaySeconds::double precision], p_skip => :skip, p_undelivered => :undelivered);
+-- Releases an item, by its holder's token or (:token null) by an operator, who takes it away.
+select * from give_back(:kind, array[:id], array[:token?::text], p_subject => :subject?, p_actor => :actor,
+                        p_reason => :reason?, p_delays => array[:delaySeconds::double precision], p_skip => :skip,
+                        p_undelivered => :undelivered);
 
 -- name: transfer_item
 -- moves
@@ -212,17 +215,19 @@ select seq, type, actor, at, data from event
 
 -- name: filter_items
 -- not null: id, at, seq
--- One batch of what a bulk invalidation means: of one state, in the order in which they were made, behind (:afterAt, :afterSeq). What is held
--- has an index of its own, and is little.
+-- One batch of a bulk invalidation: items of one state in the order of creation, after (:afterAt, :afterSeq). Held
+-- items have an index of their own and are few.
 select id, created_at::text as at, seq from (
   (select id, created_at, seq from item
-    where kind = :kind and queue = :queue and state = :state and state <> 'held' and (created_at, seq) > (:afterAt::timestamptz, :afterSeq::bigint)
+    where kind = :kind and queue = :queue and state = :state and state <> 'held'
+      and (created_at, seq) > (:afterAt::timestamptz, :afterSeq::bigint)
       and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
       and (:priorityBelow?::bigint is null or priority < :priorityBelow)
     order by created_at, seq limit :limit::bigint)
   union all
   (select id, created_at, seq from item
-    where kind = :kind and queue = :queue and state = 'held' and :state = 'held' and (created_at, seq) > (:afterAt::timestamptz, :afterSeq::bigint)
+    where kind = :kind and queue = :queue and state = 'held' and :state = 'held'
+      and (created_at, seq) > (:afterAt::timestamptz, :afterSeq::bigint)
       and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
       and (:priorityBelow?::bigint is null or priority < :priorityBelow)
     order by created_at, seq limit :limit::bigint)) found
@@ -230,11 +235,13 @@ select id, created_at::text as at, seq from (
 
 -- name: count_filtered
 -- not null: n
--- How many that would be, in these states.
+-- The number of items that a bulk invalidation would match in these states.
 select count(*)::bigint as n from (
-  select created_at, priority from item where kind = :kind and queue = :queue and state = any (:states::text[]) and state <> 'held'
+  select created_at, priority from item
+   where kind = :kind and queue = :queue and state = any (:states::text[]) and state <> 'held'
   union all
-  select created_at, priority from item where kind = :kind and queue = :queue and state = 'held' and 'held' = any (:states)) open
+  select created_at, priority from item
+   where kind = :kind and queue = :queue and state = 'held' and 'held' = any (:states)) open
  where (:createdBefore?::timestamptz is null or created_at < :createdBefore)
    and (:priorityBelow?::bigint is null or priority < :priorityBelow);
 

@@ -1,6 +1,6 @@
 -- What only jobs need beside the core (S3): the article's commands and beanstalkd's.
--- Rows that a statement has found are joined by their own kind: by the literal 'job', a planner whose statistics know of no
--- job would read all of them for a few.
+-- Found rows are joined by their own kind: with the literal 'job', a planner whose statistics know of no job would read
+-- all of them for a few.
 
 -- name: pop_jobs
 -- moves
@@ -14,21 +14,23 @@ select last_value as number from item_seq_seq;
 
 -- name: writers_of_items
 -- not null: writers
--- Transactions that may have drawn a number of an item and not yet committed it: they have locked the table before. Not by their
--- ids, as gaps in the log are (mark_gaps): an item's number is drawn before its transaction has one.
+-- Transactions that may have drawn an item's number and not yet committed it: they have locked the table before.
+-- Transaction ids, as for gaps in the log (mark_gaps), do not help: an item's number is drawn before its transaction
+-- has one.
 select coalesce(array_agg(distinct virtualtransaction), '{}') as writers from pg_locks
  where locktype = 'relation' and relation = 'item'::regclass and mode = 'RowExclusiveLock' and pid <> pg_backend_pid()
    and database = (select oid from pg_database where datname = current_database());
 
 -- name: floor_of_pops
 -- not null: floor, ms
--- Up to which number, :upTo at most, no job of a topic is ready as it was added, with this priority. It goes past all that dead
--- rows have left in the index, which is what pops are spared by it; `ms` says how long that takes by the server's clock, because
--- an answer is late for other reasons, too.
+-- The number, :upTo at most, up to which no job of a topic is ready as it was added, with this priority. It skips the
+-- dead index entries, which spares pops that work; `ms` is how long that takes by the server's clock, because a
+-- response can be late for other reasons, too.
 select coalesce(min(f.seq) - 1, :upTo::bigint) as floor,
        (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::double precision as ms
   from (select i.seq from item i
-         where i.kind = :kind and i.queue = :topic and i.state = 'ready' and i.requires_key = '' and i.rank = :priority::bigint
+         where i.kind = :kind and i.queue = :topic and i.state = 'ready' and i.requires_key = ''
+           and i.rank = :priority::bigint
            and i.seq <= :upTo::bigint and i.event_seq = 1
          order by i.seq limit 1) f;
 
@@ -40,12 +42,13 @@ select * from pop_to_push(:topic, :tokens, :limit);
 
 -- name: reserve_job
 -- moves
--- One job by its number, whichever open state it is in but reserved (beanstalkd's reserve-job). The clock is read when it is
--- locked: a reservation begins after the end of the one before.
+-- Reserves one job by its number in any open state but reserved (beanstalkd's reserve-job). The clock is read when the
+-- row is locked: a reservation begins after the end of the one before.
 with job as materialized (
   select kind, id from item
    where kind || '' = 'job' and seq = :number and state in ('ready', 'delayed', 'buried')
-     and (:maxBytes?::integer is null or body_bytes <= :maxBytes) and (deadline_at is null or deadline_at > clock_timestamp())
+     and (:maxBytes?::integer is null or body_bytes <= :maxBytes)
+     and (deadline_at is null or deadline_at > clock_timestamp())
      for update
 ), timed as materialized (select kind, id, clock_timestamp() as now from job)
 update item i
@@ -54,7 +57,8 @@ update item i
        wake_at = least(t.now + make_interval(secs => i.lease_seconds), i.deadline_at),
        attempts = i.attempts + 1,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'reserved', last_actor = :holder, last_data = json_build_object('attempt', i.attempts + 1), updated_at = t.now
+       last_event = 'reserved', last_actor = :holder,
+       last_data = json_build_object('attempt', i.attempts + 1), updated_at = t.now
   from timed t
  where i.kind = t.kind and i.id = t.id
 returning i.*;
@@ -155,12 +159,14 @@ select * from item where kind = 'job' and queue = :topic and state = 'buried' or
 -- jobs have a long one.
 select i.seq, i.queue, i.state, i.priority, i.attempts, i.delay_seconds, coalesce(i.lease_seconds, 0) as lease_seconds,
        extract(epoch from t.now - i.created_at)::double precision as age,
-       coalesce(extract(epoch from case i.state when 'held' then i.expires_at when 'delayed' then i.available_at end - t.now),
+       coalesce(extract(epoch from case i.state when 'held' then i.expires_at
+                                                when 'delayed' then i.available_at end - t.now),
          0)::double precision as time_left,
        n.timeouts, n.releases, n.buries, n.kicks
   from item i cross join (select clock_timestamp() as now) t
  cross join lateral (
-   select count(*) filter (where e.type = 'reclaimed' or (e.type = 'buried' and e.actor = 'system'))::integer as timeouts,
+   select count(*) filter (
+            where e.type = 'reclaimed' or (e.type = 'buried' and e.actor = 'system'))::integer as timeouts,
           count(*) filter (where e.type = 'released' and e.data ->> 'reason' is null)::integer as releases,
           count(*) filter (where e.type = 'buried')::integer as buries,
           count(*) filter (where e.type = 'kicked')::integer as kicks

@@ -2,9 +2,9 @@
 -- (db/pool.ts): parts of a list that its filters leave out are no part of the plan.
 
 -- name: list_items
--- Newest first, of one queue or of all; with a :person, what they hold or decided. Each queue's newest of each state are
--- merged: of those held, which are few, all are collected; of others, the first in the order of an index (item_state,
--- item_decided_by). (:beforeCreatedAt, :beforeSeq): created_at and seq of the last row of the page before.
+-- Items of one queue or of all, newest first; with a :person, those that they hold or decided. The newest items of each
+-- queue and state are merged: all of the held ones, which are few; of the others, the first in the order of an index
+-- (item_state, item_decided_by). (:beforeCreatedAt, :beforeSeq): created_at and seq of the last row of the page before.
 -- bytes: body, result, last_data, exclude, skipped
 with page as (
   select p.* from queue q cross join lateral (
@@ -15,13 +15,15 @@ with page as (
        and created_at < coalesce(:createdBefore?::timestamptz, 'infinity')
        and (created_at, seq) < (coalesce(:beforeCreatedAt?::timestamptz, 'infinity'), coalesce(:beforeSeq?::bigint, 0))
     union all
-    select e.* from unnest(array['ready', 'delayed', 'buried', 'settled', 'invalidated', 'expired', 'dead']) as s (state)
+    select e.*
+      from unnest(array['ready', 'delayed', 'buried', 'settled', 'invalidated', 'expired', 'dead']) as s (state)
      cross join lateral (
       select created_at, seq, id from item
        where kind = q.kind and queue = q.name and state = s.state and state <> 'held'
          and created_at > coalesce(:createdAfter?::timestamptz, '-infinity')
          and created_at < coalesce(:createdBefore?::timestamptz, 'infinity')
-         and (created_at, seq) < (coalesce(:beforeCreatedAt?::timestamptz, 'infinity'), coalesce(:beforeSeq?::bigint, 0))
+         and (created_at, seq)
+           < (coalesce(:beforeCreatedAt?::timestamptz, 'infinity'), coalesce(:beforeSeq?::bigint, 0))
        order by created_at desc, seq desc limit :limit) e
      where :person::text is null and s.state = coalesce(:state, s.state)
     union all
@@ -30,7 +32,8 @@ with page as (
        where kind = 'ticket' and queue = q.name and state = 'settled' and ended_by = :person
          and created_at > coalesce(:createdAfter?::timestamptz, '-infinity')
          and created_at < coalesce(:createdBefore?::timestamptz, 'infinity')
-         and (created_at, seq) < (coalesce(:beforeCreatedAt?::timestamptz, 'infinity'), coalesce(:beforeSeq?::bigint, 0))
+         and (created_at, seq)
+           < (coalesce(:beforeCreatedAt?::timestamptz, 'infinity'), coalesce(:beforeSeq?::bigint, 0))
        order by created_at desc, seq desc limit :limit) d
      where q.kind = 'ticket' and coalesce(:state, 'settled') = 'settled') p
    where q.kind = :kind and (:queue?::text is null or q.name = :queue)

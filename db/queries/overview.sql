@@ -1,13 +1,16 @@
 -- What an operator sees first. All of it runs on the lists' connections.
 
 -- name: overview
--- A page of queues, topics, courts or groups, newest first, with their counts: of each a range of the tally and the head of an index.
--- (With the collation of the index of the tally, which groups' names do not have.) :patterns?: only those whose name is LIKE one of
--- these, with or without the `gid_` of executors; null: all.
--- not null: name, seq, paused, created_at, delayed, ready, held, buried, settled, invalidated, expired, dead, lease_expired, failed, claims_last_minute, settled_last_minute
+-- A page of queues, topics, courts or groups, newest first, with their counts. Each reads a range of the tally and the
+-- head of an index. (With the collation of the tally's index, which groups' names do not have.) :patterns?: only names
+-- that are LIKE one of these, with or without the `gid_` of executors; null: all.
+-- not null: name, seq, paused, created_at, delayed, ready, held, buried, settled, invalidated, expired, dead
+-- not null: lease_expired, failed, claims_last_minute, settled_last_minute
 with page as (
-  select q.name, q.name as queue, q.seq, q.paused or coalesce(q.paused_until > clock_timestamp(), false) as paused, q.created_at
-    from queue q where :kind <> 'task' and q.kind = :kind and (:before?::bigint is null or q.seq < :before) and is_there(q)
+  select q.name, q.name as queue, q.seq,
+         q.paused or coalesce(q.paused_until > clock_timestamp(), false) as paused, q.created_at
+    from queue q
+   where :kind <> 'task' and q.kind = :kind and (:before?::bigint is null or q.seq < :before) and is_there(q)
      and (:patterns?::text[] is null or q.name like any (:patterns::text[])
           or regexp_replace(q.name, '^(gid_)+(?=.)', '') like any (:patterns::text[]))
    order by q.seq desc limit :limit
@@ -27,12 +30,13 @@ select p.name, p.seq, p.paused, p.created_at, c.*, m.*,
    select coalesce(sum(n) filter (where what = 'held'), 0)::bigint as claims_last_minute,
           coalesce(sum(n) filter (where what = 'settled'), 0)::bigint as settled_last_minute
      from tally
-    where kind = :kind and queue = p.queue collate "default" and at > (select clock_timestamp()) - interval '1 minute') m
+    where kind = :kind and queue = p.queue collate "default"
+      and at > (select clock_timestamp()) - interval '1 minute') m
  order by p.seq desc;
 
 -- name: late_queues
--- Where the oldest waits longer than the queue's own target: its first escalation, else three quarters of its deadline. Of the
--- newest :queues with such a setting.
+-- Queues whose oldest item waits longer than the queue's own target: its first escalation, else three quarters of its
+-- deadline. Of the newest :queues with such a setting.
 -- not null: oldest_seconds, target_seconds
 select q.kind, q.name, o.seconds as oldest_seconds, t.seconds as target_seconds
   from (select * from queue where (escalations <> '[]' or deadline_seconds is not null) and deleted_at is null
@@ -59,15 +63,16 @@ select q.kind, q.name, t.waiting from queue q
 -- not null: failed, newest
 select kind, nullif(queue, '') as queue, count(*)::integer as failed, max(updated_at) as newest from (
   select d.* from unnest(:kinds::text[]) as k (kind) cross join lateral (
-    select kind, queue, updated_at from delivery o where o.state = 'failed' and o.kind = k.kind order by o.seq desc limit :lines) d) f
+    select kind, queue, updated_at
+      from delivery o where o.state = 'failed' and o.kind = k.kind order by o.seq desc limit :lines) d) f
  group by kind, queue order by 3 desc limit :limit;
 
 -- name: list_parked
 select kind, item_id, until, error from parked where until > clock_timestamp() order by until desc limit :limit;
 
 -- name: find_items
--- Items of all kinds whose id begins with :prefix, in the order of ids, without gold: a range of the primary key for each kind. :afterId? and
--- :afterKind?: the last one of the page before.
+-- Items of all kinds whose id begins with :prefix, in the order of ids, without gold: a range of the primary key for
+-- each kind. :afterId? and :afterKind?: the last one of the page before.
 -- not null: kind, id, queue, state, created_at
 select i.* from unnest(:kinds::text[]) as k (kind) cross join lateral (
   select kind, id, queue, state, created_at, holder, ended_at, ended_by from item

@@ -2,10 +2,10 @@
 
 -- name: notice_store
 -- not null: first
--- Another store than the one before knows none of our workflows: a pass begins. `first`: there was none before. A server
--- that was failed over to one that lacks the latest commits gives their numbers out again: followers that had read these
--- begin anew, from where the log ended a minute ago: what has drawn its number since then may be committed late. The pass has
--- what is before.
+-- A store that differs from the last one knows none of our workflows: a pass begins. `first`: there was none before. A
+-- server that was failed over to one that lacks the latest commits assigns their numbers again: followers that have
+-- read these restart from where the log ended a minute ago, because a number drawn since then may be committed late.
+-- The pass covers the time before.
 with noticed as (
   insert into reconciliation as r (store, stage) values (:store, 'schedules')
   on conflict (one) do update
@@ -18,7 +18,8 @@ with noticed as (
      set epoch = s.epoch + 1, reviews = least(s.reviews, l.reviews), outcomes = least(s.outcomes, l.log),
          rest = least(s.rest, l.log), idle = least(s.idle, l.log)
     from noticed n, (
-      select coalesce((select id from event where at < clock_timestamp() - interval '1 minute' order by id desc limit 1), 0) as log,
+      select coalesce((select id from event where at < clock_timestamp() - interval '1 minute'
+                        order by id desc limit 1), 0) as log,
              coalesce((select arrival from review_callback where received_at < clock_timestamp() - interval '1 minute'
                         order by arrival desc limit 1), 0) as reviews) l
    where not n.first
@@ -28,7 +29,8 @@ select first from noticed;
 -- name: restart_reconciliation
 insert into reconciliation (store, stage) values ('', 'schedules')
 on conflict (one) do update
-   set stage = 'schedules', after_kind = '', after_id = '', after_n = 0, started_at = clock_timestamp(), finished_at = null,
+   set stage = 'schedules', after_kind = '', after_id = '', after_n = 0,
+       started_at = clock_timestamp(), finished_at = null,
        epoch = reconciliation.epoch + 1;
 
 -- name: put_back
@@ -60,8 +62,11 @@ select pg_advisory_xact_lock(7236020, hashtext(:topic || '/' || :name));
 
 -- name: schedule_to_sync
 -- not null: missed_from, missed_to
--- With the instants between which firings may have been missed: an hour, sixty of them, and none before its last change.
-select s.*, greatest(s.updated_at, clock_timestamp() - least(interval '1 hour', make_interval(secs => 60 * s.every_seconds))) as missed_from,
+-- With the range in which firings may have been missed: an hour, sixty intervals at most, and none before its last
+-- change.
+select s.*,
+       greatest(s.updated_at, clock_timestamp()
+         - least(interval '1 hour', make_interval(secs => 60 * s.every_seconds))) as missed_from,
        clock_timestamp() as missed_to
   from schedule s where topic = :topic and name = :name;
 

@@ -10,10 +10,11 @@ select kind, queue, what as state from tally
 
 -- name: finished_items
 -- not null: id, at, seq, done
--- The next :limit items of a queue in one final state that were made before a time, in the order in which they were made and
--- behind the place :afterAt, :afterSeq; `done`: it also ended before that time, and nothing is left to do for it.
+-- The next :limit items of a queue in one final state that were created before a time, in the order of creation, after
+-- (:afterAt, :afterSeq). `done`: it also ended before that time, and has no work left.
 select i.id, i.created_at::text as at, i.seq, coalesce(i.ended_at < c.at and is_done(i, c.upto), false) as done
-  from (select clock_timestamp() - make_interval(secs => :days * 86400::double precision) as at, published_to() as upto) c
+  from (select clock_timestamp() - make_interval(secs => :days * 86400::double precision) as at,
+               published_to() as upto) c
  cross join lateral (
    select * from item
     where kind = :kind and queue = :queue and state = :state
@@ -23,7 +24,7 @@ select i.id, i.created_at::text as at, i.seq, coalesce(i.ended_at < c.at and is_
 
 -- name: finished_reviews
 -- not null: id, seq, done
--- The next :limit reviews by their number, as far as they were made before a time; `done`: nothing has happened to it since then.
+-- The next :limit reviews by number that were created before a time; `done`: it has not changed since then.
 select r.id, r.seq, coalesce(r.updated_at < c.at and is_quiet(r), false) as done
   from (select clock_timestamp() - make_interval(secs => :days * 86400::double precision) as at) c
  cross join lateral (select * from review where seq > :after::bigint order by seq limit :limit::bigint) r
@@ -32,7 +33,7 @@ select r.id, r.seq, coalesce(r.updated_at < c.at and is_quiet(r), false) as done
 
 -- name: finished_tasks
 -- not null: id, at, seq, done
--- The next :limit tasks by their start, as far as that was before a time; `done`: no occurrence is left, now or to come.
+-- The next :limit tasks by start that started before a time; `done`: it has no occurrence left, now or in the future.
 select t.id, t.start_time::text as at, t.seq, is_over(t, c.at) as done
   from (select clock_timestamp() - make_interval(secs => :days * 86400::double precision) as at) c
  cross join lateral (
@@ -61,7 +62,8 @@ select forget_tasks(:ids, :seqs?::integer[]) as n;
 select i.id, i.event_seq as seq, json_build_object(
          'kind', i.kind, 'id', i.id, 'queue', i.queue, 'state', :word::text, 'priority', i.priority, 'body', i.body,
          'requires', i.requires, 'exclude', i.exclude, 'attempts', i.attempts, 'version', i.version,
-         'createdAt', iso_time(i.created_at), 'availableAt', iso_time(i.available_at), 'deadlineAt', iso_time(i.deadline_at),
+         'createdAt', iso_time(i.created_at), 'availableAt', iso_time(i.available_at),
+         'deadlineAt', iso_time(i.deadline_at),
          'endedAt', iso_time(i.ended_at), 'endedBy', i.ended_by, 'reason', i.end_reason, 'result', i.result,
          'case', (select json_build_object(
                     'parties', f.parties, 'gold', f.gold, 'tally', f.tally, 'winner', f.winner, 'wasted', f.wasted,

@@ -9,7 +9,8 @@ select * from apply_review(:id, :limit);
 
 -- name: waiting_reviews
 -- not null: id
--- Reviews of which a callback has waited for :seconds to be applied. (Of so many at most: after a million that come at once they are all late.)
+-- Reviews with a callback that has waited for :seconds to be applied. (Limited: after a burst of a million, all of them
+-- are late.)
 select distinct review_id as id
   from (select review_id, received_at from review_callback where outcome = 'pending' limit 10000) p
  where received_at < clock_timestamp() - make_interval(secs => :seconds) order by id limit :limit;
@@ -29,9 +30,11 @@ select * from review where :before?::bigint is null or seq < :before? order by s
 -- name: review_stores
 -- not null: record, version, index, base, in_step
 -- The three stores in one statement, so as of one moment.
-select r.record, r.version, jsonb_build_object('id', b.review_id, 'status', b.status, 'pictures', b.pictures, 'replies', b.replies,
+select r.record, r.version,
+       jsonb_build_object('id', b.review_id, 'status', b.status, 'pictures', b.pictures, 'replies', b.replies,
          'version', b.version, 'updatedAt', iso_time(b.updated_at)) as base,
-       (select coalesce(jsonb_agg(jsonb_build_object('kind', x.kind, 'targetId', nullif(x.target_id, ''), 'position', x.position,
+       (select coalesce(jsonb_agg(jsonb_build_object('kind', x.kind, 'targetId', nullif(x.target_id, ''),
+                 'position', x.position,
                  'status', x.status, 'auditTime', iso_time(x.audit_time)) order by x.kind desc, x.position), '[]')
           from review_index x where x.review_id = r.id and x.removed_at is null) as index,
        record_of_index(r.id) = r.record and b.version = r.version
@@ -51,7 +54,8 @@ select review_record(:id, :seq::bigint) as record;
 
 -- name: review_change
 -- A review as it was after line :n of its log, for a message about that, and its callback of today.
-select r.callback, review_record(r.id, c.seq) as record, case when b.review_id is null then r.body else b.body end as body,
+select r.callback, review_record(r.id, c.seq) as record,
+       case when b.review_id is null then r.body else b.body end as body,
        iso_time(r.created_at) as "createdAt", iso_time(c.applied_at) as "updatedAt"
   from review r
   join review_callback c on c.review_id = r.id and c.seq = :n::integer
@@ -71,7 +75,8 @@ select d.day, t.what as outcome, t.n
 -- not null: outcome
 -- :arrival its arrival; the first of the same name beside it.
 select c.outcome, f.outcome as first_outcome from review_callback c
-  left join review_callback f on f.review_id = c.review_id and f.callback_id = c.callback_id and not f.repeated and c.repeated
+  left join review_callback f
+    on f.review_id = c.review_id and f.callback_id = c.callback_id and not f.repeated and c.repeated
  where c.review_id = :review and c.arrival = :arrival;
 
 -- name: review_of_picture

@@ -44,7 +44,8 @@ delete from node where seen_at < clock_timestamp() - interval '1 hour';
 select id, url, role, seen_at from node where seen_at > clock_timestamp() - interval '15 seconds' order by id;
 
 -- name: notices
--- Twice-read on purpose: numbers are given before the commit, so a reader goes back by :seconds and drops what it has seen.
+-- Returns some notices twice: numbers are assigned before the commit, so a reader goes back by :seconds and drops what
+-- it has seen.
 select seq, at, kind, item_id, queue, person, type, data from notice
  where at > (select clock_timestamp() - make_interval(secs => :seconds::double precision)) order by seq;
 
@@ -55,7 +56,8 @@ select seq, at, kind, item_id, queue, person, type, data from notice
 select n.seq, n.at, n.kind, n.item_id, n.queue, n.person, n.type, n.data
   from notice n left join notice seen on seen.seq = :seq
  where (n.seq > :seq or n.seq < :seq and not pg_visible_in_snapshot(n.xid, seen.snap))
-   and (:person?::text is null or n.person = :person?) and (:queue?::text is null or n.kind = 'ticket' and n.queue = :queue?)
+   and (:person?::text is null or n.person = :person?)
+   and (:queue?::text is null or n.kind = 'ticket' and n.queue = :queue?)
  order by n.seq limit 1000;
 
 -- name: last_notice
@@ -76,10 +78,11 @@ delete from operator_command where ctid = any (array(
   select ctid from operator_command where at < (select clock_timestamp()) - interval '30 days' limit 1000));
 
 -- name: compact_tally
--- Adds up the lines, one process at a time. What was handed out or settled in the last minute stays as a line for each second;
--- after that, what was handed out is counted on as `granted`. Queues that have lines have changed: they are to be sampled.
--- What came in, ended and was taken back is counted on too, of each queue and of all of its kind (queue ''), as kind `counted/…`: counters of
--- GET /metrics, which never fall, whatever retention clears. They cost a commit nothing: its lines say it already.
+-- Adds up the lines, one process at a time. Items handed out or settled in the last minute stay as a line for each
+-- second; after that, handed out items are added to `granted`. Queues that have lines have changed: they are to be
+-- sampled. Items added, ended and taken back are also counted, by queue and for all of the kind (queue ''), as kind
+-- `counted/…`: counters of GET /metrics, which never fall, whatever retention clears. They add no cost to a commit,
+-- whose lines hold them already.
 with leader as materialized (select pg_try_advisory_xact_lock(7236001) as mine),
 gone as (
   delete from tally_line t using leader
@@ -89,11 +92,13 @@ kept as (
   insert into tally_line (kind, queue, what, n, at)
   select kind, queue, what, sum(n), at from gone where recent group by kind, queue, what, at having sum(n) <> 0),
 due as (
-  insert into sample_due (kind, queue) select distinct kind, queue from gone where kind in ('ticket', 'job', 'case', 'task')
+  insert into sample_due (kind, queue)
+  select distinct kind, queue from gone where kind in ('ticket', 'job', 'case', 'task')
   on conflict (kind, queue) do nothing),
--- the same lines together first: there are thousands, of few sorts
+-- equal lines are added up first: there are thousands, of few sorts
 sorts as materialized (
-  select kind, queue, what, was, recent, at is null as timeless, n > 0 as more, sum(n) as n from gone group by 1, 2, 3, 4, 5, 6, 7),
+  select kind, queue, what, was, recent, at is null as timeless, n > 0 as more, sum(n) as n
+    from gone group by 1, 2, 3, 4, 5, 6, 7),
 counted as (
   select 'counted/' || sorts.kind as kind, sorts.queue, part.what, sum(part.n) as n
     from sorts cross join lateral (values

@@ -5,27 +5,31 @@
 select sample_queues(:limit) as n;
 
 -- name: queue_samples
--- A queue's counts (:queue empty: of all queues of the kind) at the end of each step, and before the first: each the newest row
--- that is not younger, so one probe of an index a step. One row more than :limit + 1 says that there are more steps.
+-- Counts of a queue (:queue empty: of all queues of the kind) at the end of each step, and before the first: each is
+-- the newest row that is not younger, so a step costs one index probe. One row more than :limit + 1 means that there
+-- are more steps.
 -- not null: since, until, step, n, known
 with t as (
   select s.since, s.until,
-         coalesce(:step?::double precision, greatest(60, ceil(extract(epoch from s.until - s.since) / 288 / 60) * 60)::double precision) as step
+         coalesce(:step?::double precision,
+           greatest(60, ceil(extract(epoch from s.until - s.since) / 288 / 60) * 60)::double precision) as step
     from (select coalesce(:to?::timestamptz, clock_timestamp()) as until) u
    cross join lateral (select u.until, coalesce(:from?::timestamptz, u.until - interval '1 day') as since) s)
 select t.since, t.until, t.step, g.n, b.end >= (select began_at from sample_state) as known, s.*
   from t
- cross join lateral generate_series(0, greatest(-1, least(:limit + 1, ceil(extract(epoch from t.until - t.since) / t.step)))::integer) as g (n)
+ cross join lateral generate_series(
+   0, greatest(-1, least(:limit + 1, ceil(extract(epoch from t.until - t.since) / t.step)))::integer) as g (n)
  cross join lateral (select least(t.until, t.since + make_interval(secs => g.n * t.step)) as end) b
   left join lateral (
-    select delayed, ready, held, buried, settled, invalidated, expired, dead, granted, lease_expired, votes, wasted, failed,
+    select delayed, ready, held, buried, settled, invalidated, expired, dead,
+           granted, lease_expired, votes, wasted, failed,
            extract(epoch from b.end - oldest)::double precision as oldest_seconds
       from sample where kind = :kind and queue = :queue and at <= b.end order by at desc limit 1) s on true
  order by g.n;
 
 -- name: reviewer_figures
--- What reviewers did with what they held, by the newest :lines events of all kinds in that time; `covered`: since when, null: all.
--- A lease is its holder's who is named by the line that granted it. :queue? and :person?: of these only.
+-- Results of reviewers' leases, by the newest :lines events of all kinds in that time; `covered`: since when, null:
+-- all. A lease belongs to the holder named by the line that granted it. :queue? and :person?: of these only.
 -- not null: since, until, decisions, skips, releases, expiries
 with t as materialized (
   select u.until, coalesce(:from?::timestamptz, u.until - interval '1 day') as since
@@ -44,7 +48,8 @@ select t.since, t.until,
        case when (select count(*) from line) = :lines then (select min(at) from line) end as covered, p.*
   from t left join lateral (
     select person, count(*) filter (where type = 'decided' and actor = person)::integer as decisions,
-           percentile_cont(0.5) within group (order by extract(epoch from held)) filter (where type = 'decided' and actor = person)
+           percentile_cont(0.5) within group (order by extract(epoch from held))
+             filter (where type = 'decided' and actor = person)
              as median_seconds,
            count(*) filter (where type = 'skipped')::integer as skips,
            count(*) filter (where type = 'released' and actor = person)::integer as releases,
@@ -52,8 +57,8 @@ select t.since, t.until,
       from ended group by person order by 2 desc, 1 limit :limit) p on true;
 
 -- name: juror_figures
--- What jurors of a court did: of its newest :lines votes in that time, and as many of the votes that were wasted. Gold is not in
--- `judged`, which counts votes on cases that were decided.
+-- Results of a court's jurors: its newest :lines votes in that time, and as many wasted votes. `judged` leaves out
+-- gold: it counts votes on decided cases.
 -- not null: since, until, votes, wasted, judged, agreed, gold_judged, gold_agreed
 with t as materialized (
   select u.until, coalesce(:from?::timestamptz, u.until - interval '1 day') as since
@@ -64,7 +69,8 @@ with t as materialized (
 ), refused as materialized (
   select l.* from t cross join lateral (
     select holder, refused_at from lease
-     where kind = 'case' and queue = :court and refused_at >= t.since and refused_at < t.until order by refused_at desc limit :lines) l
+     where kind = 'case' and queue = :court and refused_at >= t.since and refused_at < t.until
+     order by refused_at desc limit :lines) l
 ), judged as (
   select v.juror as person, v.counted, f.gold is not null as gold, v.option = coalesce(f.gold, f.winner) as agreed,
          extract(epoch from v.at - l.granted_at) as seconds, 0 as wasted
@@ -74,19 +80,21 @@ with t as materialized (
 )
 select t.since, t.until,
        greatest(case when (select count(*) from cast_votes) = :lines then (select min(at) from cast_votes) end,
-                case when (select count(*) from refused) = :lines then (select min(refused_at) from refused) end) as covered, p.*
+                case when (select count(*) from refused) = :lines then (select min(refused_at) from refused) end)
+         as covered, p.*
   from t left join lateral (
     select person, count(*) filter (where counted and not gold)::integer as votes, sum(wasted)::integer as wasted,
            percentile_cont(0.5) within group (order by seconds) as median_seconds,
            count(agreed) filter (where not gold)::integer as judged,
            count(*) filter (where agreed and not gold)::integer as agreed,
-           count(*) filter (where gold)::integer as gold_judged, count(*) filter (where agreed and gold)::integer as gold_agreed
+           count(*) filter (where gold)::integer as gold_judged,
+           count(*) filter (where agreed and gold)::integer as gold_agreed
       from judged where :person?::text is null or person = :person
      group by person order by 2 desc, 1 limit :limit) p on true;
 
 -- name: handout_lateness
--- How long after items became available they were handed out for the first time, by the newest :lines events in that time:
--- counts between the bounds, one more than there are bounds.
+-- The time from an item's availability to its first claim, by the newest :lines events in that time: counts between the
+-- bounds, one more than there are bounds.
 -- not null: since, until, counts, n
 with t as materialized (
   select u.until, coalesce(:from?::timestamptz, u.until - interval '1 day') as since
@@ -96,9 +104,11 @@ with t as materialized (
 ), late as materialized (
   select greatest(0, extract(epoch from l.at - i.first_available_at))::double precision as seconds
     from line l cross join t join item i on i.kind = l.kind and i.id = l.item_id
-   where l.kind = :kind and l.type in ('claimed', 'reserved') and l.token is not null and l.at >= t.since and l.at < t.until
+   where l.kind = :kind and l.type in ('claimed', 'reserved') and l.token is not null
+     and l.at >= t.since and l.at < t.until
      and (:queue?::text is null or i.queue = :queue)
-     and not exists (select from event g where g.kind = l.kind and g.item_id = l.item_id and g.seq < l.seq and g.token is not null)
+     and not exists (
+       select from event g where g.kind = l.kind and g.item_id = l.item_id and g.seq < l.seq and g.token is not null)
 )
 select t.since, t.until, case when (select count(*) from line) = :lines then (select min(at) from line) end as covered,
        array(select (select count(*) from late where width_bucket(seconds, :bounds::double precision[]) = b.n)::integer

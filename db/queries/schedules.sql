@@ -13,7 +13,8 @@ select * from schedule where topic = :topic and name = :name;
 
 -- name: list_schedules
 -- bytes: body
-select * from schedule where topic = :topic and (:before?::bigint is null or seq < :before) order by seq desc limit :limit;
+select * from schedule
+ where topic = :topic and (:before?::bigint is null or seq < :before) order by seq desc limit :limit;
 
 -- name: delete_schedule
 delete from schedule where topic = :topic and name = :name returning name;

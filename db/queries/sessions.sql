@@ -1,4 +1,4 @@
--- Sessions of browsers. Each stands for a key: its role, subject and queues are those of the key, whenever they are asked for.
+-- Sessions of browsers. Each belongs to a key and has the key's current role, subject and queues.
 
 -- name: add_session
 -- No row: the key has ended meanwhile.

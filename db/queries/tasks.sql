@@ -72,13 +72,14 @@ select * from cancel_occurrence(:id, :reason, :actor);
 select * from task where id = :id;
 
 -- name: list_tasks
--- Oldest start first: those that concern the time from :from to :to; (:afterStart, :afterSeq) is start and number of the
--- last row of the page before.
+-- Tasks with a time between :from and :to, oldest start first; (:afterStart, :afterSeq) is start and number of the last
+-- row of the page before.
 -- bytes: params
 select * from task
  where (:queue?::text is null or queue = :queue) and state = :state
    and (:to?::timestamptz is null or start_time < :to)
-   and case type when 'once' then start_time >= :from::timestamptz else end_time is null or end_time >= :from::timestamptz end
+   and case type when 'once' then start_time >= :from::timestamptz
+                 else end_time is null or end_time >= :from::timestamptz end
    and (:afterStart?::timestamptz is null or (start_time, seq) > (:afterStart, :afterSeq?::bigint))
  order by start_time, seq limit :limit;
 
@@ -90,7 +91,8 @@ select t.* from executors_of(:person) as e (queue)
    select * from task
     where queue = e.queue and state = :state
       and (:to?::timestamptz is null or start_time < :to)
-      and case type when 'once' then start_time >= :from::timestamptz else end_time is null or end_time >= :from::timestamptz end
+      and case type when 'once' then start_time >= :from::timestamptz
+                    else end_time is null or end_time >= :from::timestamptz end
       and (:afterStart?::timestamptz is null or (start_time, seq) > (:afterStart, :afterSeq?::bigint))
     order by start_time, seq limit :limit) t
  order by t.start_time, t.seq limit :limit;
@@ -104,8 +106,10 @@ select exists (select from task_group where id = :id) as known;
 -- A task's occurrences from :from until before :to, the first :limit, those made with what has become of them. One that
 -- retention clears after :keptDays? is not shown as if it were to come.
 select s.at, i.state, i.capacity, t.dispatch_times,
-       (select count(*)::integer from lease l where l.kind = 'task' and l.item_id = i.id and l.ended_at is null) as live,
-       (select count(*)::integer from lease l where l.kind = 'task' and l.item_id = i.id and l.why = 'settled') as completed
+       (select count(*)::integer from lease l
+         where l.kind = 'task' and l.item_id = i.id and l.ended_at is null) as live,
+       (select count(*)::integer from lease l
+         where l.kind = 'task' and l.item_id = i.id and l.why = 'settled') as completed
   from task t
  cross join lateral (
    select case when :keptDays?::double precision is not null
@@ -132,20 +136,22 @@ select r.token, r.outcome, r.completed_at, r.current, (r.item).* from complete_t
 
 -- name: dispatch_log
 -- not null: micros, data
--- Oldest first: of all, of one user or of one task. (:afterMicros, :afterItem, :afterSeq) is the position of the last line
--- before.
+-- Oldest first: of all, of one user or of one task. (:afterMicros, :afterItem, :afterSeq) is the position of the last
+-- line of the page before.
 -- bytes: data
 select e.item_id, e.seq, e.type, e.at, (extract(epoch from e.at) * 1000000)::bigint as micros, e.data from event e
  where e.kind = 'task' and e.type in ('dispatched', 'completed', 'returned')
    and (:person?::text is null or e.data ->> 'person' = :person)
-   and (:taskId?::text is null or e.item_id > :taskId || '/' and e.item_id < :taskId || '0') and e.at >= :from::timestamptz
+   and (:taskId?::text is null or e.item_id > :taskId || '/' and e.item_id < :taskId || '0')
+   and e.at >= :from::timestamptz
    and (:afterMicros?::bigint is null or (e.at, e.item_id, e.seq)
         > (timestamptz 'epoch' + :afterMicros::bigint * interval '1 microsecond', :afterItem?, :afterSeq?::integer))
  order by e.at, e.item_id, e.seq limit :limit;
 
 -- name: completions_of
 -- not null: uid, logId, completedAt
--- The newest hundred completions of an occurrence, oldest first; only the last one with its result, so that a message is bounded.
+-- The newest hundred completions of an occurrence, oldest first; only the last one has its result, which bounds the
+-- message.
 select e.data ->> 'uid' as uid, e.data ->> 'logId' as "logId", iso_time(e.at) as "completedAt",
        case when e.newest = 1 then e.data -> 'result' end as result
   from (select c.*, row_number() over (order by c.seq desc) as newest from event c

@@ -1,9 +1,11 @@
 -- Topics, which are the queues of jobs, and what beanstalkd asks of them, where they are tubes (S3.8).
 
 -- name: put_topic
-insert into queue (kind, name, max_attempts, paused, push, workflow) values ('job', :topic, :maxAttempts?, :paused, :push?::jsonb, :workflow)
+insert into queue (kind, name, max_attempts, paused, push, workflow)
+values ('job', :topic, :maxAttempts?, :paused, :push?::jsonb, :workflow)
 on conflict (kind, name) do update
-   set max_attempts = excluded.max_attempts, paused = excluded.paused, push = excluded.push, workflow = excluded.workflow,
+   set max_attempts = excluded.max_attempts, paused = excluded.paused, push = excluded.push,
+       workflow = excluded.workflow,
        settings_version = nextval('item_version'), updated_at = clock_timestamp(), deleted_at = null
 returning *;
 
@@ -11,7 +13,8 @@ returning *;
 -- 0 seconds end a pause.
 update queue
    set pause_seconds = :seconds::double precision,
-       paused_until = case when :seconds::double precision > 0 then clock_timestamp() + make_interval(secs => :seconds) end
+       paused_until = case when :seconds::double precision > 0
+                           then clock_timestamp() + make_interval(secs => :seconds) end
  where kind = 'job' and name = :topic returning *;
 
 -- name: push_topics
@@ -29,7 +32,8 @@ select queue, what, sum(n)::bigint as n from tally
 -- not null: n
 -- Ready jobs with a priority below 1024, as beanstalkd counts them, of one topic or of all.
 select count(*)::integer as n from item
- where kind = 'job' and (:topic?::text is null or queue = :topic) and state = 'ready' and requires_key = '' and rank < 1024;
+ where kind = 'job' and (:topic?::text is null or queue = :topic) and state = 'ready' and requires_key = ''
+   and rank < 1024;
 
 -- name: topic_pause
 -- not null: left

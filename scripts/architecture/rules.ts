@@ -2,6 +2,7 @@ import type { Source } from './source.ts';
 
 const MAX_FILE_LINES = 300;
 const MAX_FUNCTION_LINES = 70;
+const MAX_SQL_COLUMNS = 120;
 
 /** Files and functions that have grown too long to be read at once. */
 export function checkSizes({ path, lines, functions }: Source): string[] {
@@ -16,6 +17,19 @@ export function checkSizes({ path, lines, functions }: Source): string[] {
 
 export function checkLength(path: string, lines: number): string[] {
   return lines <= MAX_FILE_LINES ? [] : [`${path} has ${lines} lines; at most ${MAX_FILE_LINES}`];
+}
+
+/** Lines of SQL that are too wide to be read. Migrations up to 0081 stay as they were released. */
+export function checkColumns(path: string, text: string): string[] {
+  const migration = /^db\/migrations\/(\d{4})/.exec(path)?.[1];
+  if (migration === undefined ? !/^db\/queries\//.test(path) : migration < '0082') return [];
+  return text
+    .split('\n')
+    .flatMap((line, at) =>
+      line.length <= MAX_SQL_COLUMNS
+        ? []
+        : [`${path}:${at + 1} has ${line.length} columns; at most ${MAX_SQL_COLUMNS}`],
+    );
 }
 
 const SQL = new RegExp(

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { differences } from '../../scripts/architecture/drift.ts';
 import { checkImports } from '../../scripts/architecture/imports.ts';
 import { checkRooms, type Import } from '../../scripts/architecture/rooms.ts';
-import { checkBundle, checkSizes, checkSql, checkWords } from '../../scripts/architecture/rules.ts';
+import { checkBundle, checkColumns, checkSizes, checkSql, checkWords } from '../../scripts/architecture/rules.ts';
 import { readSource } from '../../scripts/architecture/source.ts';
 import { checkReading } from '../../scripts/reading.ts';
 import { repeat } from '../support/client.ts';
@@ -183,6 +183,15 @@ describe('sizes', () => {
   test('a group of tests may be long, one test may not', () => {
     expect(sizes(`describe('x', () => {\n${lines(90)}\n});`)).toEqual([]);
     expect(sizes(`test('x', () => {\n${lines(90)}\n});`)).toHaveLength(1);
+  });
+
+  test('a line of SQL has 120 columns at most, except in migrations of earlier releases', () => {
+    const text = `select 1;\n-- ${'x'.repeat(118)}\n`;
+    for (const path of ['db/queries/x.sql', 'db/migrations/0082_x.sql']) {
+      expect(checkColumns(path, text)).toEqual([`${path}:2 has 121 columns; at most 120`]);
+      expect(checkColumns(path, text.replace('xx', 'x'))).toEqual([]);
+    }
+    for (const path of ['db/migrations/0081_x.sql', 'db/schema.sql']) expect(checkColumns(path, text)).toEqual([]);
   });
 });
 
