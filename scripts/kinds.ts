@@ -7,9 +7,9 @@ import { kindOf } from '../domain/kinds.ts';
 import { committed, differences } from './architecture/drift.ts';
 
 const FILE = new URL('../db/functions/kinds.sql', import.meta.url);
-const HEADER = `-- What differs between kinds of items in functions and statements that all of them share. Generated from domain/kinds.ts by
--- \`npm run statements\`; \`npm run check\` fails when it is out of date. Each is a plain expression, which PostgreSQL puts into
--- the statement that calls it.`;
+const HEADER = `-- The properties of each kind of items, for the functions and statements that all kinds share. Generated from
+-- domain/kinds.ts by \`npm run statements\`; \`npm run check\` fails when the file is out of date. Each function is one
+-- plain expression, so that PostgreSQL can inline it.`;
 
 const quoted = (text: string) => `'${text}'`;
 const all: [Kind, KindOf][] = KINDS.map((kind) => [kind, kindOf(kind)]);
@@ -22,7 +22,7 @@ function kindsSql(): string {
   const words = leasedByOne.map(([kind, { words }]) => {
     const ends = Object.entries(words).filter(([state]) => isFinal(state as CoreState));
     const cases = ends.map(([state, word]) => `when ${quoted(state)} then ${quoted(word)}`);
-    return `    when ${quoted(kind)} then case p_state ${cases.join(' ')} end`;
+    return `    when ${quoted(kind)} then case p_state\n      ${cases.join('\n      ')} end`;
   });
   const exhausted = all.flatMap(([kind, k]) =>
     k.exhausted ? [`when ${quoted(kind)} then ${quoted(k.exhausted)}`] : [],
@@ -32,7 +32,9 @@ function kindsSql(): string {
   const clocks = ownClocks.map(([kind, { clock }]) => `when ${quoted(kind)} then ${quoted(clock)}`);
   const advance = ownClocks.map(
     ([kind, { clock }]) =>
-      `  if ${quoted(kind)} = any (p_kinds) then return query select * from ${clock}(ids_of(${quoted(kind)}, p_kinds, p_ids)); end if;`,
+      `  if ${quoted(kind)} = any (p_kinds) then
+    return query select * from ${clock}(ids_of(${quoted(kind)}, p_kinds, p_ids));
+  end if;`,
   );
   return `${HEADER}
 
@@ -60,7 +62,9 @@ $$;
 
 -- The function that does what time does to a kind.
 create or replace function clock_of(p_kind text) returns text language sql immutable parallel safe as $$
-  select case p_kind ${clocks.join(' ')} else '${COMMON}' end
+  select case p_kind
+    ${clocks.join(' ')}
+    else '${COMMON}' end
 $$;
 
 -- What time does to items of all kinds.

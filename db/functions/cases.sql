@@ -5,8 +5,9 @@
 -- next due, whether jurors are to be invited. Every change of an open case ends here.
 -- p_lines      what happened, one line each; they are all of one type
 -- p_versioned  false: one of several steps of a transaction, of which the last gives the version
-create or replace function recompute_cases(p_lines item_line[], p_type text, p_now timestamptz, p_versioned boolean default true)
-returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+create or replace function recompute_cases(
+  p_lines item_line[], p_type text, p_now timestamptz, p_versioned boolean default true
+) returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
   perform earlier_lines('case', p_lines, p_type, p_now);
   with held as materialized (
@@ -16,8 +17,8 @@ begin
   ), filed as (
     update case_file f set holds = h.live from held h where f.id = h.id returning f)
   update item i
-     set capacity = case_slots_left(n.f, c), lacks_jurors = case_invites(n.f, c), wake_at = least(i.deadline_at, h.first_end),
-         rank = case_rank(c, i.priority, i.first_available_at),
+     set capacity = case_slots_left(n.f, c), lacks_jurors = case_invites(n.f, c),
+         wake_at = least(i.deadline_at, h.first_end), rank = case_rank(c, i.priority, i.first_available_at),
          skipped = case when h.done is null then i.skipped else i.skipped || h.done end,
          attempts = i.attempts + case when p_type in ('claimed', 'invited') then h.n else 0 end,
          version = case when p_versioned then nextval('item_version') else i.version end, event_seq = i.event_seq + h.n,
@@ -38,9 +39,11 @@ $$;
 
 -- Its place among the open ones. Where claims begin at a random start, each change re-randomises the place, so that
 -- gaps do not bias the selection.
-create or replace function case_rank(c court, p_priority bigint, p_since timestamptz) returns bigint language plpgsql volatile as $$
+create or replace function case_rank(c court, p_priority bigint, p_since timestamptz) returns bigint
+language plpgsql volatile as $$
 begin
-  return case when c.random_start then (random() * 4503599627370496)::bigint else item_rank('case', p_priority, p_since, null, false) end;
+  return case when c.random_start then (random() * 4503599627370496)::bigint
+              else item_rank('case', p_priority, p_since, null, false) end;
 end $$;
 
 -- Ends cases and the leases of all who still read them, in one transaction (S2.2, S2.6).
@@ -58,7 +61,8 @@ begin
   select 'case', item_id, queue, holder, 'lease_lost', json_build_object('reason', p_type, 'by', p_actor) from ended;
 
   with filed as (
-    update case_file f set holds = 0, winner = s.winner, votes_left = case when s.winner is null then f.votes_left else 0 end
+    update case_file f
+       set holds = 0, winner = s.winner, votes_left = case when s.winner is null then f.votes_left else 0 end
       from unnest(p_ids, p_winners) as s (id, winner) where f.id = s.id returning f.*)
   update item i
      set state = p_state, ended_at = p_now, ended_by = p_actor, end_reason = p_reason,
@@ -67,13 +71,14 @@ begin
          delivery_pending = f.gold is null and (coalesce(i.callback, q.callback) is not null
                    or p_type = 'hung' and coalesce(c.fallback ?| array['court', 'queue'], false)),
          version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = p_type, last_actor = p_actor,
-         last_data = json_strip_nulls(json_build_object('winner', f.winner, 'tally', f.tally, 'reason', p_reason)), updated_at = p_now
+         last_data = json_strip_nulls(json_build_object('winner', f.winner, 'tally', f.tally, 'reason', p_reason)),
+         updated_at = p_now
     from filed f join court c on c.name = f.court join queue q on q.kind = 'case' and q.name = f.court
    where i.kind = 'case' and i.id = any (p_ids) and i.id = f.id;
   if p_state <> 'invalidated' then perform count_outcomes(p_ids, p_now); end if;
 end $$;
 
--- Writes the outcomes of cases into their courts' statistics: the vote distribution, how long it took, who agreed with it.
+-- Adds the outcomes of cases to their courts' statistics: vote distribution, time to decide, jurors' agreement.
 create or replace function count_outcomes(p_ids text[], p_now timestamptz) returns void language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
@@ -82,10 +87,12 @@ begin
    cross join lateral (select created_at from item where kind = 'case' and id = f.id offset 0) i
    cross join lateral (values
       ('votes ' || f.tally::text, 1),
-      ('decide_ms', case when f.winner is null then 0 else extract(epoch from p_now - i.created_at) * 1000 end)) as s (what, n)
+      ('decide_ms', case when f.winner is null then 0
+                         else extract(epoch from p_now - i.created_at) * 1000 end)) as s (what, n)
    where f.id = any (p_ids) and f.gold is null and s.n <> 0;
   insert into juror_record as r (court, person, judged, agreed)
-  select f.court, v.person, count(*), count(*) filter (where v.option = f.winner) from case_file f join vote v on v.case_id = f.id
+  select f.court, v.person, count(*), count(*) filter (where v.option = f.winner)
+    from case_file f join vote v on v.case_id = f.id
    where f.id = any (p_ids) and f.gold is null and f.winner is not null and v.counted group by 1, 2 order by 1, 2
   on conflict (court, person) do update set judged = r.judged + excluded.judged, agreed = r.agreed + excluded.agreed;
   -- some of them may have reached the court's eligibility threshold
@@ -94,26 +101,34 @@ begin
     where f.id = any (p_ids) and f.gold is null and f.winner is not null group by c.name;
 end $$;
 
--- What votes mean, as the court's strategy in domain/courts.ts found: {winner, votesLeft, stage, hung, priority}; one for each.
-create or replace function apply_verdicts(p_ids text[], p_verdicts jsonb[], p_now timestamptz) returns void language plpgsql as $$
+-- Applies verdicts, one for each case, that the court's strategy in domain/courts.ts found from its votes:
+-- {winner, votesLeft, stage, hung, priority}.
+create or replace function apply_verdicts(p_ids text[], p_verdicts jsonb[], p_now timestamptz) returns void
+language plpgsql as $$
 declare
   v_decided text[];
   v_winners text[];
   v_hung text[];
 begin
-  select array_agg(s.id) filter (where s.v ->> 'winner' is not null), array_agg(s.v ->> 'winner') filter (where s.v ->> 'winner' is not null),
-         array_agg(s.id) filter (where s.v ->> 'winner' is null and (s.v ->> 'hung')::boolean) into v_decided, v_winners, v_hung
+  select array_agg(s.id) filter (where s.v ->> 'winner' is not null),
+         array_agg(s.v ->> 'winner') filter (where s.v ->> 'winner' is not null),
+         array_agg(s.id) filter (where s.v ->> 'winner' is null and (s.v ->> 'hung')::boolean)
+    into v_decided, v_winners, v_hung
     from unnest(p_ids, p_verdicts) as s (id, v);
-  if v_decided is not null then perform end_cases(v_decided, 'settled', 'decided', v_winners, 'court', null, p_now); end if;
+  if v_decided is not null then
+    perform end_cases(v_decided, 'settled', 'decided', v_winners, 'court', null, p_now);
+  end if;
   if v_hung is not null then
     perform end_cases(v_hung, 'expired', 'hung', null, 'court', 'nobody can win any more', p_now);
   end if;
 end $$;
 
 -- Ends open cases that need not be judged any more. Returns their ids.
-create or replace function close_cases(p_ids text[], p_reason text, p_actor text) returns setof text language plpgsql as $$
+create or replace function close_cases(p_ids text[], p_reason text, p_actor text) returns setof text
+language plpgsql as $$
 declare
-  v_ids text[] := array(select id from item where kind = 'case' and id = any (p_ids) and ended_at is null order by id for update);
+  v_ids text[] := array(
+    select id from item where kind = 'case' and id = any (p_ids) and ended_at is null order by id for update);
 begin
   if v_ids = '{}' then return; end if;
   perform end_cases(v_ids, 'invalidated', 'invalidated', null, p_actor, p_reason, clock_timestamp());
@@ -154,12 +169,15 @@ begin
          where kind = 'case' and item_id = i.id and ended_at is null and expires_at <= v_now returning queue, holder
       ), noticed as (
         insert into notice (kind, item_id, queue, person, type, data)
-        select 'case', i.id, queue, holder, 'lease_lost', json_build_object('reason', 'expired', 'by', 'system') from ended
+        select 'case', i.id, queue, holder, 'lease_lost', json_build_object('reason', 'expired', 'by', 'system')
+          from ended
       ), counted as (
-        insert into tally_line (kind, queue, what, n) select 'case', queue, 'lease_expired', count(*) from ended group by queue
+        insert into tally_line (kind, queue, what, n)
+        select 'case', queue, 'lease_expired', count(*) from ended group by queue
       ) select json_agg(holder) into v_jurors from ended;
-      perform recompute_cases(array[(i.id, 'system', case when v_jurors is null then json_build_object('deadlineAt', i.deadline_at)
-                                                          else json_build_object('jurors', v_jurors) end, null)::item_line],
+      perform recompute_cases(array[(i.id, 'system',
+                                case when v_jurors is null then json_build_object('deadlineAt', i.deadline_at)
+                                     else json_build_object('jurors', v_jurors) end, null)::item_line],
                               case when v_jurors is null then 'changed' else 'reclaimed' end, v_now);
     end if;
     return query select * from item where kind = 'case' and id = i.id;
@@ -181,20 +199,21 @@ begin
   return (select settings_version from queue where kind = 'case' and name = p_court);
 end $$;
 
--- Applies a court's new settings to open cases (S2.8), to all that they do not decide in one statement. A case gets a new
--- version only for what its workflow must receive: a wake time, or whether it lacks jurors.
--- p_found     [{id, votes, verdict}]: cases with votes since then are left alone, a vote is judged by the new settings itself
+-- Applies a court's new settings to open cases (S2.8); those that they leave undecided change in one statement. A case
+-- gets a new version only for what its workflow must receive: a wake time, or whether it lacks jurors.
+-- p_found     [{id, votes, verdict}]; a case with votes since then is skipped: each vote is judged by the new settings
 -- p_settings  the version of the settings that the verdicts were found for; nothing changes under others
 -- Returns the cases with a new version, or one null when there are other settings.
-create or replace function rejudge_cases(p_court text, p_found jsonb, p_settings bigint) returns setof text language plpgsql
-set enable_seqscan = off as $$
+create or replace function rejudge_cases(p_court text, p_found jsonb, p_settings bigint) returns setof text
+language plpgsql set enable_seqscan = off as $$
 declare
   v_ids text[];
   v_verdicts jsonb[];
   v_now timestamptz;
 begin
-  perform from item where kind = 'case' and id = any (array(select s.id from jsonb_to_recordset(p_found) as s (id text)))
-    and ended_at is null order by id for update;
+  perform from item
+    where kind = 'case' and id = any (array(select s.id from jsonb_to_recordset(p_found) as s (id text)))
+      and ended_at is null order by id for update;
   if lock_settings(p_court) <> p_settings then
     return next null; return;
   end if;
@@ -203,11 +222,13 @@ begin
      set votes_left = (s.verdict ->> 'votesLeft')::integer, stage = (s.verdict ->> 'stage')::integer,
          tally = case when f.gold is null then f.tally else '{}' end
     from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
-   where f.id = s.id and f.votes = s.votes and exists (select from item i where i.kind = 'case' and i.id = s.id and i.ended_at is null);
+   where f.id = s.id and f.votes = s.votes
+     and exists (select from item i where i.kind = 'case' and i.id = s.id and i.ended_at is null);
 
   select array_agg(s.id order by s.id), array_agg(s.verdict order by s.id) into v_ids, v_verdicts
     from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
-    join case_file f on f.id = s.id and f.votes = s.votes join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
+    join case_file f on f.id = s.id and f.votes = s.votes
+    join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
    where s.verdict ->> 'winner' is not null or (s.verdict ->> 'hung')::boolean;
   if v_ids is not null then
     perform apply_verdicts(v_ids, v_verdicts, v_now);
@@ -221,22 +242,27 @@ begin
            -- it has a place by its age where the place is to be random, or the other way round
            (i.rank = item_rank('case', n.priority, i.first_available_at, null, false)) = c.random_start as moves
       from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
-      join case_file f on f.id = s.id and f.votes = s.votes join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
+      join case_file f on f.id = s.id and f.votes = s.votes
+      join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null
       join court c on c.name = p_court
      cross join lateral (select (s.verdict ->> 'priority')::bigint as priority, case_deadline(i, f) as deadline_at,
                                 case_slots_left(f, c) as capacity, case_invites(f, c) as lacks_jurors) n
   ), changed as (
     update item i
-       set capacity = n.capacity, lacks_jurors = n.lacks_jurors, priority = n.priority, deadline_at = n.deadline_at, updated_at = v_now,
+       set capacity = n.capacity, lacks_jurors = n.lacks_jurors, priority = n.priority, deadline_at = n.deadline_at,
+           updated_at = v_now,
            rank = case when n.moves then case_rank(n.court, n.priority, i.first_available_at) else i.rank end,
            wake_at = case when n.other_deadline then least(n.deadline_at, (
-                       select min(l.expires_at) from lease l where l.kind = 'case' and l.item_id = i.id and l.ended_at is null))
+                            select min(l.expires_at) from lease l
+                             where l.kind = 'case' and l.item_id = i.id and l.ended_at is null))
                           else i.wake_at end,
            version = case when n.versioned then nextval('item_version') else i.version end,
            event_seq = i.event_seq + n.versioned::integer,
            last_event = case when n.versioned then 'changed' else i.last_event end,
            last_actor = case when n.versioned then 'system' else i.last_actor end,
-           last_data = case when n.versioned then json_build_object('deadlineAt', n.deadline_at, 'inviting', n.lacks_jurors) else i.last_data end
+           last_data = case when n.versioned
+                              then json_build_object('deadlineAt', n.deadline_at, 'inviting', n.lacks_jurors)
+                            else i.last_data end
       from found n
      where i.kind = 'case' and i.id = n.id
        and (n.moves or n.versioned or (n.capacity, n.priority) is distinct from (i.capacity, i.priority))

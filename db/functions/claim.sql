@@ -1,9 +1,10 @@
 -- Hands items of one queue to one or more persons (S0.6, S0.8).
 --
--- Each hold has a slot of its person, 1 .. max_held, and a unique index keeps two claims of one person from taking the same
--- one: the later fails with 23505 and is repeated (db/pool.ts), and then finds what the first took. Where a person may hold
--- more than one, claims that meet would fail again and again, so there the person is locked, before what they hold is read:
--- one statement has one snapshot, and a lock taken inside it would not refresh what it reads.
+-- Each hold has a slot of its person, 1 .. max_held. A unique index keeps two claims of one person from taking the same
+-- slot: the later one fails with 23505 and is repeated (db/pool.ts), and then finds what the first took. Where a person
+-- may hold more than one item, concurrent claims would fail again and again, so the person is locked first. The lock is
+-- taken in a statement of its own, because one statement has one snapshot, which a lock taken inside it does not
+-- refresh.
 --
 -- p_persons  distinct; with more than one of them p_count is 1 and p_skills is empty
 -- p_tokens   p_count for each person: the tokens of new leases, made by the caller so that the
@@ -42,15 +43,20 @@ begin
   if v_held is null and p_count = 1 then
     v_slots := array_fill(1, array[cardinality(p_persons)]);
   else
-    select * into v_persons, v_tokens, v_slots from free_slots(q, v_held, p_persons, p_tokens, p_count, p_resume, v_now);
+    select * into v_persons, v_tokens, v_slots
+      from free_slots(q, v_held, p_persons, p_tokens, p_count, p_resume, v_now);
     if v_slots is null then return; end if;
   end if;
 
-  if p_skills <> '{}' then v_ids := pick_skilled(p_kind, p_queue, p_persons[1], p_skills, cardinality(v_slots), v_now); end if;
+  if p_skills <> '{}' then
+    v_ids := pick_skilled(p_kind, p_queue, p_persons[1], p_skills, cardinality(v_slots), v_now);
+  end if;
   return query select * from grant_items(q, v_persons, v_tokens, v_slots, v_ids);
   get diagnostics v_given = row_count;
   if v_given = cardinality(v_slots) or cardinality(p_persons) = 1 or not exists (
-    select from item where kind = p_kind and queue = p_queue and state = 'ready' and requires_key = '') then return; end if;
+    select from item where kind = p_kind and queue = p_queue and state = 'ready' and requires_key = '') then
+    return;
+  end if;
   -- a person was excluded from the item chosen for them: choose again, one by one, for all who have none
   for n in 1 .. cardinality(v_slots) loop
     if not exists (select from item where kind = p_kind and queue = p_queue and state = 'held'
@@ -60,8 +66,8 @@ begin
   end loop;
 end $$;
 
--- The slots that persons have free, as far as they may have more. Holds that have run out and no clock has ended yet do not
--- count: their slots are given up.
+-- The free slots of persons who may hold more. A hold that has expired and that no clock has ended yet does not count:
+-- its slot is given up.
 -- p_held  all that the persons hold
 create or replace function free_slots(
   q queue, p_held item[], p_persons text[], p_tokens text[], p_count integer, p_resume boolean, p_now timestamptz,
@@ -72,23 +78,26 @@ declare
 begin
   select array_agg(h.id) into v_lost from unnest(p_held) h where h.expires_at <= p_now;
   if v_lost is not null then
-    update item i set slot = -i.seq where i.kind = q.kind and i.id = any (v_lost) and i.expires_at <= p_now and i.slot > 0;
+    update item i set slot = -i.seq
+     where i.kind = q.kind and i.id = any (v_lost) and i.expires_at <= p_now and i.slot > 0;
   end if;
-  select array_agg(p.person order by p.no, f.slot), array_agg(p_tokens[(p.no - 1) * p_count + f.n] order by p.no, f.slot),
-         array_agg(f.slot order by p.no, f.slot)
+  select array_agg(p.person order by p.no, f.slot),
+         array_agg(p_tokens[(p.no - 1) * p_count + f.n] order by p.no, f.slot), array_agg(f.slot order by p.no, f.slot)
     into persons, tokens, slots
     from unnest(p_persons) with ordinality as p (person, no)
    cross join lateral (
-     select array_agg(h.slot) as taken, count(*) as n from unnest(p_held) h where h.holder = p.person and h.expires_at > p_now) live
+     select array_agg(h.slot) as taken, count(*) as n from unnest(p_held) h
+      where h.holder = p.person and h.expires_at > p_now) live
    cross join lateral (
-     select s as slot, row_number() over (order by s) as n from generate_series(1, least(q.max_held, p_count + live.n)) s
+     select s as slot, row_number() over (order by s) as n
+       from generate_series(1, least(q.max_held, p_count + live.n)) s
       where live.taken is null or s <> all (live.taken) order by s
       limit greatest(least(p_count - case when p_resume then live.n else 0 end, q.max_held - live.n), 0)) f;
 end $$;
 
--- Gives each person an item: the n-th of p_ids, or where that is null the n-th at the head of the queue among those that
--- ask for no skill, one range of the ready index. One person who asks for several gets none that they are excluded from;
--- of several persons, those who are excluded from theirs get none.
+-- Gives each person an item: the n-th of p_ids or, where p_ids is null, the n-th at the head of the queue that asks for
+-- no skill, in one range of the ready index. One person who asks for several gets none that excludes them; of several
+-- persons, each whose item excludes them gets none.
 create or replace function grant_items(
   q queue, p_persons text[], p_tokens text[], p_slots bigint[], p_ids text[]
 ) returns setof item language plpgsql
@@ -115,8 +124,8 @@ begin
   return query update item i
      set state = 'held', lease_id = s.token, holder = s.person, slot = s.slot, granted_at = v_now,
          expires_at = v_now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)),
-         wake_at = item_wake('held', null, v_now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)), i.deadline_at,
-           next_escalation(q.escalations, i.first_available_at, i.escalated_seconds)),
+         wake_at = item_wake('held', null, v_now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)),
+           i.deadline_at, next_escalation(q.escalations, i.first_available_at, i.escalated_seconds)),
          attempts = i.attempts + 1, version = nextval('item_version'), event_seq = i.event_seq + 1,
          last_event = 'claimed', last_actor = s.person,
          last_data = json_build_object('attempt', i.attempts + 1), updated_at = v_now
@@ -126,8 +135,8 @@ begin
   returning i.*;
 end $$;
 
--- The new item that a decision asked for as its next one (S0.8): the first answer, an item or none, is
--- the answer however often and from wherever it is asked again. It is kept in the decided item's row, which is locked first.
+-- The new item that a decision asked for as its next one (S0.8). The first answer, an item or none, is the answer to
+-- every repetition, wherever it is asked. It is kept in the decided item's row, which is locked first.
 -- p_follows  the token that decided
 create or replace function claim_next(
   p_kind text, p_id text, p_follows text, p_token text, p_skills text[]
@@ -202,7 +211,8 @@ language sql stable as $$
     select exclude, skipped, requires from item
      where kind = p_kind and queue = p_queue and state = 'ready' limit 1000)
   select
-    (select count(*) from (select 1 from item where kind = p_kind and queue = p_queue and state = 'delayed' limit 1000) s)::integer,
+    (select count(*) from (
+       select 1 from item where kind = p_kind and queue = p_queue and state = 'delayed' limit 1000) s)::integer,
     (select count(*) from (select 1 from item where kind = p_kind and queue = p_queue and state = 'held'
                               and holder <> p_person limit 1000) s)::integer,
     (select count(*) from waiting where p_person = any (exclude))::integer,

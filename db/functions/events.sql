@@ -1,5 +1,5 @@
--- The number of the first event at or after an instant, by bisection: numbers are drawn in the order of time but for the length of
--- a transaction, so a caller gives the instant a minute's margin and looks at the events' own times.
+-- The number of the first event at or after an instant, by bisection. Numbers follow time except for the length of a
+-- transaction, so a caller subtracts a minute from the instant and compares the events' own times.
 create or replace function event_from(p_at timestamptz) returns bigint language plpgsql stable as $$
 declare
   v_low bigint;

@@ -5,9 +5,9 @@
 -- hole and looked for again in each pass. It is given up when it still cannot be seen after every transaction that may
 -- have drawn it has ended: it was rolled back, or a crash skipped it.
 --
--- The transaction that drew it had its id by then (a trigger on a changed row draws it), and the pass gets its own id after
--- its snapshot, so all of those have lower ids than the pass. `pg_snapshot_xmax` would be too low a bound: it is one
--- more than the latest transaction that has *ended*, and later ones that still run may have drawn earlier ids.
+-- The transaction that drew it had its id by then (a trigger on a changed row draws it), and the pass gets its own id
+-- after its snapshot, so all of those have lower ids than the pass. `pg_snapshot_xmax` would be too low a bound: it is
+-- one more than the latest transaction that has *ended*, and later ones that still run may have drawn earlier ids.
 --
 -- Why each item's events keep their order: the second one is written after the commit of the first, so whatever sees
 -- the second sees the first, which has the lower id; and a pass numbers what one snapshot sees from the lowest id on.

@@ -1,6 +1,6 @@
--- Assignment (S2.1): a case's workflow asks for jurors whenever some are missing, and a juror who becomes free is invited
--- to a case that lacks some. What is missing is computed under the case's lock each time, so a repeated round never
--- invites too many.
+-- Assignment (S2.1): a case's workflow asks for jurors whenever some are missing, and a juror who becomes free is
+-- invited to a case that lacks some. The number missing is computed under the case's lock each time, so a repeated
+-- round never invites too many.
 
 -- Invites as many random jurors as the case lacks, by the same rules as claims. Each has until the answer time;
 -- one who declines or does not answer is not invited to this case again.
@@ -48,12 +48,14 @@ declare
   v_now timestamptz := clock_timestamp();
 begin
   perform hold_cases(c, array(
-    select (h.id, h.token, h.juror, h.person, v_now + make_interval(secs => c.answer_seconds))::case_hold from unnest(p_holds) h), true, v_now);
+    select (h.id, h.token, h.juror, h.person, v_now + make_interval(secs => c.answer_seconds))::case_hold
+      from unnest(p_holds) h), true, v_now);
   insert into juror_day as d (court, person, day, invited)
   select c.name, h.person, (v_now at time zone 'UTC')::date, 1 from unnest(p_holds) h order by h.person
   on conflict (court, person, day) do update set invited = d.invited + 1;
   -- re-randomised, so that a gap in front of a juror does not bias the selection
-  update juror set dice = random() where court = c.name and list = c.list and id in (select h.juror from unnest(p_holds) h);
+  update juror set dice = random()
+   where court = c.name and list = c.list and id in (select h.juror from unnest(p_holds) h);
   perform publish_invitations(c, p_holds[1].id, array(select h.token from unnest(p_holds) h));
 end $$;
 
@@ -65,16 +67,18 @@ declare
   v_version bigint := nextval('item_version');
 begin
   update item set version = v_version where kind = 'case' and id = p_id;
-  insert into unpublished (kind, item_id) select 'case', p_id where p_id is distinct from current_setting('docket.received_by', true)
+  insert into unpublished (kind, item_id)
+  select 'case', p_id where p_id is distinct from current_setting('docket.received_by', true)
   on conflict (kind, item_id) do update set at = excluded.at;
   insert into notice (kind, item_id, queue, person, type, data)
-  select 'case', p_id, c.name, l.holder, 'invited', json_build_object('court', c.name, 'expiresAt', iso_time(l.expires_at))
+  select 'case', p_id, c.name, l.holder, 'invited',
+         json_build_object('court', c.name, 'expiresAt', iso_time(l.expires_at))
     from lease l where l.token = any (p_tokens);
   if c.invitation_callback is null then return; end if;
   with added as (
     insert into delivery (kind, item_id, n, type, version, queue, url, state, body)
-    select 'case', p_id, last.n + row_number() over (order by l.token), 'case.invited', v_version, c.name, c.invitation_callback ->> 'url',
-           'pending', json_build_object('token', l.token)
+    select 'case', p_id, last.n + row_number() over (order by l.token), 'case.invited', v_version, c.name,
+           c.invitation_callback ->> 'url', 'pending', json_build_object('token', l.token)
       from lease l, (select coalesce(max(d.n), 1) as n from delivery d where d.kind = 'case' and d.item_id = p_id) last
      where l.token = any (p_tokens)
     returning kind, item_id, n)
@@ -88,7 +92,8 @@ set enable_seqscan = off as $$
 begin
   if not exists (select from court where name = p_court and mode <> 'claim') then return; end if;
   if not exists (select from item where kind = 'case' and queue = p_court and lacks_jurors) then return; end if;
-  insert into freed_juror (court, person) select p_court, person from unnest(coalesce(p_persons, array[null])) as person;
+  insert into freed_juror (court, person)
+  select p_court, person from unnest(coalesce(p_persons, array[null])) as person;
 end $$;
 
 -- A hold has ended, in whatever way.
@@ -111,9 +116,9 @@ begin
      order by i.rank, i.seq limit 8);
 end $$;
 
--- Invites a juror who has become free to a case that lacks jurors, or a newcomer to gold, by one of the person's accounts. The
--- person is locked first, as by claims.
--- Returns the case, null where there is none for them, and '' where others have locked what there is: try again.
+-- Invites a juror who has become free to a case that lacks jurors, or a newcomer to gold, by one of the person's
+-- accounts. The person is locked first, as in claims.
+-- Returns the case, null where there is none for them, or '' where other calls have locked all candidates: retry.
 create or replace function invite_freed(p_seq bigint, p_token text) returns text language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
@@ -166,7 +171,8 @@ begin
        where court = c.name and list = c.list and eligible and invite
          and dice >= case n when 1 then p_from else 0 end and dice < case n when 1 then 1 else p_from end
        order by dice limit 1000) j
-     where not exists (select from lease l where l.kind = 'case' and l.queue = c.name and l.slot = j.person and l.ended_at is null)
+     where not exists (
+       select from lease l where l.kind = 'case' and l.queue = c.name and l.slot = j.person and l.ended_at is null)
        and invitable(c, f, p_skipped, j.id, j.person)
      order by j.dice limit 1;
     exit when v_id is not null;
@@ -175,22 +181,26 @@ begin
 end $$;
 
 -- Newcomers who hold nothing, from a random start of the list on.
-create or replace function some_newcomers(c court, p_from double precision, p_limit integer) returns text[] language plpgsql stable
-set plan_cache_mode = force_generic_plan set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off as $$
+create or replace function some_newcomers(c court, p_from double precision, p_limit integer) returns text[]
+language plpgsql stable set plan_cache_mode = force_generic_plan set enable_sort = off
+set enable_hashjoin = off set enable_mergejoin = off as $$
 begin
   return array(
     select j.person from (
-      (select id, person from juror where court = c.name and list = c.list and eligible and invite and dice >= p_from order by dice limit 100)
+      (select id, person from juror
+        where court = c.name and list = c.list and eligible and invite and dice >= p_from order by dice limit 100)
       union all
-      (select id, person from juror where court = c.name and list = c.list and eligible and invite and dice < p_from order by dice limit 100)) j
-     where not exists (select from lease l where l.kind = 'case' and l.queue = c.name and l.slot = j.person and l.ended_at is null)
+      (select id, person from juror
+        where court = c.name and list = c.list and eligible and invite and dice < p_from order by dice limit 100)) j
+     where not exists (
+       select from lease l where l.kind = 'case' and l.queue = c.name and l.slot = j.person and l.ended_at is null)
        and (juror_seen(c, j.id, j.person)).newcomer
      limit p_limit);
 end $$;
 
 -- The cheapest checks come first: most of a hundred thousand jurors need only one or two of them.
-create or replace function invitable(c court, f case_file, p_skipped text[], p_juror text, p_person text) returns boolean
-language plpgsql stable as $$
+create or replace function invitable(c court, f case_file, p_skipped text[], p_juror text, p_person text)
+returns boolean language plpgsql stable as $$
 declare
   j juror_seen;
 begin
@@ -206,11 +216,13 @@ begin
   end if;
   j := juror_seen(c, p_juror, p_person);
   return may_judge(f, j) and case_exclusion(f, j) is null
-     and not exists (select from lease where kind = 'case' and queue = c.name and slot = any (j.ids) and ended_at is null);
+     and not exists (
+       select from lease where kind = 'case' and queue = c.name and slot = any (j.ids) and ended_at is null);
 end $$;
 
--- Locks a juror who may be invited. Returns the person, or null where another call has locked them: then another juror will do.
-create or replace function lock_juror(c court, f case_file, p_skipped text[], p_juror text) returns text language plpgsql as $$
+-- Locks a juror who may be invited. Returns the person, or null where another call has locked them: try another juror.
+create or replace function lock_juror(c court, f case_file, p_skipped text[], p_juror text) returns text
+language plpgsql as $$
 declare
   v_person text;
 begin

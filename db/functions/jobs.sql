@@ -1,12 +1,12 @@
--- Pops the first jobs over all given topics, by (priority, number), one for each token (S3.1, S3.8). Those whose delay is
--- over go with the ready ones, whether or not the clock has come by: it wakes those who wait.
--- It does not depend on the caller or on what the caller holds, so it is one step. Where other calls have locked some of
--- the first jobs, it looks further.
--- Its plans are made once: to plan for each call, because a limit is a parameter, takes longer than the call. So they must
--- fit a table that has grown since.
+-- Pops the first jobs over all given topics, by (priority, number), one for each token (S3.1, S3.8). A job whose delay
+-- is over counts as ready before its clock has run: the clock only wakes waiters.
+-- It depends neither on the caller nor on what the caller holds, so it is one step. Where other calls have locked some
+-- of the first jobs, it looks further.
+-- Its plans are made once, because planning each call anew for its limit takes longer than the call. So they must fit a
+-- table that has grown since.
 -- p_max_bytes  longer bodies are not offered (beanstalkd's protocol); null: any
--- p_floor      {priority, number}: no job of the one topic that was ready from the beginning and has that priority has this number or
---              a lower one; null: not known
+-- p_floor      {priority, number}: no job of the one topic that was ready from the beginning and has that priority has
+--              this number or a lower one; null: not known
 create or replace function pop_jobs(
   p_topics text[], p_tokens text[], p_holders text[], p_max_bytes integer, p_floor bigint[]
 ) returns setof item language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
@@ -25,7 +25,8 @@ begin
    where kind = 'job' and name = any (p_topics) and not paused and (paused_until is null or paused_until <= v_now);
   if v_topics is null then return; end if;
   v_due := exists (select 1 from unnest(v_topics) as t (queue) cross join lateral (
-    select 1 from item where kind = v_job and queue = t.queue and state = 'delayed' and available_at <= v_now limit 1) d);
+    select 1 from item
+     where kind = v_job and queue = t.queue and state = 'delayed' and available_at <= v_now limit 1) d);
   if cardinality(v_topics) = 1 and not v_due and p_floor is null then
     with locked as materialized (
       select id, rank, seq from item
@@ -35,24 +36,28 @@ begin
     select array_agg(id order by rank, seq) into v_ids from locked;
   else
     loop
-      v_first := case when cardinality(v_topics) = 1 and not v_due then first_jobs_behind(v_topics[1], v_depth, p_max_bytes, p_floor)
+      v_first := case when cardinality(v_topics) = 1 and not v_due
+                        then first_jobs_behind(v_topics[1], v_depth, p_max_bytes, p_floor)
                       else first_jobs(v_topics, v_depth, p_max_bytes) end;
       -- one after the other: no more are locked than are asked for, and each is found by its id
       with locked as materialized (
         select l.* from unnest(v_first) as f (id) cross join lateral (
           select i.id, i.rank, i.seq from item i
-           where i.kind = v_job and i.id = f.id and (i.state = 'ready' or i.state = 'delayed' and i.available_at <= v_now)
+           where i.kind = v_job and i.id = f.id
+             and (i.state = 'ready' or i.state = 'delayed' and i.available_at <= v_now)
           offset 0 for update skip locked) l
          limit v_count)
       select array_agg(id order by rank, seq) into v_ids from locked;
-      exit when coalesce(cardinality(v_ids), 0) >= v_count or coalesce(cardinality(v_first), 0) < v_depth or v_depth > 4096;
+      exit when coalesce(cardinality(v_ids), 0) >= v_count or coalesce(cardinality(v_first), 0) < v_depth
+        or v_depth > 4096;
       v_depth := v_depth * 4 + 16;
     end loop;
   end if;
   if v_ids is null then return; end if;
 
   v_now := clock_timestamp();
-  -- locked, so as they were found; asked for that again, a planner without statistics goes by a partial index of all ready ones
+  -- The rows are locked, so their state is not tested again: without statistics, a planner that sees the test would use
+  -- a partial index of all ready jobs.
   return query
     update item i
        set state = 'held', lease_id = s.token, holder = s.holder, granted_at = v_now,
@@ -79,21 +84,23 @@ begin
       select l.* from unnest(p_topics) as t (queue) cross join lateral (
         (select i.id, i.rank, i.seq from item i
           where i.kind = v_job and i.queue = t.queue and i.state = 'ready' and i.requires_key = ''
-            and (p_max_bytes is null or i.body_bytes <= p_max_bytes) and (i.deadline_at is null or i.deadline_at > v_now)
+            and (p_max_bytes is null or i.body_bytes <= p_max_bytes)
+            and (i.deadline_at is null or i.deadline_at > v_now)
           order by i.rank, i.seq limit p_count)
         union all
         -- of a crowd that is due at once the longest due: more than the clock takes in one step
         (select i.id, i.rank, i.seq from item i
           where i.kind = v_job and i.queue = t.queue and i.state = 'delayed' and i.available_at <= v_now
-            and (p_max_bytes is null or i.body_bytes <= p_max_bytes) and (i.deadline_at is null or i.deadline_at > v_now)
+            and (p_max_bytes is null or i.body_bytes <= p_max_bytes)
+            and (i.deadline_at is null or i.deadline_at > v_now)
           order by i.available_at limit greatest(p_count, 2000))) l
        order by l.rank, l.seq limit p_count) h);
 end $$;
 
--- The first jobs of a topic where its floor is known: those that are ready again, and of the others only what is behind the
--- floor. The conditions of the first are those of its index, and of no other.
-create or replace function first_jobs_behind(p_topic text, p_count integer, p_max_bytes integer, p_floor bigint[]) returns text[]
-language plpgsql as $$
+-- The first jobs of a topic whose floor is known: those that became ready again, and of the others only those after the
+-- floor. The conditions of the first part match its partial index and no other.
+create or replace function first_jobs_behind(p_topic text, p_count integer, p_max_bytes integer, p_floor bigint[])
+returns text[] language plpgsql as $$
 declare
   v_job text := 'job';
   v_now timestamptz := clock_timestamp();
@@ -102,20 +109,21 @@ begin
     select array_agg(h.id order by h.rank, h.seq) from (
       select l.* from (
         (select i.id, i.rank, i.seq from item i
-          where i.kind || '' = 'job' and i.queue = p_topic and i.state || '' = 'ready' and i.event_seq > 1 and i.requires_key = ''
-            and (p_max_bytes is null or i.body_bytes <= p_max_bytes) and (i.deadline_at is null or i.deadline_at > v_now)
+          where i.kind || '' = 'job' and i.queue = p_topic and i.state || '' = 'ready' and i.event_seq > 1
+            and i.requires_key = '' and (p_max_bytes is null or i.body_bytes <= p_max_bytes)
+            and (i.deadline_at is null or i.deadline_at > v_now)
           order by i.rank, i.seq limit p_count)
         union all
         (select i.id, i.rank, i.seq from item i
           where i.kind = v_job and i.queue = p_topic and i.state = 'ready' and i.event_seq = 1 and i.requires_key = ''
-            and i.rank < p_floor[1]
-            and (p_max_bytes is null or i.body_bytes <= p_max_bytes) and (i.deadline_at is null or i.deadline_at > v_now)
+            and i.rank < p_floor[1] and (p_max_bytes is null or i.body_bytes <= p_max_bytes)
+            and (i.deadline_at is null or i.deadline_at > v_now)
           order by i.rank, i.seq limit p_count)
         union all
         (select i.id, i.rank, i.seq from item i
           where i.kind = v_job and i.queue = p_topic and i.state = 'ready' and i.event_seq = 1 and i.requires_key = ''
-            and (i.rank, i.seq) > (p_floor[1], p_floor[2])
-            and (p_max_bytes is null or i.body_bytes <= p_max_bytes) and (i.deadline_at is null or i.deadline_at > v_now)
+            and (i.rank, i.seq) > (p_floor[1], p_floor[2]) and (p_max_bytes is null or i.body_bytes <= p_max_bytes)
+            and (i.deadline_at is null or i.deadline_at > v_now)
           order by i.rank, i.seq limit p_count)) l
        order by l.rank, l.seq limit p_count) h);
 end $$;
@@ -166,6 +174,8 @@ declare
 begin
   loop
     v_number := nextval('item_seq_seq');
-    if not exists (select from item where kind = p_kind and id = p_queue || ':' || v_number) then return v_number; end if;
+    if not exists (select from item where kind = p_kind and id = p_queue || ':' || v_number) then
+      return v_number;
+    end if;
   end loop;
 end $$;

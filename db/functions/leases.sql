@@ -1,4 +1,5 @@
--- Leases of items with one holder at a time, live ones and those of the log (leases of cases and tasks: the table `lease`).
+-- Leases of items with one holder at a time, live ones and those of the log (leases of cases and tasks are in table
+-- `lease`).
 
 -- Whether this token is of the item's live lease, whether or not a clock has come by (S0.6, S0.7).
 -- p_subject  the only holder for whom the caller may act; null: any
@@ -53,13 +54,15 @@ begin
          wake_at = case when g.state <> 'dead' then item_wake(g.state, g.back_at, null, g.deadline,
            next_escalation(g.escalations, i.first_available_at, i.escalated_seconds)) end,
          ended_at = case when g.state = 'dead' then g.now end,
-         ended_by = case when g.state = 'dead' then coalesce(p_actor, i.holder) end, delivery_pending = g.state = 'dead' and g.deliver,
-         version = nextval('item_version'), event_seq = i.event_seq + 1, updated_at = g.now,
-         last_event = case when g.state in ('dead', 'buried') then g.state when p_skip then 'skipped' else 'released' end,
-         last_actor = coalesce(p_actor, i.holder),
+         ended_by = case when g.state = 'dead' then coalesce(p_actor, i.holder) end,
+         delivery_pending = g.state = 'dead' and g.deliver, version = nextval('item_version'),
+         event_seq = i.event_seq + 1, updated_at = g.now,
+         last_event = case when g.state in ('dead', 'buried') then g.state
+                           when p_skip then 'skipped' else 'released' end, last_actor = coalesce(p_actor, i.holder),
          last_data = json_strip_nulls(json_build_object(
-           'reviewer', case when i.kind = 'ticket' then i.holder end, 'reason', p_reason, 'delaySeconds', nullif(g.delay, 0),
-           'priority', case when not p_bury then g.priority end, 'attempts', case when g.state = 'dead' then i.attempts end))
+           'reviewer', case when i.kind = 'ticket' then i.holder end, 'reason', p_reason,
+           'delaySeconds', nullif(g.delay, 0), 'priority', case when not p_bury then g.priority end,
+           'attempts', case when g.state = 'dead' then i.attempts end))
     from numbered g
    where i.kind = g.kind and i.id = g.id
   returning i.*;
@@ -102,11 +105,13 @@ create or replace function token_hash(p_token text) returns bytea language sql s
 $$;
 
 -- Why a lease ended, by the line that ended it.
-create or replace function lease_end(p_type text, p_actor text, p_holder text) returns text language sql immutable parallel safe as $$
+create or replace function lease_end(p_type text, p_actor text, p_holder text) returns text
+language sql immutable parallel safe as $$
   select case
     when p_type = 'reclaimed' or p_type in ('dead', 'buried') and p_actor = 'system' then 'expired'
     when p_type = 'transferred' then 'transferred'
-    when p_type in ('released', 'skipped', 'dead', 'buried') then case when p_actor = p_holder then 'released' else 'revoked' end
+    when p_type in ('released', 'skipped', 'dead', 'buried')
+      then case when p_actor = p_holder then 'released' else 'revoked' end
     when p_type in ('decided', 'finished') and p_actor = p_holder then 'settled'
     else 'closed' end
 $$;
@@ -128,7 +133,8 @@ create or replace function refuse_lease(p_kind text, p_id text, p_token text, p_
 language plpgsql as $$
 begin
   perform from item where kind = p_kind and id = p_id for update;
-  if exists (select from event where kind = p_kind and item_id = p_id and type = 'refused' and token = token_hash(p_token)) then
+  if exists (
+    select from event where kind = p_kind and item_id = p_id and type = 'refused' and token = token_hash(p_token)) then
     return;
   end if;
   return query update item i

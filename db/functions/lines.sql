@@ -1,8 +1,8 @@
--- The history of items to which one statement does several things. An item's row is written once, with the last of its lines,
--- and the trigger (db/functions/log.sql) knows no others.
+-- The history of items to which one statement does several things. An item's row is written once, with its last line;
+-- the trigger (db/functions/log.sql) sees no other.
 
--- Writes all lines but the last of each item. To be called before the row is changed, whose event_seq must move by `n` of
--- last_lines.
+-- Writes all lines but the last of each item. Call it before the row is changed; the row's event_seq must grow by `n`
+-- of last_lines.
 create or replace function earlier_lines(p_kind text, p_lines item_line[], p_type text, p_now timestamptz) returns void
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
@@ -16,7 +16,8 @@ begin
 end $$;
 
 -- The last line of each item, and how many it has.
-create or replace function last_lines(p_lines item_line[]) returns table (id text, actor text, data json, done text, n integer)
+create or replace function last_lines(p_lines item_line[])
+returns table (id text, actor text, data json, done text, n integer)
 language sql immutable rows 10 as $$
   select distinct on (l.id) l.id, l.actor, l.data, l.done, count(*) over (partition by l.id)::integer
     from unnest(p_lines) with ordinality as l (id, actor, data, done, no) order by l.id, l.no desc

@@ -53,7 +53,8 @@ begin
   )
   select true into v_noticed from pair
    where old_holder is not null and (ended or versioned)
-     and not (ended and last_actor = old_holder and last_event in ('decided', 'finished', 'released', 'skipped')) limit 1;
+     and not (ended and last_actor = old_holder and last_event in ('decided', 'finished', 'released', 'skipped'))
+   limit 1;
   if v_noticed then
     insert into notice (kind, item_id, queue, person, type, data)
     select o.kind, o.id, o.queue, o.holder, s.type, s.data

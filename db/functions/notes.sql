@@ -1,13 +1,14 @@
--- Leaves words on an item in whatever state it is. Its workflow need not know, so its version stays. The same words by the same person
--- are the same note, so that a lost answer can be asked for again: no row then.
-create or replace function leave_note(p_kind text, p_id text, p_actor text, p_text text) returns setof item language plpgsql as $$
+-- Adds a note to an item in any state. The item's workflow need not know of it, so the version stays. The same text by
+-- the same person is the same note and gives no row, so that a call whose answer was lost can be repeated.
+create or replace function leave_note(p_kind text, p_id text, p_actor text, p_text text) returns setof item
+language plpgsql as $$
 begin
   perform from item where kind = p_kind and id = p_id for update;
   if exists (select from event where kind = p_kind and item_id = p_id and type = 'noted' and actor = p_actor
                 and data ->> 'text' = p_text) then return; end if;
   return query update item i
-     set event_seq = i.event_seq + 1, last_event = 'noted', last_actor = p_actor, last_data = json_build_object('text', p_text),
-         updated_at = clock_timestamp()
+     set event_seq = i.event_seq + 1, last_event = 'noted', last_actor = p_actor,
+         last_data = json_build_object('text', p_text), updated_at = clock_timestamp()
    where i.kind = p_kind and i.id = p_id
   returning i.*;
 end $$;

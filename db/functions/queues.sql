@@ -1,5 +1,5 @@
--- Deleted queues and topics. A deleted one leaves a row with the defaults that is not shown: an item that another node adds
--- at this moment refers to it, and from then on the queue exists again (docs/decisions/0016-deleted-queues-leave-a-row.md).
+-- Deleted queues and topics. Each leaves a hidden row with the defaults, to which an item that another node adds at
+-- this moment refers; the queue then exists again (docs/decisions/0016-deleted-queues-leave-a-row.md).
 create or replace function is_there(q queue) returns boolean language sql stable as $$
   select q.deleted_at is null or has_items(q.kind, q.name)
 $$;

@@ -1,6 +1,6 @@
--- Reconciliation with a store of Temporal that has lost something: marks in `unpublished` for all that needs a workflow, resync
--- rows for all that no follower publishes. What is urgent comes first. Putting back what was not lost
--- costs a signal and changes nothing, so a pass may be repeated, and any number of processes may take part.
+-- Reconciliation after Temporal's store has lost data: marks all that needs a workflow in `unpublished`, and adds
+-- resync rows for all that no relay publishes. Urgent items come first. Publishing again what was not lost costs a
+-- signal and changes nothing, so a pass may be repeated, and any number of processes may take part.
 
 -- One batch of the pass that is under way.
 -- p_most  with as many marks as this, the stages `due` and `open` wait until others have been published
@@ -40,8 +40,8 @@ begin
     r.after_kind := ''; r.after_id := ''; r.after_n := 0;
   end if;
   update reconciliation c
-     set stage = r.stage, after_kind = coalesce(r.after_kind, ''), after_id = coalesce(r.after_id, ''), after_n = coalesce(r.after_n, 0),
-         finished_at = case when r.stage is null then clock_timestamp() end;
+     set stage = r.stage, after_kind = coalesce(r.after_kind, ''), after_id = coalesce(r.after_id, ''),
+         after_n = coalesce(r.after_n, 0), finished_at = case when r.stage is null then clock_timestamp() end;
   return next;
 end $$;
 
@@ -59,7 +59,8 @@ $$;
 -- Deliveries in progress: those of reviews are made by the review's workflow, an outcome's first one by the item's, and
 -- those that were asked for again by a workflow of their own.
 create or replace function put_back_deliveries(
-  r reconciliation, p_limit integer, out put integer, out read integer, out after_kind text, out after_id text, out after_n integer
+  r reconciliation, p_limit integer, out put integer, out read integer, out after_kind text, out after_id text,
+  out after_n integer
 ) language sql as $$
   with found as materialized (
     select kind, item_id, n from delivery
@@ -74,7 +75,8 @@ create or replace function put_back_deliveries(
     select 'delivery', i.kind, i.id, f.n, '-infinity'
       from found f join item i on i.kind = f.kind and i.id = f.item_id and (f.n > 1 or not i.delivery_pending)
   ), last as (select kind, item_id, n from found order by kind desc, item_id desc, n desc limit 1)
-  select count(*)::integer, count(*)::integer, (select kind from last), (select item_id from last), (select n from last) from found
+  select count(*)::integer, count(*)::integer, (select kind from last), (select item_id from last), (select n from last)
+    from found
 $$;
 
 -- Reviews with callbacks that were received and not applied.
@@ -94,7 +96,8 @@ create or replace function put_back_outcomes(
   r reconciliation, p_limit integer, out put integer, out read integer, out after_kind text, out after_id text
 ) language sql as $$
   with found as materialized (
-    select kind, id from item where delivery_pending and (kind, id) > (r.after_kind, r.after_id) order by kind, id limit p_limit
+    select kind, id from item
+     where delivery_pending and (kind, id) > (r.after_kind, r.after_id) order by kind, id limit p_limit
   ), kept as (
     insert into unpublished (kind, item_id) select kind, id from found on conflict do nothing
   ), last as (select kind, id from found order by kind desc, id desc limit 1)
@@ -106,10 +109,12 @@ create or replace function put_back_open(
   r reconciliation, p_limit integer, out put integer, out read integer, out after_kind text, out after_id text
 ) language sql as $$
   with found as materialized (
-    select kind, id, ended_at is null and (wake_at is not null or coalesce(lacks_jurors, false)) = (r.stage = 'due') as wanted
+    select kind, id,
+           ended_at is null and (wake_at is not null or coalesce(lacks_jurors, false)) = (r.stage = 'due') as wanted
       from item where (kind, id) > (r.after_kind, r.after_id) order by kind, id limit p_limit
   ), kept as (
     insert into unpublished (kind, item_id) select kind, id from found where wanted on conflict do nothing
   ), last as (select kind, id from found order by kind desc, id desc limit 1)
-  select count(*) filter (where wanted)::integer, count(*)::integer, (select kind from last), (select id from last) from found
+  select count(*) filter (where wanted)::integer, count(*)::integer, (select kind from last), (select id from last)
+    from found
 $$;

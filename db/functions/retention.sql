@@ -5,18 +5,22 @@
 -- p_to  all lines of the log up to this number have been published
 create or replace function is_done(i item, p_to bigint) returns boolean language sql stable as $$
   select i.ended_at is not null and not i.delivery_pending
-     and not exists (select from event e where e.kind = i.kind and e.item_id = i.id and e.seq = i.event_seq and e.id > coalesce(p_to, 0))
+     and not exists (
+       select from event e
+        where e.kind = i.kind and e.item_id = i.id and e.seq = i.event_seq and e.id > coalesce(p_to, 0))
      and nothing_pends(i.kind, i.id)
      -- what its jurors were shown counts in their windows
      and (i.kind <> 'case' or not exists (
-       select from court where name = i.queue and i.ended_at > clock_timestamp() - make_interval(secs => window_seconds)))
+       select from court
+        where name = i.queue and i.ended_at > clock_timestamp() - make_interval(secs => window_seconds)))
 $$;
 
 -- The same of a review, which is over whenever nothing of it is under way.
 create or replace function is_quiet(r review) returns boolean language sql stable as $$
   select not exists (select from review_callback c where c.review_id = r.id and c.outcome = 'pending')
      and not exists (select from review_callback c
-                      where c.review_id = r.id and c.seq is not null and c.arrival > (select min(reviews) from log_shard))
+                      where c.review_id = r.id and c.seq is not null
+                        and c.arrival > (select min(reviews) from log_shard))
      and nothing_pends('review', r.id)
 $$;
 
@@ -41,8 +45,8 @@ $$;
 -- Clears items that are done, with all that belongs to them. Their ids are forgotten, too.
 -- p_seqs  how far the log of each had come when it was archived: one that has gone on is left; null: however far
 -- Returns how many.
-create or replace function forget_items(p_kind text, p_ids text[], p_seqs integer[] default null) returns integer language plpgsql
-set enable_seqscan = off as $$
+create or replace function forget_items(p_kind text, p_ids text[], p_seqs integer[] default null) returns integer
+language plpgsql set enable_seqscan = off as $$
 declare
   v_ids text[];
 begin
@@ -55,7 +59,8 @@ begin
   -- kinds are named, because the indexes of leases are of one each
   if p_kind = 'case' then
     delete from exposure e using lease l
-     where l.kind = 'case' and l.item_id = any (v_ids) and e.court = l.queue and e.person = l.slot and e.case_id = l.item_id;
+     where l.kind = 'case' and l.item_id = any (v_ids) and e.court = l.queue and e.person = l.slot
+       and e.case_id = l.item_id;
     delete from vote where case_id = any (v_ids);
     delete from case_file where id = any (v_ids);
     delete from lease where kind = 'case' and item_id = any (v_ids);
@@ -134,13 +139,14 @@ end $$;
 
 -- The history of an item or review for the archive, as the API shows it.
 create or replace function archived_events(p_kind text, p_id text) returns json language sql stable as $$
-  select coalesce(json_agg(json_build_object('seq', seq, 'type', type, 'actor', actor, 'at', iso_time(at), 'data', data) order by seq), '[]')
+  select coalesce(json_agg(json_build_object('seq', seq, 'type', type, 'actor', actor, 'at', iso_time(at), 'data', data)
+                           order by seq), '[]')
     from event where kind = p_kind and item_id = p_id
 $$;
 
 create or replace function archived_deliveries(p_kind text, p_id text) returns json language sql stable as $$
   select coalesce(json_agg(json_build_object(
-           'n', n, 'type', type, 'version', version, 'url', url, 'state', state, 'attempts', attempts, 'status', status, 'error', error,
-           'createdAt', iso_time(created_at), 'updatedAt', iso_time(updated_at)) order by n), '[]')
+           'n', n, 'type', type, 'version', version, 'url', url, 'state', state, 'attempts', attempts, 'status', status,
+           'error', error, 'createdAt', iso_time(created_at), 'updatedAt', iso_time(updated_at)) order by n), '[]')
     from delivery where kind = p_kind and item_id = p_id
 $$;

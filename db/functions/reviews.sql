@@ -20,7 +20,8 @@ begin
   if p_wait then
     v_locked := array(select r.id from review r where r.id = any (p_reviews) order by r.id for no key update);
   else
-    v_locked := array(select r.id from review r where r.id = any (p_reviews) order by r.id for no key update skip locked);
+    v_locked := array(
+      select r.id from review r where r.id = any (p_reviews) order by r.id for no key update skip locked);
   end if;
   v_now := clock_timestamp();
   return query
@@ -28,16 +29,20 @@ begin
     select s.*, case
              when not exists (select from review r where r.id = s.review) then 'no_review'
              when not s.review = any (v_locked) then 'busy'
-             when not exists (select from review_index x
-                               where x.review_id = s.review and x.kind = s.what and x.target_id = s.target) then 'no_target'
+             when not exists (
+               select from review_index x
+                where x.review_id = s.review and x.kind = s.what and x.target_id = s.target) then 'no_target'
              when s.time > v_now + make_interval(secs => p_skew_seconds) then 'too_far' end as fault
       from unnest(p_reviews, p_ids, p_kinds, p_targets, p_statuses, p_times, p_actors) with ordinality
              as s (review, id, what, target, status, time, actor, n)
   ), kept as (
-    insert into review_callback as c (review_id, callback_id, kind, target_id, status, audit_time, received_at, repeated, actor)
-    select s.review, s.id, s.what, s.target, s.status, date_trunc('milliseconds', least(coalesce(s.time, v_now), v_now)), v_now,
-           exists (select from review_callback o where o.review_id = s.review and o.callback_id = s.id and not o.repeated),
-           coalesce(s.actor, 'anonymous')
+    insert into review_callback as c (
+      review_id, callback_id, kind, target_id, status, audit_time, received_at, repeated, actor)
+    select s.review, s.id, s.what, s.target, s.status,
+           date_trunc('milliseconds', least(coalesce(s.time, v_now), v_now)), v_now,
+           exists (
+             select from review_callback o
+              where o.review_id = s.review and o.callback_id = s.id and not o.repeated), coalesce(s.actor, 'anonymous')
       from sent s where s.fault is null order by s.n
     returning c.review_id, c.callback_id, c.arrival
   )
@@ -73,7 +78,8 @@ begin
     v_resolved := v_resolved + 1;
     v_review.log_seq := v_review.log_seq + 1;
     v_entry.reason := case when v_entry.repeated then 'repeated' when v_target.removed_at is not null then 'removed'
-                           when (v_entry.audit_time, v_entry.arrival) < (v_target.audit_time, v_target.arrival) then 'older' end;
+                           when (v_entry.audit_time, v_entry.arrival) < (v_target.audit_time, v_target.arrival)
+                             then 'older' end;
     v_entry.outcome := case v_entry.reason when 'repeated' then 'duplicate' when 'removed' then 'expired'
                                            when 'older' then 'expired' else 'applied' end;
     v_entry.applied_at := clock_timestamp();
@@ -103,10 +109,12 @@ end $$;
 create or replace function put_status(p_record jsonb, p_target review_index, p_status integer, p_time timestamptz)
 returns jsonb language plpgsql immutable as $$
 declare
-  v_path text[] := case p_target.kind when 'text' then array['text'] when 'picture' then array['pictures', p_target.position::text]
+  v_path text[] := case p_target.kind when 'text' then array['text']
+                                      when 'picture' then array['pictures', p_target.position::text]
                                       else array['replies', p_target.position::text] end;
 begin
-  return jsonb_set(p_record, v_path, (p_record #> v_path) || jsonb_build_object('status', p_status, 'auditTime', iso_time(p_time)));
+  return jsonb_set(p_record, v_path,
+                   (p_record #> v_path) || jsonb_build_object('status', p_status, 'auditTime', iso_time(p_time)));
 end $$;
 
 -- Writes the record and the base row as they have become. What only its author changes stays as it is.
@@ -116,8 +124,9 @@ begin
                     updated_at = p_review.updated_at
    where id = p_review.id;
   insert into review_base as b (review_id, status, pictures, replies, version, updated_at)
-  values (p_review.id, (p_review.record #>> '{text,status}')::integer, jsonb_array_length(p_review.record -> 'pictures'),
-          jsonb_array_length(p_review.record -> 'replies'), p_review.version, p_review.updated_at)
+  values (p_review.id, (p_review.record #>> '{text,status}')::integer,
+          jsonb_array_length(p_review.record -> 'pictures'), jsonb_array_length(p_review.record -> 'replies'),
+          p_review.version, p_review.updated_at)
   on conflict (review_id) do update
      set status = excluded.status, pictures = excluded.pictures, replies = excluded.replies,
          version = excluded.version, updated_at = excluded.updated_at;
@@ -125,12 +134,14 @@ end $$;
 
 -- Puts the lines of a review's log behind p_after into the feed as well (S4.8), in the transaction that wrote them
 -- and under the review's lock, and counts them by day (S1.4).
-create or replace function log_review(p_id text, p_after integer) returns void language plpgsql set enable_seqscan = off as $$
+create or replace function log_review(p_id text, p_after integer) returns void
+language plpgsql set enable_seqscan = off as $$
 begin
   insert into event (kind, item_id, seq, type, actor, at, data)
   select 'review', review_id, seq, outcome, actor, applied_at,
-         json_build_object('kind', kind, 'targetId', nullif(target_id, ''), 'status', status, 'auditTime', iso_time(audit_time),
-                           'callbackId', callback_id, 'reason', reason, 'before', before, 'after', after)
+         json_build_object('kind', kind, 'targetId', nullif(target_id, ''), 'status', status,
+                           'auditTime', iso_time(audit_time), 'callbackId', callback_id,
+                           'reason', reason, 'before', before, 'after', after)
     from review_callback where review_id = p_id and seq > p_after order by seq;
   insert into tally_line (kind, queue, what, n)
   select 'review', to_char(applied_at at time zone 'UTC', 'YYYY-MM-DD'), outcome, count(*)
@@ -150,16 +161,19 @@ begin
    where review_id = p_id and kind = 'edit' and seq > p_seq order by seq limit 1;
   if not found then select record into v_record from review where id = p_id; end if;
   select jsonb_object_agg(s.kind || '/' || s.target_id, s.old) into v_old from (
-    select distinct on (kind, target_id) kind, target_id, jsonb_build_object('status', before, 'auditTime', iso_time(before_time)) as old
+    select distinct on (kind, target_id) kind, target_id,
+                    jsonb_build_object('status', before, 'auditTime', iso_time(before_time)) as old
       from review_callback
      where review_id = p_id and outcome = 'applied' and seq > p_seq and (v_edit is null or seq < v_edit)
      order by kind, target_id, seq) s;
   if v_old is null then return v_record; end if;
   return jsonb_build_object(
     'text', (v_record -> 'text') || coalesce(v_old -> 'text/', '{}'),
-    'pictures', (select coalesce(jsonb_agg(p.one || coalesce(v_old -> ('picture/' || (p.one ->> 'id')), '{}') order by p.n), '[]')
+    'pictures', (select coalesce(jsonb_agg(p.one || coalesce(v_old -> ('picture/' || (p.one ->> 'id')), '{}')
+                                           order by p.n), '[]')
                    from jsonb_array_elements(v_record -> 'pictures') with ordinality as p (one, n)),
-    'replies', (select coalesce(jsonb_agg(p.one || coalesce(v_old -> ('reply/' || (p.one ->> 'id')), '{}') order by p.n), '[]')
+    'replies', (select coalesce(jsonb_agg(p.one || coalesce(v_old -> ('reply/' || (p.one ->> 'id')), '{}')
+                                          order by p.n), '[]')
                   from jsonb_array_elements(v_record -> 'replies') with ordinality as p (one, n)));
 end $$;
 
@@ -180,8 +194,9 @@ end $$;
 -- Creates or edits a review (S1.9): what had come before is applied first, and what comes later waits, so
 -- an edit has its place among the callbacks. A target that stays keeps its status and audit time.
 -- p_targets  [{kind, id, position, status}]
-create or replace function put_review(p_id text, p_targets jsonb, p_body json, p_callback jsonb, p_actor text default 'anonymous')
-returns table (created boolean, now timestamptz) language plpgsql as $$
+create or replace function put_review(
+  p_id text, p_targets jsonb, p_body json, p_callback jsonb, p_actor text default 'anonymous'
+) returns table (created boolean, now timestamptz) language plpgsql as $$
 declare
   v_review review;
   v_before jsonb;
@@ -211,7 +226,8 @@ begin
          removed_at = null;
 
   -- of what has been put down until now some may not have been sent, or be sent again
-  if v_review.body::text is distinct from p_body::text and exists (select from delivery where kind = 'review' and item_id = p_id) then
+  if v_review.body::text is distinct from p_body::text
+    and exists (select from delivery where kind = 'review' and item_id = p_id) then
     insert into review_body (review_id, until_seq, body) values (p_id, v_review.log_seq, v_review.body);
   end if;
   update review set body = p_body, callback = p_callback where id = p_id;
@@ -228,8 +244,8 @@ begin
     v_review.version := nextval('item_version');
     v_review.log_seq := v_review.log_seq + 1;
     insert into review_callback (review_id, kind, received_at, applied_at, outcome, seq, before, after, version, actor)
-    values (p_id, 'edit', v_review.updated_at, v_review.updated_at, 'edited', v_review.log_seq, v_before, v_review.record,
-            v_review.version, p_actor);
+    values (p_id, 'edit', v_review.updated_at, v_review.updated_at, 'edited', v_review.log_seq, v_before,
+            v_review.record, v_review.version, p_actor);
     perform log_review(p_id, v_review.log_seq - 1);
     perform announce_review(v_review, v_review.log_seq);
   end if;
@@ -242,7 +258,8 @@ create or replace function record_of_index(p_id text) returns jsonb language sql
     'text', (array_agg(t.place) filter (where t.kind = 'text'))[1] - 'id',
     'pictures', coalesce(jsonb_agg(t.place order by t.position) filter (where t.kind = 'picture'), '[]'),
     'replies', coalesce(jsonb_agg(t.place order by t.position) filter (where t.kind = 'reply'), '[]'))
-    from (select kind, position, jsonb_build_object('id', target_id, 'status', status, 'auditTime', iso_time(audit_time)) as place
+    from (select kind, position,
+                 jsonb_build_object('id', target_id, 'status', status, 'auditTime', iso_time(audit_time)) as place
             from review_index where review_id = p_id and removed_at is null) t
 $$;
 

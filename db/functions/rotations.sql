@@ -1,6 +1,6 @@
 -- When tasks occur, and what makes their occurrences (S4.2, S4.6).
 
--- The instant that a wall clock shows as p_local. A time skipped by daylight saving runs one hour later; of a repeated one it
+-- The instant that a wall clock shows as p_local. A time skipped by daylight saving runs one hour later; a repeated one
 -- is the first, as in most date libraries. PostgreSQL alone takes the second.
 create or replace function local_instant(p_local timestamp, p_zone text) returns timestamptz
   language sql stable strict parallel safe as $$
@@ -34,7 +34,9 @@ begin
   if t.type = 'once' then
     return query select t.start_time where t.start_time > p_after and t.start_time <= v_until limit p_limit;
   elsif t.every_minutes is not null then
-    v_from := greatest(0, floor(extract(epoch from greatest(p_after, t.start_time - interval '1 second') - t.start_time) / (60 * t.every_minutes)) + 1);
+    v_from := greatest(0, floor(
+      extract(epoch from greatest(p_after, t.start_time - interval '1 second') - t.start_time)
+        / (60 * t.every_minutes)) + 1);
     v_to := floor(extract(epoch from v_until - t.start_time) / (60 * t.every_minutes));
     return query
       select s.at from generate_series(v_from, least(v_to, v_from + p_limit - 1)) as k
@@ -52,8 +54,8 @@ begin
   end if;
 end $$;
 
--- How many occurrences of a task lie inside its look-back at p_now: what adding or changing it would catch up. It is computed,
--- not listed, so it is fast for any number.
+-- How many occurrences of a task lie inside its look-back at p_now, which adding or changing it would catch up. The
+-- number is computed without a list, so it is fast for any size.
 create or replace function times_due(t task, p_now timestamptz) returns bigint language plpgsql stable as $$
 declare
   v_from timestamptz := greatest(t.start_time, p_now - make_interval(secs => t.lookback_seconds));
@@ -67,8 +69,8 @@ begin
        - ceil(extract(epoch from v_from - t.start_time) / (60 * t.every_minutes)) + 1;
 end $$;
 
--- Whether adding a task, or changing it from `o`, would catch up too much. A change that adds nothing to what the task has
--- to catch up is always allowed.
+-- Whether adding a task, or changing it from `o`, would catch up too much. A change that adds no occurrence to catch up
+-- is always allowed.
 create or replace function too_many_due(t task, o task, p_now timestamptz) returns boolean language sql stable as $$
   select times_due(t, p_now) > 10000
      and ((t.start_time, t.every_minutes, t.daily_time, t.every_days, t.timezone, t.catch_up) is distinct from
@@ -85,25 +87,28 @@ create or replace function next_time(t task, p_after timestamptz) returns timest
   select task_times(t, p_after, greatest(p_after, t.start_time) + 2 * task_step(t), 1)
 $$;
 
--- The times of a task that are due by now and within the look-back, the oldest first and so many at a time; with `newest` only
--- the latest.
-create or replace function due_times(t task, p_now timestamptz, p_limit integer) returns setof timestamptz language plpgsql stable as $$
+-- The times of a task that are due by now and within the look-back, the oldest first, at most p_limit; with `newest`
+-- only the latest.
+create or replace function due_times(t task, p_now timestamptz, p_limit integer) returns setof timestamptz
+language plpgsql stable as $$
 declare
   -- what is due at the first moment of the look-back still counts
-  v_from timestamptz := greatest(t.made_until, p_now - make_interval(secs => t.lookback_seconds) - interval '1 microsecond');
+  v_from timestamptz := greatest(t.made_until,
+                                 p_now - make_interval(secs => t.lookback_seconds) - interval '1 microsecond');
 begin
   if t.type = 'once' then
     return query select task_times(t, v_from, t.start_time, p_limit);
   elsif t.catch_up = 'all' then
     return query select task_times(t, v_from, p_now, p_limit);
   else
-    return query select max(s) from task_times(t, greatest(v_from, least(p_now, t.end_time) - 2 * task_step(t)), p_now, 10000) s
+    return query select max(s)
+                   from task_times(t, greatest(v_from, least(p_now, t.end_time) - 2 * task_step(t)), p_now, 10000) s
                  having max(s) is not null;
   end if;
 end $$;
 
--- Makes the occurrences of tasks that are due; those that are there already stay as they are. With `newest` the stock of
--- earlier ones is cancelled.
+-- Makes the due occurrences of tasks; existing ones stay as they are. With `newest` the stock of earlier ones is
+-- cancelled.
 -- p_limit  of one task at a time
 create or replace function make_occurrences(p_ids text[], p_now timestamptz, p_limit integer) returns setof item
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
@@ -128,9 +133,11 @@ begin
     select i.id from unnest(v_tasks, v_times) as s (id, at)
      cross join lateral (select from task where id = s.id and type = 'rotate' and catch_up = 'newest' offset 0) t
      cross join lateral (
-       select id from item where kind = 'task' and id > s.id || '/' and id < s.id || '0' and available_at < s.at offset 0) i);
-  v_superseded := array(select id from item where kind = 'task' and id = any (v_superseded) and ended_at is null and not closing
-                         order by id for update);
+       select id from item
+        where kind = 'task' and id > s.id || '/' and id < s.id || '0' and available_at < s.at offset 0) i);
+  v_superseded := array(
+    select id from item where kind = 'task' and id = any (v_superseded) and ended_at is null and not closing
+     order by id for update);
   return query select * from void_occurrences(v_superseded, 'superseded', 'system', p_now);
 end $$;
 
@@ -143,8 +150,9 @@ begin
                          created_at, available_at, first_available_at, deadline_at, wake_at, stocked_by,
                          event_seq, last_event, last_actor, last_data, updated_at)
   select 'task', t.id || '/' || iso_time(s.at), t.queue, case when s.at > p_now then 'delayed' else 'ready' end,
-         item_rank('task', 0, s.at, null, false), t.params, t.content_hash, t.callback, t.dispatch_times, nextval('item_version'),
-         p_now, s.at, s.at, d.deadline_at, case when s.at > p_now then s.at else d.deadline_at end,
+         item_rank('task', 0, s.at, null, false), t.params, t.content_hash, t.callback, t.dispatch_times,
+         nextval('item_version'), p_now, s.at, s.at, d.deadline_at,
+         case when s.at > p_now then s.at else d.deadline_at end,
          -- a rotation's times before it was made are caught up as if it had been there
          case when s.at <= p_now and (t.type = 'once' or s.at >= t.created_at) then pg_current_xact_id() end,
          1, 'created', 'system', json_build_object('executor', t.executor, 'startTime', iso_time(s.at)), p_now
@@ -154,23 +162,24 @@ begin
    cross join lateral (select occurrence_deadline(t, s.at) as deadline_at) d
    order by s.n
   on conflict (kind, id) do update
-     set queue = excluded.queue, state = excluded.state, body = excluded.body, callback = excluded.callback, capacity = excluded.capacity,
-         deadline_at = excluded.deadline_at, wake_at = excluded.wake_at, closing = false,
+     set queue = excluded.queue, state = excluded.state, body = excluded.body, callback = excluded.callback,
+         capacity = excluded.capacity, deadline_at = excluded.deadline_at, wake_at = excluded.wake_at, closing = false,
          stocked_by = case when excluded.state = 'ready' then pg_current_xact_id() end,
          ended_at = null, ended_by = null, end_reason = null,
-         version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = 'rescheduled', last_actor = 'system',
-         last_data = null, updated_at = p_now
+         version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = 'rescheduled',
+         last_actor = 'system', last_data = null, updated_at = p_now
    where i.state = 'invalidated' and i.end_reason = 'rescheduled'
   returning *;
 end $$;
 
 -- Until when an occurrence can be handed out: its look-back, and the end of a task that runs once.
-create or replace function occurrence_deadline(t task, p_at timestamptz) returns timestamptz language sql immutable as $$
+create or replace function occurrence_deadline(t task, p_at timestamptz) returns timestamptz
+language sql immutable as $$
   select least(p_at + make_interval(secs => t.lookback_seconds), case when t.type = 'once' then t.end_time end)
 $$;
 
--- Does what is due for rotating tasks: makes the occurrences, and sets the wake time to the next one. Neither version nor
--- event changes, as with a renewed lease: the workflow looks at the row anyway when its timer fires.
+-- Advances rotating tasks that are due: makes the occurrences, and sets the wake time to the next one. Neither version
+-- nor event changes, as with a renewed lease: the workflow reads the row anyway when its timer fires.
 create or replace function advance_rotations(p_ids text[]) returns setof item
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
@@ -194,12 +203,15 @@ begin
          array_agg(n.id) filter (where n.at is null) into v_going, v_times, v_over
     from (select t.id, next_time(t, t.made_until) as at from task t where t.id = any (p_ids) and t.type = 'rotate') n;
   if v_going is not null then
-    return query update item i set available_at = s.at, wake_at = s.at, updated_at = p_now from unnest(v_going, v_times) as s (id, at)
+    return query
+    update item i set available_at = s.at, wake_at = s.at, updated_at = p_now
+      from unnest(v_going, v_times) as s (id, at)
      where i.kind = 'rotation' and i.id = any (v_going) and i.id = s.id and i.ended_at is null returning i.*;
   end if;
   if v_over is null then return; end if;
   return query
-    update item set state = 'expired', ended_at = p_now, ended_by = 'system', wake_at = null, version = nextval('item_version'),
+    update item
+       set state = 'expired', ended_at = p_now, ended_by = 'system', wake_at = null, version = nextval('item_version'),
            event_seq = event_seq + 1, last_event = 'ended', last_actor = 'system', last_data = null, updated_at = p_now
      where kind = 'rotation' and id = any (v_over) and ended_at is null returning *;
 end $$;

@@ -1,21 +1,27 @@
 -- The counts of a queue as they are now, from its range of the tally.
 create or replace function counts_of(p_kind text, p_queue text) returns table (
-  delayed bigint, ready bigint, held bigint, buried bigint, settled bigint, invalidated bigint, expired bigint, dead bigint,
-  granted bigint, lease_expired bigint, votes bigint, wasted bigint, failed bigint
+  delayed bigint, ready bigint, held bigint, buried bigint, settled bigint, invalidated bigint, expired bigint,
+  dead bigint, granted bigint, lease_expired bigint, votes bigint, wasted bigint, failed bigint
 ) language sql stable as $$
-  select coalesce(sum(n) filter (where what = 'delayed'), 0)::bigint, coalesce(sum(n) filter (where what = 'ready'), 0)::bigint,
-         coalesce(sum(n) filter (where what = 'held'), 0)::bigint, coalesce(sum(n) filter (where what = 'buried'), 0)::bigint,
-         coalesce(sum(n) filter (where what = 'settled'), 0)::bigint, coalesce(sum(n) filter (where what = 'invalidated'), 0)::bigint,
-         coalesce(sum(n) filter (where what = 'expired'), 0)::bigint, coalesce(sum(n) filter (where what = 'dead'), 0)::bigint,
+  select coalesce(sum(n) filter (where what = 'delayed'), 0)::bigint,
+         coalesce(sum(n) filter (where what = 'ready'), 0)::bigint,
+         coalesce(sum(n) filter (where what = 'held'), 0)::bigint,
+         coalesce(sum(n) filter (where what = 'buried'), 0)::bigint,
+         coalesce(sum(n) filter (where what = 'settled'), 0)::bigint,
+         coalesce(sum(n) filter (where what = 'invalidated'), 0)::bigint,
+         coalesce(sum(n) filter (where what = 'expired'), 0)::bigint,
+         coalesce(sum(n) filter (where what = 'dead'), 0)::bigint,
          coalesce(sum(n) filter (where what = 'granted' or what = 'held' and at is not null), 0)::bigint,
-         coalesce(sum(n) filter (where what = 'lease_expired'), 0)::bigint, coalesce(sum(n) filter (where what = 'votes'), 0)::bigint,
-         coalesce(sum(n) filter (where what = 'wasted'), 0)::bigint, coalesce(sum(n) filter (where what = 'delivery_failed'), 0)::bigint
+         coalesce(sum(n) filter (where what = 'lease_expired'), 0)::bigint,
+         coalesce(sum(n) filter (where what = 'votes'), 0)::bigint,
+         coalesce(sum(n) filter (where what = 'wasted'), 0)::bigint,
+         coalesce(sum(n) filter (where what = 'delivery_failed'), 0)::bigint
     from tally where kind = p_kind and queue = p_queue collate "default"
 $$;
 
--- Writes a row for each queue of sample_due that has changed since its last one, and by these one for all queues of the kind: once
--- a minute, in one process, for at most p_limit queues, those that have been due the longest first. So more queues than that which
--- change all the time have coarser figures, not more rows; and those that do not change cost nothing.
+-- Writes a row for each queue of sample_due that has changed since its last one, and from these one for all queues of
+-- the kind. It runs once a minute, in one process, for at most p_limit queues, those due the longest first. So when
+-- more queues than that change all the time, their figures are coarser; a queue that does not change costs nothing.
 create or replace function sample_queues(p_limit integer) returns integer language plpgsql
 set enable_seqscan = off as $$
 declare
@@ -38,33 +44,41 @@ begin
       from unnest(v_kinds, v_queues) as d (kind, queue)
      cross join lateral (select * from counts_of(d.kind, d.queue)) c
       left join lateral (
-        select delayed, ready, held, buried, settled, invalidated, expired, dead, granted, lease_expired, votes, wasted, failed
+        select delayed, ready, held, buried, settled, invalidated, expired, dead, granted, lease_expired,
+               votes, wasted, failed
           from sample s where s.kind = d.kind and s.queue = d.queue order by s.at desc limit 1) l on true
      where c is distinct from l
   ), written as (
     insert into sample
     select kind, queue, v_now, (new).*,
-           (select min(i.first_available_at) from item i where i.kind = d.kind and i.queue = d.queue and i.state = 'ready')
+           (select min(i.first_available_at)
+              from item i where i.kind = d.kind and i.queue = d.queue and i.state = 'ready')
       from due d
     returning 1
   ), more as (
-    select kind, sum((new).delayed - coalesce((old).delayed, 0)) as delayed, sum((new).ready - coalesce((old).ready, 0)) as ready,
-           sum((new).held - coalesce((old).held, 0)) as held, sum((new).buried - coalesce((old).buried, 0)) as buried,
+    select kind,
+           sum((new).delayed - coalesce((old).delayed, 0)) as delayed,
+           sum((new).ready - coalesce((old).ready, 0)) as ready,
+           sum((new).held - coalesce((old).held, 0)) as held,
+           sum((new).buried - coalesce((old).buried, 0)) as buried,
            sum((new).settled - coalesce((old).settled, 0)) as settled,
            sum((new).invalidated - coalesce((old).invalidated, 0)) as invalidated,
-           sum((new).expired - coalesce((old).expired, 0)) as expired, sum((new).dead - coalesce((old).dead, 0)) as dead,
+           sum((new).expired - coalesce((old).expired, 0)) as expired,
+           sum((new).dead - coalesce((old).dead, 0)) as dead,
            sum((new).granted - coalesce((old).granted, 0)) as granted,
            sum((new).lease_expired - coalesce((old).lease_expired, 0)) as lease_expired,
-           sum((new).votes - coalesce((old).votes, 0)) as votes, sum((new).wasted - coalesce((old).wasted, 0)) as wasted,
+           sum((new).votes - coalesce((old).votes, 0)) as votes,
+           sum((new).wasted - coalesce((old).wasted, 0)) as wasted,
            sum((new).failed - coalesce((old).failed, 0)) as failed
       from due group by kind
   ), together as (
     insert into sample
-    select m.kind, '', v_now, coalesce(l.delayed, 0) + m.delayed, coalesce(l.ready, 0) + m.ready, coalesce(l.held, 0) + m.held,
-           coalesce(l.buried, 0) + m.buried, coalesce(l.settled, 0) + m.settled, coalesce(l.invalidated, 0) + m.invalidated,
-           coalesce(l.expired, 0) + m.expired, coalesce(l.dead, 0) + m.dead, coalesce(l.granted, 0) + m.granted,
-           coalesce(l.lease_expired, 0) + m.lease_expired, coalesce(l.votes, 0) + m.votes, coalesce(l.wasted, 0) + m.wasted,
-           coalesce(l.failed, 0) + m.failed, null
+    select m.kind, '', v_now, coalesce(l.delayed, 0) + m.delayed, coalesce(l.ready, 0) + m.ready,
+           coalesce(l.held, 0) + m.held, coalesce(l.buried, 0) + m.buried, coalesce(l.settled, 0) + m.settled,
+           coalesce(l.invalidated, 0) + m.invalidated, coalesce(l.expired, 0) + m.expired,
+           coalesce(l.dead, 0) + m.dead, coalesce(l.granted, 0) + m.granted,
+           coalesce(l.lease_expired, 0) + m.lease_expired, coalesce(l.votes, 0) + m.votes,
+           coalesce(l.wasted, 0) + m.wasted, coalesce(l.failed, 0) + m.failed, null
       from more m left join lateral (
         select * from sample s where s.kind = m.kind and s.queue = '' order by s.at desc limit 1) l on true
     returning 1
@@ -74,8 +88,8 @@ begin
   return v_rows;
 end $$;
 
--- Of each hour that is two days old, a queue's last row stays; after 30 days only its newest one, which says what has been since.
--- An hour at a time.
+-- Thins the samples of one hour: after two days a queue keeps the hour's last row, after 30 days only its newest row,
+-- which holds the current counts.
 create or replace function thin_samples() returns void language plpgsql as $$
 declare
   v_from timestamptz;

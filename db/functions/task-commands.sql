@@ -1,8 +1,8 @@
--- Task commands: add, change and delete (S4.1–S4.3, S4.9). Task and occurrences change in one transaction, so the next pull
--- sees nothing that is out of date (S4.11).
+-- Task commands: add, change and delete (S4.1–S4.3, S4.9). A task and its occurrences change in one transaction, so
+-- the next pull sees nothing out of date (S4.11).
 
--- Adds a task, and the occurrences that are due. A queue of rotating tasks is locked while it is counted, so that the limit
--- holds under concurrent adds.
+-- Adds a task, and the occurrences that are due. A queue of rotating tasks is locked while they are counted, so that
+-- the limit holds under concurrent adds.
 -- outcome  created, exists, limit, no_template (it was deleted meanwhile), too_many (occurrences in the look-back)
 create or replace function add_task(p_task json, p_limit integer, p_actor text)
 returns table (outcome text, item item) language plpgsql as $$
@@ -15,25 +15,27 @@ begin
   perform 1 from task_template where id = t.template_id for key share;
   if not found then return query select 'no_template', null::item; return; end if;
   v_now := clock_timestamp();
-  if t.type = 'rotate' and too_many_rotations(t.queue, t.id, p_limit) and not exists (select from task where id = t.id) then
+  if t.type = 'rotate' and too_many_rotations(t.queue, t.id, p_limit)
+    and not exists (select from task where id = t.id) then
     return query select 'limit', null::item; return;
   end if;
   if too_many_due(t, null, v_now) and not exists (select from task where id = t.id) then
     return query select 'too_many', null::item; return;
   end if;
-  insert into task (id, type, executor, queue, start_time, every_minutes, daily_time, every_days, timezone, template_id, params,
-                    dispatch_times, dispatch, catch_up, lookback_seconds, answer_seconds, end_time, callback, content_hash,
-                    created_at, updated_at)
-  values (t.id, t.type, t.executor, t.queue, t.start_time, t.every_minutes, t.daily_time, t.every_days, t.timezone, t.template_id, t.params,
-          t.dispatch_times, t.dispatch, t.catch_up, t.lookback_seconds, t.answer_seconds, t.end_time, t.callback, t.content_hash,
-          v_now, v_now)
+  insert into task (id, type, executor, queue, start_time, every_minutes, daily_time, every_days, timezone, template_id,
+                    params, dispatch_times, dispatch, catch_up, lookback_seconds, answer_seconds, end_time, callback,
+                    content_hash, created_at, updated_at)
+  values (t.id, t.type, t.executor, t.queue, t.start_time, t.every_minutes, t.daily_time, t.every_days, t.timezone,
+          t.template_id, t.params, t.dispatch_times, t.dispatch, t.catch_up, t.lookback_seconds, t.answer_seconds,
+          t.end_time, t.callback, t.content_hash, v_now, v_now)
   on conflict (id) do nothing;
   if not found then return query select 'exists', null::item; return; end if;
   if t.type = 'rotate' then
-    insert into item (kind, id, queue, state, rank, body, content_hash, version, created_at, available_at, first_available_at,
-                      wake_at, event_seq, last_event, last_actor, last_data, updated_at)
-    values ('rotation', t.id, t.queue, 'delayed', 0, t.params, t.content_hash, nextval('item_version'), v_now, t.start_time, t.start_time,
-            t.start_time, 1, 'created', p_actor, json_build_object('executor', t.executor), v_now);
+    insert into item (kind, id, queue, state, rank, body, content_hash, version, created_at, available_at,
+                      first_available_at, wake_at, event_seq, last_event, last_actor, last_data, updated_at)
+    values ('rotation', t.id, t.queue, 'delayed', 0, t.params, t.content_hash, nextval('item_version'), v_now,
+            t.start_time, t.start_time, t.start_time, 1, 'created', p_actor,
+            json_build_object('executor', t.executor), v_now);
   end if;
   return query select 'created', m from plan_tasks(array[t.id], v_now) m;
   -- no occurrence was made
@@ -55,7 +57,8 @@ create or replace function lock_rotations(p_queue text) returns void language sq
   select pg_advisory_xact_lock(hashtextextended('rotations' || chr(31) || p_queue, 0))
 $$;
 
-create or replace function too_many_rotations(p_queue text, p_but text, p_limit integer) returns boolean language sql stable as $$
+create or replace function too_many_rotations(p_queue text, p_but text, p_limit integer) returns boolean
+language sql stable as $$
   select count(*) >= p_limit from item where queue = p_queue and kind = 'rotation' and state = 'delayed' and id <> p_but
 $$;
 
@@ -67,9 +70,10 @@ begin
 end $$;
 
 -- Changes a task: p_task is the whole new task, made from revision p_seen. It acts on what has not been dispatched:
--- occurrences at times that the task no longer has are cancelled, those at times that it keeps stay, new ones are made; other
--- fields are taken over by all occurrences with stock. Dispatches go on as they were given.
--- outcome  changed, again (it was changed meanwhile), deleted, not_found, limit, no_template (it was deleted meanwhile), too_many (occurrences in the look-back)
+-- occurrences at times that the task no longer has are cancelled, those at times that it keeps stay, new ones are made;
+-- all occurrences with stock take the other fields. Dispatches go on as they were given.
+-- outcome  changed, again (it was changed meanwhile), deleted, not_found, limit, no_template (it was deleted
+--          meanwhile), too_many (occurrences in the look-back)
 create or replace function change_task(p_id text, p_task json, p_seen integer, p_limit integer, p_actor text)
 returns table (outcome text, item item) language plpgsql as $$
 #variable_conflict use_column
@@ -95,36 +99,42 @@ begin
   v_now := clock_timestamp();
   if too_many_due(t, o, v_now) then return query select 'too_many', null::item; return; end if;
   update task
-     set executor = t.executor, queue = t.queue, start_time = t.start_time, every_minutes = t.every_minutes, daily_time = t.daily_time,
-         every_days = t.every_days, timezone = t.timezone, template_id = t.template_id, params = t.params,
-         dispatch_times = t.dispatch_times, dispatch = t.dispatch, catch_up = t.catch_up, lookback_seconds = t.lookback_seconds,
-         answer_seconds = t.answer_seconds, end_time = t.end_time, callback = t.callback, made_until = '-infinity', revision = o.revision + 1, updated_at = v_now
+     set executor = t.executor, queue = t.queue, start_time = t.start_time, every_minutes = t.every_minutes,
+         daily_time = t.daily_time, every_days = t.every_days, timezone = t.timezone, template_id = t.template_id,
+         params = t.params, dispatch_times = t.dispatch_times, dispatch = t.dispatch, catch_up = t.catch_up,
+         lookback_seconds = t.lookback_seconds, answer_seconds = t.answer_seconds, end_time = t.end_time,
+         callback = t.callback, made_until = '-infinity', revision = o.revision + 1, updated_at = v_now
    where id = p_id returning * into t;
   select json_object_agg(api_name(n.key), case when n.key like '%\_time' and n.key <> 'daily_time'
-                                             then to_jsonb(iso_time((n.value #>> '{}')::timestamptz)) else n.value end) into v_changed
+                                                 then to_jsonb(iso_time((n.value #>> '{}')::timestamptz))
+                                               else n.value end) into v_changed
     from jsonb_each(to_jsonb(t) - '{queue,made_until,revision,updated_at,callback}'::text[]) n
    where n.value is distinct from to_jsonb(o) -> n.key;
 
   v_ids := array(
-    select i.id from item i where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null and not i.closing
+    select i.id from item i
+     where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null and not i.closing
        and not exists (select from task_times(t, i.available_at - interval '1 microsecond', i.available_at, 1))
      order by i.id for update);
   return query select 'changed', v from void_occurrences(v_ids, 'rescheduled', p_actor, v_now) v;
   v_ids := array(
-    select i.id from item i where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null and not i.closing
+    select i.id from item i
+     where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null and not i.closing
      order by i.id for update);
   if v_ids <> '{}' then
     update item set deadline_at = occurrence_deadline(t, available_at) where kind = 'task' and id = any (v_ids);
     perform recompute_occurrences(array(
-      select (v, p_actor, json_build_object('changed', v_changed), null)::item_line from unnest(v_ids) v), 'changed', v_now);
-    insert into taken_task select distinct l.slot, l.item_id from lease l join item i on i.kind = 'task' and i.id = l.item_id
+      select (v, p_actor, json_build_object('changed', v_changed), null)::item_line
+        from unnest(v_ids) v), 'changed', v_now);
+    insert into taken_task
+    select distinct l.slot, l.item_id from lease l join item i on i.kind = 'task' and i.id = l.item_id
      where l.kind = 'task' and l.item_id = any (v_ids) and t.dispatch = 'blocking' and i.ended_at is null
         on conflict do nothing;
     return query select 'changed', i from item i where i.kind = 'task' and i.id = any (v_ids);
   end if;
   update item i
-     set queue = t.queue, state = 'delayed', ended_at = null, ended_by = null, wake_at = v_now, version = nextval('item_version'),
-         event_seq = event_seq + 1, last_event = 'changed', last_actor = p_actor,
+     set queue = t.queue, state = 'delayed', ended_at = null, ended_by = null, wake_at = v_now,
+         version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'changed', last_actor = p_actor,
          last_data = json_build_object('changed', v_changed), updated_at = v_now
    where i.kind = 'rotation' and i.id = p_id;
   return query select 'changed', m from plan_tasks(array[p_id], v_now) m;
@@ -133,12 +143,15 @@ end $$;
 
 -- A column as the API calls it: dispatchTimes for dispatch_times.
 create or replace function api_name(p_column text) returns text language sql immutable as $$
-  select lower(left(s.words, 1)) || substr(s.words, 2) from (select replace(initcap(replace(p_column, '_', ' ')), ' ', '') as words) s
+  select lower(left(s.words, 1)) || substr(s.words, 2)
+    from (select replace(initcap(replace(p_column, '_', ' ')), ' ', '') as words) s
 $$;
 
--- Deletes a task: no further occurrences, and no further dispatches of those that exist. Current dispatches may be completed.
+-- Deletes a task: no further occurrences, and no further dispatches of existing ones. Current dispatches may be
+-- completed.
 -- outcome  deleted, repeated, not_found
-create or replace function delete_task(p_id text, p_reason text, p_actor text) returns table (outcome text, item item) language plpgsql as $$
+create or replace function delete_task(p_id text, p_reason text, p_actor text) returns table (outcome text, item item)
+language plpgsql as $$
 #variable_conflict use_column
 declare
   t task;
@@ -158,7 +171,8 @@ begin
            last_data = json_build_object('reason', p_reason), updated_at = v_now
      where i.kind = 'rotation' and i.id = p_id and i.ended_at is null returning 'deleted', i;
   v_ids := array(
-    select i.id from item i where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null and not i.closing
+    select i.id from item i
+     where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null and not i.closing
      order by i.id for update);
   return query select 'deleted', v from void_occurrences(v_ids, coalesce(p_reason, 'deleted'), p_actor, v_now) v;
   return query select 'deleted', null::item;

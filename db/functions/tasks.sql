@@ -7,15 +7,17 @@ create or replace function task_of(p_item text) returns text language sql immuta
 $$;
 
 -- Whether a caller excludes an occurrence: by its own id, or by its task's.
-create or replace function is_excluded(p_item text, p_exclude text[]) returns boolean language sql immutable parallel safe as $$
+create or replace function is_excluded(p_item text, p_exclude text[]) returns boolean
+language sql immutable parallel safe as $$
   select p_item = any (p_exclude) or task_of(p_item) = any (p_exclude)
 $$;
 
--- Computes stock, next wake time and end of occurrences from their dispatches and tasks. It is counted anew each time, so
--- no counter can drift. Every change ends here, except dispatches and completions that leave stock, which are frequent.
+-- Computes stock, next wake time and end of occurrences from their dispatches and tasks. Each change computes them
+-- anew, so no counter can drift. Every change ends here, except dispatches and completions that leave stock, which are
+-- frequent.
 -- p_lines  what happened, one line each; they are all of one type
-create or replace function recompute_occurrences(p_lines item_line[], p_event text, p_now timestamptz) returns void language plpgsql
-set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+create or replace function recompute_occurrences(p_lines item_line[], p_event text, p_now timestamptz) returns void
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
   perform earlier_lines('task', p_lines, p_event, p_now);
   with counted as materialized (
@@ -33,29 +35,34 @@ begin
        select case when t.state = 'active' and not i.closing and i.deadline_at > p_now
                    then greatest(t.dispatch_times - c.live - c.done, 0) else 0 end as capacity) s)
   update item i
-     set queue = n.queue, body = n.params, callback = n.callback, capacity = case when n.final is null then n.capacity end,
+     set queue = n.queue, body = n.params, callback = n.callback,
+         capacity = case when n.final is null then n.capacity end,
          state = coalesce(n.final, i.state), ended_at = case when n.final is not null then p_now end,
          ended_by = case when n.final is not null then n.actor end,
          end_reason = case when n.final is not null then n.data ->> 'reason' end,
          result = case when n.final = 'settled' then json_build_object('completed', n.done) end,
          delivery_pending = coalesce(n.final = 'settled' and n.callback is not null, false),
-         wake_at = case when n.final is null then least(case when i.state = 'delayed' then i.available_at end, n.first_end,
+         wake_at = case when n.final is null then least(case when i.state = 'delayed' then i.available_at end,
+                                                        n.first_end,
                                                         case when n.capacity > 0 then i.deadline_at end) end,
          version = nextval('item_version'), event_seq = i.event_seq + n.n, last_event = p_event, last_actor = n.actor,
          last_data = n.data, updated_at = p_now,
          -- given back, raised or moved: it is new to clients that have passed it by
-         stocked_by = case when n.final is null and n.capacity > 0 and (i.capacity = 0 or i.queue <> n.queue) then pg_current_xact_id()
+         stocked_by = case when n.final is null and n.capacity > 0 and (i.capacity = 0 or i.queue <> n.queue)
+                             then pg_current_xact_id()
                            else i.stocked_by end
     from counted n
    where i.kind = 'task' and i.id = any (array(select id from unnest(p_lines))) and i.id = n.id;
   delete from taken_task g using item i
-   where g.item_id in (select id from unnest(p_lines)) and i.kind = 'task' and i.id = g.item_id and i.ended_at is not null;
+   where g.item_id in (select id from unnest(p_lines)) and i.kind = 'task' and i.id = g.item_id
+     and i.ended_at is not null;
 end $$;
 
 -- Ends dispatches that have not been completed: they are given back to stock, and their holders are notified.
 -- p_overdue  only those whose time to answer is over
-create or replace function return_dispatches(p_ids text[], p_why text, p_overdue boolean, p_actor text, p_now timestamptz)
-returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+create or replace function return_dispatches(
+  p_ids text[], p_why text, p_overdue boolean, p_actor text, p_now timestamptz
+) returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   v_lines item_line[];
 begin
@@ -71,8 +78,9 @@ begin
   ), counted as (
     insert into tally_line (kind, queue, what, n)
     select 'task', queue, 'lease_expired', count(*) from returned where p_why = 'expired' group by queue
-  ) select array_agg((item_id, p_actor, json_build_object('logId', token, 'person', slot, 'uid', holder, 'params', given,
-                                                          'reason', p_why), null)::item_line order by item_id, granted_at)
+  ) select array_agg((item_id, p_actor,
+                      json_build_object('logId', token, 'person', slot, 'uid', holder, 'params', given,
+                                        'reason', p_why), null)::item_line order by item_id, granted_at)
       into v_lines from returned;
   if v_lines is not null then perform recompute_occurrences(v_lines, 'returned', p_now); end if;
 end $$;
@@ -97,7 +105,8 @@ begin
   if v_starting is not null then
     update item
        set state = 'ready', wake_at = deadline_at, stocked_by = pg_current_xact_id(), version = nextval('item_version'),
-           event_seq = event_seq + 1, last_event = 'available', last_actor = 'system', last_data = null, updated_at = v_now
+           event_seq = event_seq + 1, last_event = 'available', last_actor = 'system', last_data = null,
+           updated_at = v_now
      where kind = 'task' and id = any (v_starting);
   end if;
   if exists (select from item where kind = 'task' and id = any (v_due) and ended_at is null and wake_at <= v_now) then
@@ -110,8 +119,8 @@ begin
 end $$;
 
 -- Computes those of these occurrences that are open anew, after the same happened to each.
-create or replace function redo_occurrences(p_ids text[], p_event text, p_actor text, p_reason text, p_now timestamptz) returns void
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+create or replace function redo_occurrences(p_ids text[], p_event text, p_actor text, p_reason text, p_now timestamptz)
+returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   v_lines item_line[];
 begin
@@ -122,8 +131,8 @@ begin
 end $$;
 
 -- Voids what has not been dispatched of open occurrences, which the caller has locked. Dispatches go on.
-create or replace function void_occurrences(p_ids text[], p_reason text, p_actor text, p_now timestamptz) returns setof item
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+create or replace function void_occurrences(p_ids text[], p_reason text, p_actor text, p_now timestamptz)
+returns setof item language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   v_used text[] := array(select id from item where kind = 'task' and id = any (p_ids) and attempts > 0);
 begin
@@ -131,9 +140,10 @@ begin
   -- most have never been dispatched, and there may be thousands
   return query
     update item
-       set closing = true, state = 'invalidated', capacity = null, ended_at = p_now, ended_by = p_actor, end_reason = p_reason,
-           wake_at = null, version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'cancelled',
-           last_actor = p_actor, last_data = json_build_object('reason', p_reason), updated_at = p_now
+       set closing = true, state = 'invalidated', capacity = null, ended_at = p_now, ended_by = p_actor,
+           end_reason = p_reason, wake_at = null, version = nextval('item_version'), event_seq = event_seq + 1,
+           last_event = 'cancelled', last_actor = p_actor, last_data = json_build_object('reason', p_reason),
+           updated_at = p_now
      where kind = 'task' and id = any (p_ids) and attempts = 0 returning *;
   if v_used = '{}' then return; end if;
   update item set closing = true where kind = 'task' and id = any (v_used);

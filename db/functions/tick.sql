@@ -1,7 +1,7 @@
--- What time does to items that are leased by one at a time (to others: db/functions/cases.sql, tasks.sql, rotations.sql), and
--- the only code that acts on time (docs/ARCHITECTURE.md, the two clocks).
--- One pass applies one transition to each item given: its deadline first, then the end of its
--- lease, then its delay, then an escalation; what is due after that is done in the next pass.
+-- The effects of time on items that one holder leases at a time (others: db/functions/cases.sql, tasks.sql,
+-- rotations.sql); no other code acts on time (docs/ARCHITECTURE.md, the two clocks).
+-- One pass applies one transition to each item given: its deadline first, then the end of its lease, then its delay,
+-- then an escalation; what is due after that is done in the next pass.
 create or replace function advance_items(p_kinds text[], p_ids text[]) returns setof item
 language plpgsql set enable_seqscan = off as $$
 begin
@@ -29,7 +29,8 @@ begin
     select i.kind, i.id, d.act, d.now, d.tell,
            case when d.overdue then overdue_state(i.kind)
                 else case d.act when 'dead' then 'dead' when 'buried' then 'buried'
-                                when 'reclaimed' then 'ready' when 'available' then 'ready' else i.state end end as state,
+                                when 'reclaimed' then 'ready' when 'available' then 'ready'
+                                else i.state end end as state,
            -- what is buried waits for an operator, however long
            case when d.act is distinct from 'buried' then i.deadline_at end as deadline_at,
            case when d.act = 'escalated' then d.priority else i.priority end as priority,
@@ -42,7 +43,8 @@ begin
      where d.act is not null
   )
   update item i
-     set state = n.state, deadline_at = n.deadline_at, priority = n.priority, escalated_seconds = n.escalated_seconds, front = n.front,
+     set state = n.state, deadline_at = n.deadline_at, priority = n.priority, escalated_seconds = n.escalated_seconds,
+         front = n.front,
          rank = case when n.act in ('reclaimed', 'escalated')
                      then item_rank(i.kind, n.priority, i.first_available_at, n.level_seconds, n.front) else i.rank end,
          rules_due_at = case when n.act = 'reclaimed' and n.rules <> '[]' then n.now else i.rules_due_at end,
@@ -84,7 +86,8 @@ begin
   select array_agg(kind), array_agg(id) into v_kinds, v_ids from (
     select i.kind, i.id from item i
      where i.wake_at <= (select clock_timestamp())
-       and not exists (select 1 from parked p where p.kind = i.kind and p.item_id = i.id and p.until > clock_timestamp())
+       and not exists (
+         select 1 from parked p where p.kind = i.kind and p.item_id = i.id and p.until > clock_timestamp())
      order by i.wake_at limit p_limit for update skip locked) due;
   if v_ids is null then return; end if;
   return query select * from advance_apart(v_kinds, v_ids);
@@ -120,17 +123,19 @@ begin
   return query select * from advance_apart(array_fill(p_kind, array[cardinality(p_ids)]), p_ids);
 end $$;
 
--- The same for one item: what its own workflow does when its durable timer fires. One that is parked waits for its minute:
--- that it fails is published, and would have its workflow come again at once.
+-- The same for one item, when its workflow's durable timer fires. A parked item waits for its minute: its failure is
+-- published, and would make its workflow come again at once.
 create or replace function tick_item(p_kind text, p_id text) returns setof item language plpgsql as $$
 begin
-  if exists (select from parked where kind = p_kind and item_id = p_id and until > clock_timestamp()) then return; end if;
+  if exists (select from parked where kind = p_kind and item_id = p_id and until > clock_timestamp()) then
+    return;
+  end if;
   return query select * from tick_items(p_kind, array[p_id]);
 end $$;
 
--- Items that were due, and for which there was nothing to do: their wake time is of settings that they no longer have. It is
--- computed anew, so that they do not stay before all others in the order of wake times; one that is due even then
--- is parked.
+-- Updates items that were due without anything to do: their wake time comes from settings that they no longer have. It
+-- is computed again, so that they do not stay first in the order of wake times; an item that is due even then is
+-- parked.
 create or replace function settle_idle(p_kinds text[], p_ids text[], p_began timestamptz) returns void
 language plpgsql set enable_seqscan = off as $$
 begin

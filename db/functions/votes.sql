@@ -1,12 +1,13 @@
 -- What holders of a case do (S2): vote, leave, renew. Each locks the case's row first.
 
--- Votes (S2.2, S2.3), each on another case. The verdict was found for so many counted votes under these settings; when they
--- have changed meanwhile, it is to be found again.
+-- Votes (S2.2, S2.3), each on another case. A verdict holds for a number of counted votes under one version of the
+-- settings; when either has changed meanwhile, the caller must find it again.
 -- p_sent   [{id, token, option, comment, subject, votes, settingsVersion, verdict}]
 -- outcome  counted, late (kept, does not count), repeated, again, or why not: not_found, foreign, not_open,
 --          lease_lost, already_voted, conflict_of_interest, forbidden
-create or replace function cast_votes(p_sent jsonb) returns table (id text, outcome text, counted boolean) language plpgsql
-set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+create or replace function cast_votes(p_sent jsonb) returns table (id text, outcome text, counted boolean)
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off
+set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
   x record;
@@ -20,12 +21,15 @@ begin
   v_now := clock_timestamp();
   for x in
     select s.id, s.votes, s."settingsVersion" as settings, s.subject, i.i, f, c, l.l,
-           (s.token, null, s.id, f.court, (l.l).holder, null, s.option, s.comment, v_now, true, f.gold is not null)::vote as vote
-      from jsonb_to_recordset(p_sent) as s (id text, token text, option text, comment text, subject text, votes integer, "settingsVersion" bigint)
+           (s.token, null, s.id, f.court, (l.l).holder, null, s.option, s.comment, v_now, true,
+            f.gold is not null)::vote as vote
+      from jsonb_to_recordset(p_sent) as s (
+             id text, token text, option text, comment text, subject text, votes integer, "settingsVersion" bigint)
       left join lateral (select i from item i where i.kind = 'case' and i.id = s.id offset 0) i on true
       left join case_file f on f.id = s.id
       left join court c on c.name = f.court
-      left join lateral (select l from lease l where l.token = s.token and l.kind || '' = 'case' and l.item_id = s.id offset 0) l on true
+      left join lateral (
+        select l from lease l where l.token = s.token and l.kind || '' = 'case' and l.item_id = s.id offset 0) l on true
   loop
     select x.id, k.outcome, k.counted, k.person into id, outcome, counted, v_person
       from check_vote(x.i, x.f, x.c, x.l, x.vote, x.subject, x.votes, x.settings) k;
@@ -40,8 +44,9 @@ begin
 end $$;
 
 -- Whether a vote counts, and as whose. What is due is done first, and a hold that may not vote is ended.
-create or replace function check_vote(i item, f case_file, c court, l lease, v vote, p_subject text, p_votes integer, p_settings bigint)
-returns table (outcome text, counted boolean, person text) language plpgsql as $$
+create or replace function check_vote(
+  i item, f case_file, c court, l lease, v vote, p_subject text, p_votes integer, p_settings bigint
+) returns table (outcome text, counted boolean, person text) language plpgsql as $$
 #variable_conflict use_column
 declare
   j juror_seen;
@@ -86,7 +91,8 @@ begin
 end $$;
 
 -- Counts votes that were found to count, with the verdicts that were sent with them.
-create or replace function count_votes(p_votes vote[], p_sent jsonb, p_now timestamptz) returns void language plpgsql as $$
+create or replace function count_votes(p_votes vote[], p_sent jsonb, p_now timestamptz) returns void
+language plpgsql as $$
 declare
   v_ids text[];
   v_verdicts jsonb[];
@@ -95,34 +101,43 @@ declare
 begin
   insert into vote (token, case_id, court, juror, person, option, comment, at, counted, gold)
   select token, case_id, court, juror, person, option, comment, at, counted, gold from unnest(p_votes);
-  update lease set ended_at = greatest(p_now, granted_at), why = 'settled', ended_by = holder where token in (select token from unnest(p_votes));
+  update lease set ended_at = greatest(p_now, granted_at), why = 'settled', ended_by = holder
+   where token in (select token from unnest(p_votes));
   insert into juror_day as d (court, person, day, votes)
-  select court, person, (p_now at time zone 'UTC')::date, count(*) from unnest(p_votes) group by court, person order by court, person
+  select court, person, (p_now at time zone 'UTC')::date, count(*) from unnest(p_votes)
+   group by court, person order by court, person
   on conflict (court, person, day) do update set votes = d.votes + excluded.votes;
 
   -- of gold nothing is decided
   select array_agg(v.case_id), array_agg(s.verdict) into v_ids, v_verdicts
-    from unnest(p_votes) v join jsonb_to_recordset(p_sent) as s (id text, verdict jsonb) on s.id = v.case_id where not v.gold;
+    from unnest(p_votes) v join jsonb_to_recordset(p_sent) as s (id text, verdict jsonb) on s.id = v.case_id
+   where not v.gold;
   if v_ids is not null then
     update case_file f
-       set tally = f.tally || jsonb_build_object(v.option, coalesce((f.tally ->> v.option)::integer, 0) + 1), votes = f.votes + 1,
-           votes_left = (s.verdict ->> 'votesLeft')::integer, stage = (s.verdict ->> 'stage')::integer
+       set tally = f.tally || jsonb_build_object(v.option, coalesce((f.tally ->> v.option)::integer, 0) + 1),
+           votes = f.votes + 1, votes_left = (s.verdict ->> 'votesLeft')::integer,
+           stage = (s.verdict ->> 'stage')::integer
       from unnest(p_votes) v join unnest(v_ids, v_verdicts) as s (id, verdict) on s.id = v.case_id where f.id = s.id;
-    if exists (select from unnest(v_ids, v_verdicts) as s (id, verdict) join item i on i.kind = 'case' and i.id = s.id and i.id = any (v_ids)
+    if exists (select from unnest(v_ids, v_verdicts) as s (id, verdict)
+                 join item i on i.kind = 'case' and i.id = s.id and i.id = any (v_ids)
                 where i.priority <> (s.verdict ->> 'priority')::bigint) then
       update item i set priority = (s.verdict ->> 'priority')::bigint from unnest(v_ids, v_verdicts) as s (id, verdict)
-       where i.kind = 'case' and i.id = any (v_ids) and i.id = s.id and i.priority <> (s.verdict ->> 'priority')::bigint;
+       where i.kind = 'case' and i.id = any (v_ids) and i.id = s.id
+         and i.priority <> (s.verdict ->> 'priority')::bigint;
     end if;
-    insert into tally_line (kind, queue, what, n) select 'case', court, 'votes', count(*) from unnest(p_votes) where not gold group by court;
+    insert into tally_line (kind, queue, what, n)
+    select 'case', court, 'votes', count(*) from unnest(p_votes) where not gold group by court;
   end if;
   insert into juror_record as r (court, person, judged, agreed)
-  select v.court, v.person, count(*), count(*) filter (where v.option = f.gold) from unnest(p_votes) v join case_file f on f.id = v.case_id
+  select v.court, v.person, count(*), count(*) filter (where v.option = f.gold)
+    from unnest(p_votes) v join case_file f on f.id = v.case_id
    where v.gold group by 1, 2 order by 1, 2
   on conflict (court, person) do update set judged = r.judged + excluded.judged, agreed = r.agreed + excluded.agreed;
 
   select array_agg(n.line) filter (where not n.ends), array_agg(n.line) filter (where n.ends) into v_open, v_last from (
     -- not of gold, which all jurors may judge: its row would grow with each of them
-    select (v.case_id, v.juror, json_build_object('option', v.option), case when not v.gold then v.person end)::item_line as line,
+    select (v.case_id, v.juror, json_build_object('option', v.option),
+            case when not v.gold then v.person end)::item_line as line,
            coalesce(s.verdict ->> 'winner' is not null or (s.verdict ->> 'hung')::boolean, false) as ends
       from unnest(p_votes) v left join unnest(v_ids, v_verdicts) as s (id, verdict) on s.id = v.case_id) n;
   if v_open is not null then perform recompute_cases(v_open, 'voted', p_now); end if;
@@ -134,8 +149,9 @@ end $$;
 
 -- A vote of a juror who still held the case when it was decided: wasted, counted as such once (S2.6), and kept as
 -- evidence where the court wants that.
-create or replace function late_vote(i item, f case_file, c court, l lease, p_option text, p_comment text, p_now timestamptz) returns boolean
-language plpgsql as $$
+create or replace function late_vote(
+  i item, f case_file, c court, l lease, p_option text, p_comment text, p_now timestamptz
+) returns boolean language plpgsql as $$
 begin
   if i.state <> 'settled' or l.why is distinct from 'closed' or l.refused_at is not null then return false; end if;
   update lease set refused_at = p_now where token = l.token;
@@ -150,9 +166,11 @@ begin
   return found;
 end $$;
 
--- Ends a hold by its holder. `p_type` released, skipped or declined; a person who skips or declines is not given it again.
+-- Ends a hold by its holder. `p_type` released, skipped or declined; a juror who skips or declines does not get the
+-- case again.
 -- outcome  done, repeated, or why not: not_found, foreign, not_invited, not_open, lease_lost
-create or replace function leave_case(p_id text, p_token text, p_subject text, p_type text) returns text language plpgsql as $$
+create or replace function leave_case(p_id text, p_token text, p_subject text, p_type text) returns text
+language plpgsql as $$
 declare
   i item;
   c court;
@@ -174,12 +192,14 @@ begin
   if i.ended_at is not null then return 'not_open'; end if;
   if l.token is null or l.ended_at is not null then return 'lease_lost'; end if;
   update lease set ended_at = greatest(v_now, granted_at), why = 'released', ended_by = l.holder where token = p_token;
-  perform recompute_cases(array[(p_id, l.holder, null, case when p_type <> 'released' then l.slot end)::item_line], p_type, v_now);
+  perform recompute_cases(array[(p_id, l.holder, null, case when p_type <> 'released' then l.slot end)::item_line],
+                          p_type, v_now);
   return 'done';
 end $$;
 
 -- A full lease again. Neither version nor event moves, as with tickets.
-create or replace function renew_hold(p_id text, p_token text, p_subject text) returns table (outcome text, expires_at timestamptz)
+create or replace function renew_hold(p_id text, p_token text, p_subject text)
+returns table (outcome text, expires_at timestamptz)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -192,7 +212,10 @@ begin
   if not found then return query select 'not_found', null::timestamptz; return; end if;
   select * into c from court where name = i.queue;
   select * into l from lease where token = p_token and kind = 'case' and item_id = p_id;
-  if l.token is not null and not speaks_for(c, p_subject, l) then return query select 'foreign', null::timestamptz; return; end if;
+  if l.token is not null and not speaks_for(c, p_subject, l) then
+    return query select 'foreign', null::timestamptz;
+    return;
+  end if;
   if i.ended_at is null and l.ended_at is null and least(l.expires_at, i.deadline_at) <= clock_timestamp() then
     perform advance_cases(array[p_id]);
     select * into i from item where kind = 'case' and id = p_id;
@@ -200,7 +223,8 @@ begin
   end if;
   if i.ended_at is not null then return query select 'not_open', null::timestamptz; return; end if;
   if l.token is null or l.ended_at is not null then return query select 'lease_lost', null::timestamptz; return; end if;
-  select clock_timestamp() + make_interval(secs => case when l.invited then coalesce(c.answer_seconds, q.lease_seconds) else q.lease_seconds end)
+  select clock_timestamp() + make_interval(secs => case when l.invited then coalesce(c.answer_seconds, q.lease_seconds)
+                                                        else q.lease_seconds end)
     into v_until from queue q where q.kind = 'case' and q.name = i.queue;
   update lease set expires_at = v_until where token = p_token;
   update item set updated_at = clock_timestamp(), wake_at = least(deadline_at, (
