@@ -99,7 +99,7 @@ test('S2.1 where no juror is free, the timer says what is tried again', async ()
 test('S0.9 the details begin with the state, and signals and queries are described', async () => {
   await add(api, 'described', { id: 'described', delaySeconds: 3_600 });
   const metadata = await eventually(() => handle('ticket/described').query<Json>('__temporal_workflow_metadata'));
-  expect(metadata.currentDetails).toMatch(/^\*\*delayed\*\*.*next wake.*\*\*created\*\* by/s);
+  expect(metadata.currentDetails).toMatch(/^\*\*Delayed\*\*.*next wake.*\*\*created\*\* by/s);
   const described = Object.fromEntries(
     [...metadata.definition.signalDefinitions, ...metadata.definition.queryDefinitions].map((d) => [
       d.name,
