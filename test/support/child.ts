@@ -21,11 +21,11 @@ export interface DocketChild extends Launched {
 
 /** The settings with which a process of its own uses these stores. */
 export const settingsFor = (
-  { databaseUrl, namespace }: Pick<TestStores, 'databaseUrl' | 'namespace'>,
+  { databaseUrl, namespace, temporalAddress }: Pick<TestStores, 'databaseUrl' | 'namespace'> & Partial<TestStores>,
   more: object = {},
 ) => ({
-  ...{ DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: inject('temporal'), TEMPORAL_NAMESPACE: namespace },
-  ...{ DOCKET_CACHE: inject('cacheDir'), ...more },
+  ...{ DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress ?? inject('temporal') },
+  ...{ TEMPORAL_NAMESPACE: namespace, DOCKET_CACHE: inject('cacheDir'), ...more },
 });
 
 const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));
