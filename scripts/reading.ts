@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseSync } from 'oxc-parser';
 import { committed, differences } from './architecture/drift.ts';
+import { linesIn } from './architecture/source.ts';
 
 const FILE = new URL('../docs/READING.md', import.meta.url);
 const ROOT = new URL('../', import.meta.url);
@@ -32,7 +33,6 @@ export function checkReading(now = committed(FILE), read = readCode): string[] {
 }
 
 const readCode = (path: string) => readFileSync(new URL(path, ROOT), 'utf8');
-const linesIn = (text: string) => text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
 
 /** The lines of a declaration with the comment above it: a function, a constant, a class or its method, a statement. */
 function spanOf(path: string, text: string, name: string): number {

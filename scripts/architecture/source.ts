@@ -63,12 +63,15 @@ export function readSource(path: string, text: string): Source {
   }).visit(program);
   return {
     path,
-    lines: text.split('\n').length - (text.endsWith('\n') ? 1 : 0),
+    lines: linesIn(text),
     functions,
     strings,
     comments: comments.map((c) => ({ value: c.value, line: lineOf(c.start) })),
   };
 }
+
+/** The number of lines of a text; a newline at its end begins no other. */
+export const linesIn = (text: string) => text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
 
 function lineCounter(text: string): (offset: number) => number {
   const starts = [0];
