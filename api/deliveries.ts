@@ -2,28 +2,22 @@ import type { z } from '@hono/zod-openapi';
 import { Page, pageOf } from '../contract/common.ts';
 import { Delivery, DeliveryNumber } from '../contract/deliveries.ts';
 import type { Callback } from '../contract/items.ts';
+import type { ProblemCode } from '../contract/problems.ts';
 import { refuseUrl } from '../domain/callbacks.ts';
 import * as deliveries from '../services/deliveries/deliveries.ts';
 import { invalid } from '../services/shared/problems.ts';
 import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';
-import { answer, endpoint, ok, type Tag } from './endpoint.ts';
-import { page } from './paging.ts';
+import { answer, endpoint, type Tag } from './endpoint.ts';
+import { listed } from './paging.ts';
 import type { Scope, ScopedCall } from './scopes.ts';
+import { viewOf } from './views.ts';
 
-export const deliveryView = (row: deliveries.ListedDelivery) => ({
-  n: row.n,
-  type: row.type,
-  version: row.version,
-  url: row.url,
-  state: row.state,
-  attempts: row.attempts,
-  status: row.status,
-  error: row.error,
-  createdAt: row.created_at.toISOString(),
-  updatedAt: row.updated_at.toISOString(),
-  nextAttemptAt: row.state === 'pending' ? (row.next_attempt_at?.toISOString() ?? null) : null,
-});
+const fields = viewOf(Delivery);
+export function deliveryView(row: deliveries.ListedDelivery) {
+  const view = fields(row);
+  return { ...view, nextAttemptAt: row.state === 'pending' ? view.nextAttemptAt : null };
+}
 
 /** Greater than each delivery's number: a list before it begins with the newest. */
 export const NEWEST = Number.MAX_SAFE_INTEGER;
@@ -50,6 +44,7 @@ export interface Delivered {
   base: string;
   params: ItemParams;
   scope: Scope<ScopedCall<ItemId, unknown, unknown>>;
+  problems: readonly ProblemCode[];
   /** The item's id, where that is not the parameter `id`. */
   idOf?(params: ItemId): string;
 }
@@ -58,29 +53,29 @@ export const idIn = ({ id }: ItemId) => id;
 
 /** The endpoints that list deliveries and send one again, for a kind that has callbacks (S0.10). */
 export function deliveryEndpoints(kind: deliveries.DeliveredKind, delivered: Delivered) {
-  const { tag, operations, base, params: named, scope, idOf = idIn } = delivered;
+  const { tag, operations, base, params: named, scope, problems, idOf = idIn } = delivered;
+  const shared = { tag, params: named, scope, problems };
   const list = endpoint(`list${operations}Deliveries`, `GET ${base}/deliveries`, {
-    tag,
-    summary: 'What was sent to the callback, and with what outcome; newest first',
+    ...shared,
+    summary: 'The deliveries of its callback with their outcomes, newest first',
     roles: ['producer', 'agent'],
-    scope,
-    params: named,
     query: Page,
     answers: { 200: pageOf(Delivery) },
-    problems: ['not_found'],
     async handle({ ctx, params, query: { limit, cursor } }) {
-      const rows = await deliveries.list(ctx, kind, idOf(params), cursor ?? NEWEST, limit + 1);
-      return ok(page(rows, limit, deliveryView, (d) => d.n));
+      return listed(
+        deliveries.list(ctx, kind, idOf(params), cursor ?? NEWEST, limit + 1),
+        limit,
+        deliveryView,
+        (d) => d.n,
+      );
     },
   });
   const again = endpoint(`redeliver${operations}Delivery`, `POST ${base}/deliveries/{n}/redeliver`, {
-    tag,
+    ...shared,
     summary: 'Send it again, with the same message id',
     roles: ['producer'],
-    scope,
     params: named.extend({ n: DeliveryNumber }),
     answers: { 202: Delivery },
-    problems: ['not_found'],
     async handle({ ctx, params }) {
       return answer(202, deliveryView(await deliveries.redeliver(ctx, kind, idOf(params), params.n)));
     },

@@ -23,6 +23,8 @@ export type Tag = (typeof TAGS)[number];
 export const LARGE_BODY = 8 * 1024 * 1024;
 
 type Schema = z.ZodType;
+/** Undefined: the endpoint takes none. */
+type Input = Schema | undefined;
 type Out<S> = S extends Schema ? z.output<S> : undefined;
 type In<S> = S extends Schema ? z.input<S> : never;
 
@@ -70,12 +72,7 @@ export type ApiContext = HonoContext<{ Bindings: ApiBindings }>;
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** An endpoint: its input, its callers, its answers. The OpenAPI document is generated from these. */
-interface Definition<
-  P extends Schema | undefined,
-  Q extends Schema | undefined,
-  B extends Schema | undefined,
-  A extends Answers,
-> {
+interface Definition<P extends Input, Q extends Input, B extends Input, A extends Answers> {
   tag: Tag;
   summary: string;
   /** Besides `admin`, which may call every endpoint; null: no key is required. */
@@ -89,7 +86,7 @@ interface Definition<
   body?: B;
   /** The body's schema in the document, where `body` is another one or the handler reads `raw()`. */
   document?: Schema;
-  /** Without an id in the body, the header `Idempotency-Key` names what is added. */
+  /** Without an id in the body, the header `Idempotency-Key` names the item that is added. */
   takesKey?: boolean;
   /** Bytes. */
   bodyLimit?: number;
@@ -99,18 +96,14 @@ interface Definition<
   /** The media type of answers, where it is not application/json. */
   media?: string;
   /** Besides those that every endpoint can answer. */
-  problems?: ProblemCode[];
+  problems?: readonly ProblemCode[];
   /** Replaces the answer as problem+json. */
   problemAnswer?(problem: Problem): { status: number; body: object };
   handle(call: Call<Out<P>, Out<Q>, Out<B>>): Promise<Answer<A> | Response>;
 }
 
-export interface Endpoint<
-  P extends Schema | undefined,
-  Q extends Schema | undefined,
-  B extends Schema | undefined,
-  A extends Answers,
-> extends Definition<P, Q, B, A> {
+export interface Endpoint<P extends Input, Q extends Input, B extends Input, A extends Answers>
+  extends Definition<P, Q, B, A> {
   operation: string;
   method: Lowercase<Method>;
   path: string;
@@ -122,15 +115,15 @@ export interface Endpoint<
  */
 export function endpoint<
   A extends Answers,
-  P extends Schema | undefined = undefined,
-  Q extends Schema | undefined = undefined,
-  B extends Schema | undefined = undefined,
+  P extends Input = undefined,
+  Q extends Input = undefined,
+  B extends Input = undefined,
 >(operation: string, route: `${Method} ${string}`, definition: Definition<P, Q, B, A>): Endpoint<P, Q, B, A> {
   const [method, path = ''] = route.split(' ');
   return { operation, method: method?.toLowerCase() as Lowercase<Method>, path, ...definition };
 }
 
-export type AnyEndpoint = Endpoint<Schema | undefined, Schema | undefined, Schema | undefined, Answers>;
+export type AnyEndpoint = Endpoint<Input, Input, Input, Answers>;
 
 /** Handles a call of an endpoint. @throws Problem */
 export async function perform(
@@ -150,9 +143,8 @@ export async function perform(
   const isBound = caller.queues !== null;
   if (isBound) await checkScope(api.ctx, caller, e.scope, { params, query, body });
   const signal = new Departure(c);
-  const act = () =>
-    e.handle({ api, ctx: api.ctx, caller, params, query, body, raw, header, cut, incoming, headers, signal });
-  const answered = changesSettings(e) ? await recorded(api, e, { caller, params, body, headers }, act) : await act();
+  const call = { api, ctx: api.ctx, caller, params, query, body, raw, header, cut, incoming, headers, signal };
+  const answered = changesSettings(e) ? await recorded(e, call) : await e.handle(call);
   if (answered instanceof Response || !isBound) return answered;
   return { ...answered, body: scoped(caller, e.scope, answered.body) };
 }
@@ -160,23 +152,14 @@ export async function perform(
 /** Changes that only administrators may make are recorded in the admin log. */
 const changesSettings = (e: AnyEndpoint): boolean => e.method !== 'get' && e.roles?.length === 0;
 
-function recorded<T extends { status: number }>(
-  api: Api,
-  { operation, path: pattern }: AnyEndpoint,
-  {
-    caller,
-    params,
-    body,
-    headers,
-  }: { caller: Caller; params: object | undefined; body: unknown; headers: Record<string, string> },
-  act: () => Promise<T>,
-): Promise<T> {
-  const { id: keyId, actor } = caller;
-  const requestId = headers['x-request-id'] ?? null;
+function recorded(e: AnyEndpoint, call: Call<undefined, undefined, undefined>): Promise<Answer<Answers> | Response> {
+  const { ctx, caller, params, body, headers } = call;
   // from the decoded parameters: a name can be percent-encoded in several ways
   const names = new Map<string, unknown>(Object.entries(params ?? {}));
-  const path = pattern.replaceAll(/\{(\w+)\}/g, (_, name) => String(names.get(name)));
-  return adminLog.record(api.ctx, { keyId, actor, operation, path, body, requestId }, act);
+  const path = e.path.replaceAll(/\{(\w+)\}/g, (_, name) => String(names.get(name)));
+  const requestId = headers['x-request-id'] ?? null;
+  const line = { keyId: caller.id, actor: caller.actor, operation: e.operation, path, body, requestId };
+  return adminLog.record(ctx, line, () => e.handle(call));
 }
 
 /** Tells when the caller disconnects. Makes a signal and its controller only where a listener is added. */
@@ -241,7 +224,7 @@ async function authorise(api: Api, e: AnyEndpoint, c: ApiContext): Promise<Calle
   return caller;
 }
 
-function check(schema: Schema | undefined, value: unknown, where: string): undefined {
+function check(schema: Input, value: unknown, where: string): undefined {
   if (schema === undefined) return undefined;
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data as undefined;

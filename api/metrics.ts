@@ -13,14 +13,30 @@ export interface Metrics {
   refused: Counter<'code'>;
 }
 
+/** The values of a metric by its labels. */
+type Lines<L extends string> = (readonly [labels: Record<L, string>, value: number])[];
+
 /** The metrics of an API process: its own, and those of the whole system, which are read when it is scraped. */
 export function createMetrics(ctx: Context): Metrics {
   const { registry } = ctx.metrics;
   const registers = [registry];
   addSystem(ctx, registers);
   addDeliveries(ctx, registers);
-  addReviewGauge(ctx, registers);
-  addInvariants(ctx, registers);
+  addLines('gauge', registers, {
+    name: 'docket_review_log_lines_today',
+    help: "Lines of all reviews' logs of this day (UTC), by outcome: callbacks, and edits by authors",
+    labelNames: ['outcome'],
+    async read() {
+      const { day: _, ...byOutcome } = await reviews.counts(ctx, null);
+      return Object.entries(byOutcome).map(([outcome, n]) => [{ outcome }, n]);
+    },
+  });
+  addLines('gauge', registers, {
+    name: 'docket_invariant_violations',
+    help: 'Rows that break an invariant, by check of docket doctor; must be 0. Shown by one API process of all that live',
+    labelNames: ['check'],
+    read: async () => [...violations(ctx)].map(([check, n]) => [{ check }, n]),
+  });
   return {
     async text() {
       const [ofQueues, others] = await Promise.all([queueMetrics(ctx), registry.metrics()]);
@@ -42,81 +58,77 @@ export function createMetrics(ctx: Context): Metrics {
   };
 }
 
-/**
- * Shares one reading between the metrics of a scrape, which are collected at once. Undefined while PostgreSQL cannot be
- * read, so that the metrics of the process itself can still be scraped.
- */
-function shared<T>(read: () => Promise<T>): () => Promise<T | undefined> {
-  let reading: Promise<T | undefined> | undefined;
+/** Shares one reading between the metrics of a scrape, which are collected at once. */
+function shared<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined;
   return () => {
-    reading ??= read()
-      .catch(() => undefined)
-      .finally(() => {
-        reading = undefined;
-      });
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
     return reading;
   };
 }
 
-/** Replaces all lines of a metric after reading, in one step: two scrapes may overlap. */
-async function refill<T>(
-  metric: { reset(): void },
-  read: Promise<T[] | undefined>,
-  add: (one: T) => void,
-): Promise<void> {
-  const found = await read;
-  metric.reset();
-  for (const one of found ?? []) add(one);
+interface Described<L extends string> {
+  name: string;
+  help: string;
+  labelNames: L[];
+  read(): Promise<Lines<L>>;
+}
+
+/** Adds a metric whose lines are read at each scrape; it has none while PostgreSQL cannot be read. */
+function addLines<L extends string>(
+  type: 'gauge' | 'counter',
+  registers: Registry[],
+  { read, ...described }: Described<L>,
+): void {
+  // replaces all lines in one step: two scrapes may overlap
+  const collect = async () => {
+    const lines = await read().catch(() => []);
+    metric.reset();
+    for (const [labels, value] of lines) metric.inc(labels, value);
+  };
+  const settings = { ...described, registers, collect };
+  const metric = type === 'gauge' ? new Gauge<L>(settings) : new Counter<L>(settings);
 }
 
 function addSystem(ctx: Context, registers: Registry[]): void {
-  const gauge = <T>(name: string, help: string, read: () => Promise<T | undefined>, toNumber: (found: T) => number) =>
+  const gauge = (name: string, help: string, read: () => Promise<number>) =>
     new Gauge({
       ...{ name, help, registers },
       async collect() {
-        const found = await read();
+        const found = await read().catch(() => undefined);
         if (found === undefined) this.remove();
-        else this.set(toNumber(found));
+        else this.set(found);
       },
     });
   const unpublished = shared(() => figures.unpublished(ctx));
   const parked = shared(() => figures.parked(ctx));
   gauge(
     'docket_postgres_up',
-    '1: this process can read from PostgreSQL; 0: what is of the whole system is left out',
-    async () => ((await parked()) === undefined ? 0 : 1),
-    (up) => up,
+    '1: this process can read from PostgreSQL; 0: metrics of the whole system are left out',
+    () =>
+      parked()
+        .then(() => 1)
+        .catch(() => 0),
   );
-  gauge(
-    'docket_followed',
-    '1: a worker publishes to the workflows',
-    shared(() => figures.isFollowed(ctx)),
-    Number,
-  );
+  gauge('docket_followed', '1: a worker publishes to the workflows', async () => Number(await figures.isFollowed(ctx)));
   gauge(
     'docket_unpublished_rows',
     'Lines of the log behind the slowest lane of publishing; estimated from 10,000 on',
-    unpublished,
-    ({ waiting }) => waiting,
+    async () => (await unpublished()).waiting,
   );
   gauge(
     'docket_unpublished_oldest_seconds',
     'Age of the oldest of them',
-    unpublished,
-    ({ oldest_seconds }) => oldest_seconds,
+    async () => (await unpublished()).oldest_seconds,
   );
-  gauge(
-    'docket_resync_rows',
-    'Schedules and repeated deliveries that Temporal may have otherwise than their rows say',
-    shared(() => figures.resync(ctx)),
-    Number,
+  gauge('docket_resync_rows', 'Schedules and repeated deliveries that may differ in Temporal from their rows', () =>
+    figures.resync(ctx),
   );
-  gauge('docket_parked_items', 'Items whose due transition fails; must be 0', parked, Number);
-  gauge(
-    'docket_delivery_oldest_pending_seconds',
-    'Age of the oldest delivery that is pending',
-    shared(() => figures.oldestDelivery(ctx)),
-    Number,
+  gauge('docket_parked_items', 'Items whose due transition fails; must be 0', parked);
+  gauge('docket_delivery_oldest_pending_seconds', 'Age of the oldest delivery that is pending', () =>
+    figures.oldestDelivery(ctx),
   );
 }
 
@@ -126,79 +138,36 @@ const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 function addDeliveries(ctx: Context, registers: Registry[]): void {
   const read = shared(() => figures.deliveries(ctx));
   /** With zeros: a counter that appears with the first failure would not show an increase. */
-  const counts = async (prefix: string) => {
+  const linesOf = async <L extends string>(prefix: string, label: L) => {
     const found = await read();
-    const numberOf = (kind: string, what: string) =>
-      found?.find((row) => row.kind === kind && row.what === what)?.n ?? 0;
-    const kinds = found ? DELIVERED_KINDS : [];
-    return kinds.flatMap((kind) =>
-      DELIVERY_STATES.map((state) => ({ kind, state, n: numberOf(kind, prefix + state) })),
-    );
+    const numberOf = (kind: string, what: string) => found.find((row) => row.kind === kind && row.what === what)?.n;
+    const lineOf = (kind: string, state: string) =>
+      [{ kind, [label]: state } as Record<'kind' | L, string>, numberOf(kind, prefix + state) ?? 0] as const;
+    return DELIVERED_KINDS.flatMap((kind) => DELIVERY_STATES.map((state) => lineOf(kind, state)));
   };
-  const hosts = shared(() => figures.pendingHosts(ctx));
-  new Gauge({
+  addLines('gauge', registers, {
     name: 'docket_deliveries',
     help: 'Deliveries of all processes by kind and state: pending, failed, delivered',
     labelNames: ['kind', 'state'],
-    registers,
-    collect() {
-      return refill(this, counts(''), ({ kind, state, n }) => this.set({ kind, state }, n));
-    },
+    read: () => linesOf('', 'state'),
   });
-  new Counter({
+  addLines('counter', registers, {
     name: 'docket_delivery_attempts_total',
     help: 'Attempts of all processes by kind and the state in which they left the delivery',
     labelNames: ['kind', 'outcome'],
-    registers,
-    collect() {
-      return refill(this, counts('attempt_'), ({ kind, state, n }) => this.inc({ kind, outcome: state }, n));
-    },
+    read: () => linesOf('attempt_', 'outcome'),
   });
-  new Gauge({
+  const hosts = shared(() => figures.pendingHosts(ctx));
+  addLines('gauge', registers, {
     name: 'docket_delivery_host_pending',
     help: 'Pending deliveries by host, of the 5,000 oldest of each kind; the 50 hosts with the most of them',
     labelNames: ['host'],
-    registers,
-    collect() {
-      return refill(this, hosts(), ({ host, n }) => this.set({ host }, n));
-    },
+    read: async () => (await hosts()).map(({ host, n }) => [{ host }, n]),
   });
-  new Gauge({
+  addLines('gauge', registers, {
     name: 'docket_delivery_host_oldest_seconds',
     help: 'Age of the oldest pending delivery to each of these hosts',
     labelNames: ['host'],
-    registers,
-    collect() {
-      return refill(this, hosts(), ({ host, oldest_seconds }) => this.set({ host }, oldest_seconds));
-    },
-  });
-}
-
-function addReviewGauge(ctx: Context, registers: Registry[]): void {
-  const counts = shared(async () => {
-    const { day: _, ...byOutcome } = await reviews.counts(ctx, null);
-    return Object.entries(byOutcome);
-  });
-  new Gauge({
-    name: 'docket_review_log_lines_today',
-    help: "Lines of all reviews' logs of this day (UTC), by outcome: callbacks, and edits by authors",
-    labelNames: ['outcome'],
-    registers,
-    collect() {
-      return refill(this, counts(), ([outcome, n]) => this.set({ outcome }, n));
-    },
-  });
-}
-
-function addInvariants(ctx: Context, registers: Registry[]): void {
-  new Gauge({
-    name: 'docket_invariant_violations',
-    help: 'Rows that break an invariant, by check of docket doctor; must be 0. Shown by one API process of all that live',
-    labelNames: ['check'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [check, n] of violations(ctx)) this.set({ check }, n);
-    },
+    read: async () => (await hosts()).map(({ host, oldest_seconds }) => [{ host }, oldest_seconds]),
   });
 }

@@ -1,4 +1,4 @@
-// The files with endpoints. api/endpoints.ts collects what they export, so an endpoint is named in its own file only.
+// The files with endpoints. api/endpoints.ts collects their exports, so an endpoint is named in its own file only.
 export * from './admin-log/admin-log.ts';
 export * from './cases/add.ts';
 export * from './cases/get.ts';

@@ -1,4 +1,5 @@
 import { isCut } from '../domain/pages.ts';
+import { ok } from './endpoint.ts';
 
 /** The position of a row in a list by time, as `PageByTime` reads it. */
 export const timePosition = (time: Date, { seq }: { seq: number }): string => `${time.toISOString()}_${seq}`;
@@ -15,3 +16,11 @@ export function page<T extends object, U>(
   const more = rows.length > limit || isCut(rows);
   return { items: items.map(view), nextCursor: more && last !== undefined ? String(position(last)) : null };
 }
+
+/** Answers with a page of these rows, as `page` makes it. */
+export const listed = async <T extends object, U>(
+  rows: Promise<T[]>,
+  limit: number,
+  view: (row: T) => U,
+  position: (row: T) => number | string,
+) => ok(page(await rows, limit, view, position));

@@ -8,7 +8,7 @@ import type { Api } from './api.ts';
 const TIMEOUT_MS = 5_000;
 const DEFAULT_RETENTION_MS = 24 * 3_600_000;
 
-/** An item or review, as far as its workflow is concerned. */
+/** The part of an item or review by which its workflow is found. */
 export type Followed = Pick<Item, 'id' | 'ended_at'> & { kind: Driven };
 
 /**

@@ -3,7 +3,7 @@ import { Page } from './common.ts';
 
 export const AdminLogPage = z.strictObject({
   ...Page.shape,
-  path: z.string().min(1).max(2_000).optional().openapi({ description: 'Changes of this one only' }),
+  path: z.string().min(1).max(2_000).optional().openapi({ description: 'Only changes of this path' }),
 });
 
 export const AdminLogEntry = z
@@ -11,7 +11,7 @@ export const AdminLogEntry = z
     seq: z.number().int(),
     at: z.string(),
     keyId: z.string().nullable().openapi({
-      description: '`open` where no key is asked for; null: from the command line, or a sign-in at a provider',
+      description: '`open` where no key is required; null: from the command line, or a sign-in at a provider',
     }),
     actor: z.string().openapi({ description: 'The name of the key, or of the person that it speaks for' }),
     operation: z.string(),
@@ -20,7 +20,7 @@ export const AdminLogEntry = z
       .unknown()
       .openapi({ description: 'With its defaults and without secrets; null: none, or a larger one than 16 KB' }),
     status: z.number().int().nullable().openapi({
-      description: 'Of the answer; null: not yet, or the process ended before it knew what came of the call',
+      description: 'Of the answer; null: the call has not ended, or the process ended first',
     }),
     requestId: z.string().nullable(),
   })

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, Json, Name, orNull, PageByTime, Reason, Seconds, Text, Token } from './common.ts';
+import { Callback, counts, Json, Name, orNull, PageByTime, pageOf, Reason, Seconds, Text, Token } from './common.ts';
 import { Option } from './courts.ts';
 
 const CASE_STATES = ['open', 'decided', 'hung', 'invalidated'] as const;
@@ -38,23 +38,16 @@ export const NewCase = z
   .openapi('NewCase');
 export type NewCase = z.infer<typeof NewCase>;
 
-/** Each case is checked by itself, so that one bad case doesn't harm the others. */
+/** Each case is checked by itself, so that an invalid case does not affect the others. */
 export const CaseBatch = z.strictObject({ cases: z.array(z.unknown()).min(1).max(1000) });
-/** The same for the document. */
+/** The body in the document. */
 export const NewCases = z.strictObject({ cases: z.array(NewCase).min(1).max(1000) }).openapi('CaseBatch');
 
 export const ClaimCase = z.strictObject({ juror: Name.optional() }).openapi('ClaimCase');
 
-const ClaimReasons = z.object({
-  noVotesLeft: z.number().int(),
-  voted: z.number().int(),
-  party: z.number().int(),
-  windowFull: z.number().int(),
-  notEligible: z.number().int(),
-  fatigue: z.number().int(),
-  skipped: z.number().int(),
-  none: z.number().int(),
-});
+const ClaimReasons = z.object(
+  counts('noVotesLeft', 'voted', 'party', 'windowFull', 'notEligible', 'fatigue', 'skipped', 'none'),
+);
 
 export const ClaimCaseAnswer = z
   .object({
@@ -85,9 +78,5 @@ export const Vote = z
 export const CaseFilter = PageByTime.extend({ court: Name.optional(), state: CaseState.optional() });
 
 export const JurorParam = z.object({ juror: Name });
-export const Invitations = z
-  .object({
-    items: z.array(z.object({ case: z.string(), court: z.string(), token: z.string(), expiresAt: z.string() })),
-    nextCursor: z.string().nullable(),
-  })
-  .openapi('Invitations');
+const Invitation = z.object({ case: z.string(), court: z.string(), token: z.string(), expiresAt: z.string() });
+export const Invitations = pageOf(Invitation).openapi('Invitations');

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, Json, Name, orNull, PositiveSeconds, Seconds, ShownCallback } from './common.ts';
+import { Callback, counts, Json, Name, orNull, PositiveSeconds, Seconds, ShownCallback } from './common.ts';
 
 const Count = z.number().int().min(1).max(1000);
 export const Option = z.string().min(1).max(100);
@@ -21,7 +21,7 @@ const Fallback = z
     z.strictObject({ queue: Name }),
   ])
   .openapi({
-    description: 'At the deadline: once so much longer; or, being hung, on to a court of appeal or a queue of tickets',
+    description: 'At the deadline: extend it once; or pass the hung case to a court of appeal or a queue of tickets',
   });
 
 /** Settings of a court; PUT replaces all of them. */
@@ -36,7 +36,7 @@ export const CourtSettings = z
       .default(['buyer', 'seller']),
     votesToWin: Count.default(9),
     panel: z.number().int().min(1).max(2000).nullable().default(null).openapi({
-      description: 'How many jurors vote at most where the strategy bounds that; null: its own number',
+      description: 'Most votes on a case, for strategies that limit them; null: the default of the strategy',
     }),
     leaseSeconds: PositiveSeconds.default(600),
     overbook: z.number().int().min(0).max(1000).default(0),
@@ -58,7 +58,9 @@ export const CourtSettings = z
       .strictObject({ agreement: z.number().min(0).max(1), after: z.number().int().min(1).max(1_000_000).default(10) })
       .nullable()
       .default(null)
-      .openapi({ description: 'Who agreed with fewer outcomes than this share, after so many, is no longer eligible' }),
+      .openapi({
+        description: 'Excludes jurors who agree with fewer than this share of outcomes, once they have `after` of them',
+      }),
     goldShare: z.number().min(0).max(1).default(0.1),
     fallback: orNull(Fallback).default(null),
     callback: orNull(Callback).default(null),
@@ -99,7 +101,8 @@ export const PutJurors = z
     jurors: z.array(Juror).max(100_000),
     list: Name.optional(),
     first: z.boolean().default(false).openapi({
-      description: 'Begins the upload of the list again; without it, chunks more than an hour apart are of two uploads',
+      description:
+        'Starts the upload of the list anew; without it, chunks more than an hour apart belong to two uploads',
     }),
     final: z.boolean().default(false),
   })
@@ -121,17 +124,10 @@ export type PutGold = z.infer<typeof PutGold>;
 
 export const CourtStats = z
   .object({
-    open: z.number().int(),
-    decided: z.number().int(),
-    hung: z.number().int(),
-    invalidated: z.number().int(),
+    ...counts('open', 'decided', 'hung', 'invalidated'),
     completionRate: z.number().nullable(),
     meanSecondsToDecide: z.number().nullable(),
-    votes: z.number().int(),
-    votesLastHour: z.number().int(),
-    wasted: z.number().int(),
-    wastedLastHour: z.number().int(),
-    windowHits: z.number().int(),
+    ...counts('votes', 'votesLastHour', 'wasted', 'wastedLastHour', 'windowHits'),
     kappa: z.number().nullable(),
     alpha: z.number().nullable(),
   })
@@ -143,7 +139,7 @@ export const CourtJuror = z
     eligible: z.boolean(),
     window: z
       .object({
-        cases: z.number().int().openapi({ description: 'Different cases that may be shown in it' }),
+        cases: z.number().int().openapi({ description: 'How many different cases may be shown in it' }),
         shown: z.number().int(),
         left: z.number().int(),
         freesAt: z.string().nullable().openapi({ description: 'When the first of the shown cases leaves the window' }),
@@ -152,7 +148,7 @@ export const CourtJuror = z
     day: z
       .object({ votes: z.number().int(), limit: z.number().int(), left: z.number().int(), endsAt: z.string() })
       .nullable()
-      .openapi({ description: 'Of UTC; null: votes are not limited by the day' }),
+      .openapi({ description: 'The day in UTC; null: votes are not limited by the day' }),
   })
   .openapi('CourtJuror');
 

@@ -16,28 +16,27 @@ export const Delivery = z
     createdAt: z.string(),
     updatedAt: z.string(),
     nextAttemptAt: z.string().nullable().openapi({
-      description: 'While pending: not before then; in the past: as soon as its host takes a call. Otherwise null',
+      description:
+        'Earliest time of the next attempt while pending; in the past: as soon as its host accepts calls. Otherwise null',
     }),
   })
   .openapi('Delivery');
 
-/** What has deliveries, as its kind stands in `GET /v1/deliveries`. */
+/** The kinds that `GET /v1/deliveries` accepts. */
 const DeliveryKind = z.enum(DELIVERED_KINDS);
 
-/** A delivery as it stands among those of all items. */
+/** A delivery in the list of all items' deliveries. */
 export const ListedDelivery = z
   .object({
     ...Delivery.shape,
     kind: DeliveryKind,
-    itemId: z
-      .string()
-      .openapi({ description: '`<task>/<occurrence>` for tasks; percent-encoded where it stands in a path' }),
+    itemId: z.string().openapi({ description: '`<task>/<occurrence>` for tasks; percent-encoded in a path' }),
     queue: z.string().nullable().openapi({ description: 'Of its item; null for reviews' }),
     url: z.string().openapi({ description: 'Without its query' }),
   })
   .openapi('ListedDelivery');
 
-/** A name of whatever kind: jobs' ids and topics may be any letters. */
+/** The name of any item or queue: jobs' ids and topics may contain any Unicode characters. */
 export const anyName = (most: number) =>
   z
     .string()

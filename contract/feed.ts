@@ -2,8 +2,8 @@ import { z } from '@hono/zod-openapi';
 import { Json } from './common.ts';
 import { KINDS } from './kinds.ts';
 
-/** A whole number in a query, in digits: nothing at all is not 0, which would begin the feed anew. */
-const Whole = (min: number, max: number) =>
+/** A whole number in a query. An empty value must not be read as 0, which would start the feed from its beginning. */
+const Digits = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,16}$/, 'must be a whole number in digits')
@@ -11,20 +11,20 @@ const Whole = (min: number, max: number) =>
     .pipe(z.number().min(min).max(max));
 
 export const FeedQuery = z.object({
-  after: Whole(0, Number.MAX_SAFE_INTEGER)
+  after: Digits(0, Number.MAX_SAFE_INTEGER)
     .default(0)
-    .openapi({ type: 'integer', minimum: 0, default: 0, description: 'The position behind which to read' }),
-  limit: Whole(1, 10_000).optional().openapi({
+    .openapi({ type: 'integer', minimum: 0, default: 0, description: 'Read the events after this position' }),
+  limit: Digits(1, 10_000).optional().openapi({
     type: 'integer',
     minimum: 1,
     maximum: 10_000,
-    description: 'How many events at most; left out: 1000, and with `follow` no end',
+    description: 'Most events; left out: 1000, and unlimited with `follow`',
   }),
   follow: z
     .enum(['true', 'false'])
     .default('false')
     .transform((follow) => follow === 'true')
-    .openapi({ type: 'boolean', default: false, description: 'Stay, and send events as they come' }),
+    .openapi({ type: 'boolean', default: false, description: 'Keep the answer open, and send events as they occur' }),
 });
 
 export const FeedEvent = z

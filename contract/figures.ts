@@ -1,20 +1,24 @@
 import { z } from '@hono/zod-openapi';
-import { Name, Page, pageByText, Time } from './common.ts';
+import { counts, Name, Page, pageByText, pageOf, Time, Whole } from './common.ts';
 import { anyName } from './deliveries.ts';
 import { CONTROL, Topic } from './jobs.ts';
 import { DELIVERED_KINDS, KINDS } from './kinds.ts';
 
-/** Points of a line. */
+/** Points of a series at most. */
 export const MOST_POINTS = 500;
 
 export const FigureKind = z.enum(['ticket', 'job', 'case', 'task']);
 export type FigureKind = z.output<typeof FigureKind>;
 
+const range = {
+  from: Time.optional().openapi({ description: 'Left out: a day before `to`' }),
+  to: Time.optional().openapi({ description: 'Left out: now' }),
+};
+
 export const FigureFilter = z.object({
   kind: FigureKind,
   queue: Topic.optional().openapi({ description: 'A queue, topic, court or `gid_…`; left out: all of the kind' }),
-  from: Time.optional().openapi({ description: 'Left out: a day before `to`' }),
-  to: Time.optional().openapi({ description: 'Left out: now' }),
+  ...range,
   step: z.coerce
     .number()
     .int()
@@ -24,8 +28,7 @@ export const FigureFilter = z.object({
     .openapi({ description: `Seconds; at most ${MOST_POINTS} points. Left out: about 288 of them` }),
 });
 
-const level = z.array(z.number().int().nullable());
-const rate = z.array(z.number().int().nullable());
+const line = z.array(Whole.nullable());
 
 export const Figures = z
   .object({
@@ -36,26 +39,26 @@ export const Figures = z
     stepSeconds: z.number().int(),
     series: z
       .object({
-        ...{ delayed: level, waiting: level, held: level, buried: level },
+        ...{ delayed: line, waiting: line, held: line, buried: line },
         oldestWaitingSeconds: z.array(z.number().nullable()),
-        failedDeliveries: level,
-        ...{ added: rate, handedOut: rate, settled: rate, invalidated: rate, expired: rate, dead: rate },
-        ...{ leaseExpiries: rate, votes: rate, wasted: rate },
+        failedDeliveries: line,
+        ...{ added: line, handedOut: line, settled: line, invalidated: line, expired: line, dead: line },
+        ...{ leaseExpiries: line, votes: line, wasted: line },
       })
       .openapi({
         description:
-          'Of each step, in order: first what there was at its end, from `added` on what happened in it. null: not known. ' +
-          '`waiting` is what can be handed out (an open case, a ready job); `added` counts what was transferred in, less what ' +
-          'was transferred away; `handedOut` is of tickets and jobs, `votes` and `wasted` are of courts.',
+          'One value for each step, in order: counts at its end, from `added` on counts of events in it. null: not known. ' +
+          '`waiting` counts items that can be handed out (open cases, ready jobs); `added` includes transfers from other ' +
+          'queues, less those to others; `handedOut` is of tickets and jobs, `votes` and `wasted` are of courts.',
       }),
   })
   .openapi('Figures');
 
-/** What every answer about a time says. */
+/** Fields of every answer about a range of time. */
 const covered = {
   from: z.string(),
   to: z.string(),
-  partial: z.boolean().openapi({ description: 'Not all that happened in that time was read' }),
+  partial: z.boolean().openapi({ description: 'Incomplete: not all events of that time were read' }),
   coveredFrom: z
     .string()
     .openapi({ description: '`from`, or where `partial` is because of the time: since when it counts' }),
@@ -65,51 +68,47 @@ export const PeopleFilter = z.object({
   kind: z.enum(['ticket', 'case']).default('ticket'),
   queue: Name.optional().openapi({ description: 'A queue or, required, a court' }),
   person: Name.optional(),
-  from: Time.optional().openapi({ description: 'Left out: a day before `to`' }),
-  to: Time.optional().openapi({ description: 'Left out: now' }),
+  ...range,
 });
-
-const whole = z.number().int();
 
 const ReviewerFigures = z
   .object({
     person: z.string(),
-    decisions: whole,
+    decisions: Whole,
     medianHandlingSeconds: z.number().nullable(),
-    ...{ skips: whole, releases: whole, expiries: whole },
+    ...counts('skips', 'releases', 'expiries'),
   })
   .openapi('ReviewerFigures');
 
 const JurorFigures = z
   .object({
     person: z.string(),
-    ...{ votes: whole, wasted: whole },
+    ...counts('votes', 'wasted'),
     medianHandlingSeconds: z.number().nullable(),
-    judged: whole.openapi({ description: 'Votes on cases that were decided' }),
-    agreed: whole.openapi({ description: 'Of these, votes for the outcome' }),
+    judged: Whole.openapi({ description: 'Votes on cases that were decided' }),
+    agreed: Whole.openapi({ description: 'Of these, votes for the outcome' }),
     agreement: z.number().nullable(),
-    gold: z.object({ judged: whole, agreed: whole }),
+    gold: z.object(counts('judged', 'agreed')),
   })
   .openapi('JurorFigures');
 
 export const People = z
   .object({ ...covered, reviewers: z.array(ReviewerFigures), jurors: z.array(JurorFigures) })
-  .openapi('People', { description: 'At most 200 persons, those who did most first; `partial` where there are more' });
+  .openapi('People', { description: 'At most 200 persons, the most active first; `partial` where there are more' });
 
 export const LatenessFilter = z.object({
   kind: z.enum(['ticket', 'job']),
   queue: Topic.optional(),
-  from: Time.optional().openapi({ description: 'Left out: a day before `to`' }),
-  to: Time.optional().openapi({ description: 'Left out: now' }),
+  ...range,
 });
 
 export const Lateness = z
   .object({
     ...covered,
-    handedOut: whole,
+    handedOut: Whole,
     ...{ p50: z.number().nullable(), p99: z.number().nullable(), max: z.number().nullable() },
     buckets: z.array(
-      z.object({ fromSeconds: z.number(), toSeconds: z.number().nullable(), count: whole }).openapi('LatenessBucket'),
+      z.object({ fromSeconds: z.number(), toSeconds: z.number().nullable(), count: Whole }).openapi('LatenessBucket'),
     ),
   })
   .openapi('Lateness');
@@ -119,30 +118,22 @@ export const OverviewFilter = Page.extend({
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 
-const OverviewEntry = z
+export const OverviewEntry = z
   .object({
     name: z.string(),
     paused: z.boolean(),
     createdAt: z.string(),
-    ...{ delayed: whole, waiting: whole, held: whole, buried: whole },
-    ...{ settled: whole, invalidated: whole, expired: whole, dead: whole },
+    ...counts('delayed', 'waiting', 'held', 'buried', 'settled', 'invalidated', 'expired', 'dead'),
     oldestWaitingSeconds: z.number().nullable(),
-    handedOutLastMinute: whole.nullable().openapi({ description: 'Of tickets and jobs; null: not counted' }),
-    settledLastMinute: whole,
-    leaseExpiries: whole,
-    failedDeliveries: whole,
+    handedOutLastMinute: Whole.nullable().openapi({ description: 'Of tickets and jobs; null: not counted' }),
+    ...counts('settledLastMinute', 'leaseExpiries', 'failedDeliveries'),
   })
   .openapi('OverviewEntry');
 
-const OverviewPage = z.object({ items: z.array(OverviewEntry), nextCursor: z.string().nullable() });
-
+const OverviewPage = pageOf(OverviewEntry);
 export const Overview = z
-  .object({
-    queues: OverviewPage.optional(),
-    topics: OverviewPage.optional(),
-    courts: OverviewPage.optional(),
-    groups: OverviewPage.optional(),
-  })
+  .object({ queues: OverviewPage, topics: OverviewPage, courts: OverviewPage, groups: OverviewPage })
+  .partial()
   .openapi('Overview');
 
 export const Attention = z
@@ -150,48 +141,44 @@ export const Attention = z
     waitingTooLong: z.array(
       z.object({ kind: FigureKind, name: z.string(), oldestWaitingSeconds: z.number(), targetSeconds: z.number() }),
     ),
-    pausedWithWork: z.array(z.object({ kind: FigureKind, name: z.string(), waiting: whole })),
+    pausedWithWork: z.array(z.object({ kind: FigureKind, name: z.string(), waiting: Whole })),
     failedDeliveries: z.object({
-      total: whole,
+      total: Whole,
       queues: z
         .array(
           z.object({
             kind: z.enum(DELIVERED_KINDS),
-            queue: z.string().nullable(),
-            failed: whole,
-            newestAt: z.string(),
+            ...{ queue: z.string().nullable(), failed: Whole, newestAt: z.string() },
           }),
         )
         .openapi({ description: 'Of the newest thousand of each kind' }),
     }),
     oldestPendingDeliverySeconds: z.number(),
     parked: z.object({
-      total: whole,
+      total: Whole,
       items: z.array(z.object({ kind: z.enum(KINDS), id: z.string(), until: z.string(), error: z.string() })),
     }),
     engines: z.object({
-      postgres: z.literal('ok').openapi({ description: 'Without it there is no answer: 503' }),
+      postgres: z.literal('ok').openapi({ description: 'Without it the answer is 503' }),
       temporal: z.enum(['ok', 'unreachable']),
       worker: z.enum(['ok', 'unreachable']).openapi({ description: 'Whether one publishes to Temporal' }),
       unpublishedOldestSeconds: z.number(),
-      nodes: whole,
+      nodes: Whole,
     }),
   })
-  .openapi('Attention', { description: 'All empty, and the engines ok: nothing needs attention' });
-
-const ItemKind = z.enum(['ticket', 'job', 'case', 'task']);
+  .openapi('Attention', { description: 'Nothing needs attention where all is empty and the engines are ok' });
 
 export const FindFilter = pageByText(
   /^(ticket|job|case|task)\/[^\p{Cc}\p{Cs}]{1,500}$/u,
   `^(ticket|job|case|task)/[^${CONTROL}]+$`,
 ).extend({
-  id: anyName(500).openapi({ description: 'An id, or the beginning of ids' }),
-  kind: ItemKind.optional(),
+  id: anyName(500).openapi({ description: 'An id, or a prefix of ids' }),
+  kind: FigureKind.optional(),
 });
 
 export const FoundItem = z
   .object({
-    kind: ItemKind,
+    kind: FigureKind,
     id: z.string().openapi({ description: '`<task>/<occurrence>` for occurrences of tasks' }),
     queue: z.string().openapi({ description: 'Its queue, topic, court or executor' }),
     state: z.string().openapi({ description: 'In the words of its kind' }),

@@ -1,13 +1,13 @@
 import type { CoreState, Driven, Kind } from './snapshot.ts';
 
-// Types only: the shape in which the database hands out an item.
+// Types only: items as the database returns them.
 
 export interface Callback {
   url: string;
   secret: string;
 }
 
-/** Instead of a URL: the decision goes into a review, as an audit's callback. */
+/** A callback without a URL: the decision is applied to a review as an audit's callback. */
 export interface ReviewTarget {
   review: string;
   kind: 'text' | 'picture' | 'reply';
@@ -25,10 +25,10 @@ export interface Item {
   body: unknown;
   content_hash: Uint8Array;
   requires: string[];
-  /** As sent; null: from before there were rules. */
+  /** As sent; null: added before queues had rules. */
   base_priority: number | null;
   base_requires: string[] | null;
-  /** Its priority was set by hand, which wins over rules. */
+  /** Its priority was set by hand, which takes precedence over rules. */
   manual_priority: boolean;
   /** Not handed out until its queue's rules were evaluated. */
   rules_due_at: Date | null;
@@ -58,9 +58,9 @@ export interface Item {
   lease_seconds: number | null;
   delay_seconds: number;
   body_bytes: number | null;
-  /** Items with capacity: how many more may hold it. */
+  /** For items that several may hold: how many more may hold it. */
   capacity: number | null;
-  /** Its workflow has people to invite. */
+  /** Its workflow has to invite jurors. */
   lacks_jurors: boolean;
   event_seq: number;
   last_event: string;
@@ -68,7 +68,7 @@ export interface Item {
   updated_at: Date;
 }
 
-/** What a workflow has to know of a row as of one version; kept while it waits to be published, so without the body. */
+/** The columns that a workflow needs, as of one version. Without the body, because they are kept until they are published. */
 export type Change = { kind: Driven } & Pick<
   Item,
   | 'id'
@@ -85,14 +85,14 @@ export type Change = { kind: Driven } & Pick<
   | 'lacks_jurors'
 >;
 
-/** A job as it is handed out. */
+/** A job that a pop hands out. */
 export type Popped = Change &
   Pick<
     Item,
     'seq' | 'body' | 'available_at' | 'lease_id' | 'expires_at' | 'attempts' | 'lease_seconds' | 'settled_token'
   >;
 
-/** A ticket as answers show it, and what is published of it. */
+/** The columns of a ticket that answers show, and those that are published. */
 export type ShownTicket = Change &
   Pick<
     Item,
@@ -115,7 +115,7 @@ export type ShownTicket = Change &
     | 'settled_token'
   >;
 
-/** A case: its item, and what only cases have. */
+/** A case: its item, with the columns that only cases have. */
 export interface CaseItem extends Item {
   parties: { id: string; person?: string }[];
   /** Counted votes by option; options without votes may be missing. */
@@ -128,11 +128,11 @@ export interface CaseItem extends Item {
   winner: string | null;
   /** The known answer of a gold case. */
   gold: string | null;
-  /** The court's. */
+  /** The options of its court. */
   options: string[];
 }
 
-/** A dispatch of a task that was completed. */
+/** A completed dispatch of a task. */
 export interface Completion {
   uid: string;
   logId: string;

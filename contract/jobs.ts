@@ -32,14 +32,14 @@ const chosenName = (most: number) => {
         new RegExp(pattern, 'u'),
         `must be 1 to ${most} Unicode characters, none of them a control character, and not . or ..`,
       )
-      // the same without what generators of clients and tests cannot read: look-ahead, surrogates, the flag
+      // the same without look-ahead, surrogates and the flag, which generators of clients and tests cannot read
       .openapi(shownName(most))
   );
 };
 
 export const Topic = chosenName(200);
 const NewJobId = chosenName(200);
-/** Also what a job put over TCP is called: its tube of up to 200 characters, a colon and its number. */
+/** Also the id of a job that was put over TCP: its tube of up to 200 characters, a colon and its number. */
 export const JobId = chosenName(221);
 
 /** beanstalkd's: 0 to 2³²−1, smaller first. */
@@ -60,9 +60,9 @@ const AddOne = {
 export const JobAdd = z.strictObject({ command: z.literal('add'), ...AddOne }).openapi('JobAdd');
 export const NewJob = z.strictObject(AddOne).openapi('NewJob');
 export type NewJob = z.infer<typeof NewJob>;
-/** Each job is checked by itself, so that one bad job doesn't harm the others. */
+/** Each job is checked by itself, so that an invalid job does not affect the others. */
 export const JobAddMany = z.strictObject({ command: z.literal('add'), jobs: z.array(z.unknown()).min(1).max(1000) });
-/** The same for the document. */
+/** The body in the document. */
 const NewJobs = z
   .strictObject({ command: z.literal('add'), jobs: z.array(NewJob).min(1).max(1000) })
   .openapi('JobAddMany');
@@ -80,31 +80,18 @@ export const JobPop = z
     count: Count.optional(),
   })
   .openapi('JobPop');
-export const JobFinish = z
-  .strictObject({ command: z.literal('finish'), id: JobId, token: Token.optional() })
-  .openapi('JobFinish');
-export const JobFinishMany = z
-  .strictObject({
-    command: z.literal('finish'),
-    jobs: z
-      .array(z.strictObject({ id: JobId, token: Token.optional() }))
-      .min(1)
-      .max(1000),
-  })
-  .openapi('JobFinishMany');
+const FinishOne = { id: JobId, token: Token.optional() };
+export const JobFinish = z.strictObject({ command: z.literal('finish'), ...FinishOne }).openapi('JobFinish');
+const Finishes = z.array(z.strictObject(FinishOne)).min(1).max(1000);
+export const JobFinishMany = z.strictObject({ command: z.literal('finish'), jobs: Finishes }).openapi('JobFinishMany');
 export const JobDelete = z.strictObject({ command: z.literal('delete'), id: JobId }).openapi('JobDelete');
-export const JobTouch = z.strictObject({ command: z.literal('touch'), id: JobId, token: Token }).openapi('JobTouch');
+const Held = { id: JobId, token: Token };
+export const JobTouch = z.strictObject({ command: z.literal('touch'), ...Held }).openapi('JobTouch');
 export const JobRelease = z
-  .strictObject({
-    command: z.literal('release'),
-    id: JobId,
-    token: Token,
-    delay: Delay.default(0),
-    priority: JobPriority.optional(),
-  })
+  .strictObject({ command: z.literal('release'), ...Held, delay: Delay.default(0), priority: JobPriority.optional() })
   .openapi('JobRelease');
 export const JobBury = z
-  .strictObject({ command: z.literal('bury'), id: JobId, token: Token, priority: JobPriority.optional() })
+  .strictObject({ command: z.literal('bury'), ...Held, priority: JobPriority.optional() })
   .openapi('JobBury');
 /** By an operator, without a token. */
 export const BuryJob = z.strictObject({ reason: Reason }).openapi('BuryJob');
@@ -117,7 +104,7 @@ export const JobPeek = z
   .refine((b) => (b.id === undefined) !== (b.topic === undefined), { message: 'give either id or topic', path: ['id'] })
   .openapi('JobPeek', oneOf('id', 'topic'));
 
-/** What the one endpoint takes; for the document, since each command is checked by its own schema. */
+/** All commands of the endpoint, for the document. Each command is checked by its own schema. */
 export const JobCommand = z
   .union([
     JobAdd,
@@ -157,7 +144,7 @@ export const Job = z
   })
   .openapi('Job');
 
-// not by `extend`: the document would make it both of two closed objects
+// not by `extend`: the document would combine two closed objects
 const Push = z
   .strictObject({ ...Callback.shape, concurrency: z.number().int().min(1).max(1000).default(10) })
   .openapi('Push');

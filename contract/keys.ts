@@ -6,7 +6,7 @@ import { ROLES } from './roles.ts';
 export const Role = z.enum(ROLES).openapi('Role');
 export type Role = z.output<typeof Role>;
 
-/** A name, or a beginning of names with a `*` at its end. */
+/** A name, or a prefix of names with a `*` at its end. */
 export const QueuePattern = z
   .string()
   .regex(/^[^\p{Cc}*]{0,199}([^\p{Cc}*]|\*)$/u, 'must be a name, or a prefix with * at its end')
@@ -17,13 +17,13 @@ export const NewKey = z
   .strictObject({
     name: Name.optional().openapi({ description: 'How events name it; left out: its subject, else its role' }),
     role: Role,
-    subject: Name.optional().openapi({ description: 'Whom a reviewer key speaks for' }),
+    subject: Name.optional().openapi({ description: 'The person that a reviewer key acts for' }),
     queues: z.array(QueuePattern).min(1).max(100).nullable().default(null).openapi({
       description: 'Queues, topics, courts and groups where it may act and read; null: all',
     }),
     expiresAt: Time.nullable().default(null),
     callsPerSecond: z.number().int().min(1).max(1_000_000).nullable().default(null).openapi({
-      description: 'How many calls a second it may make of each process; null: as many as it likes',
+      description: 'Most calls a second to each process; null: unlimited',
     }),
   })
   .refine((k) => k.role !== 'reviewer' || k.subject !== undefined, {

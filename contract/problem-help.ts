@@ -2,13 +2,13 @@ import type { ProblemCode } from './problems.ts';
 
 interface Help {
   meaning: string;
-  /** What the caller does about it. */
+  /** How the caller should react. */
   action: string;
-  /** Members of the problem beside those that all have. */
+  /** Members that only problems with this code have. */
   fields?: string;
 }
 
-/** What each code means to a caller, in Markdown with code spans only: shown at a problem's `type`, and in docs/errors.md. */
+/** The meaning of each code for callers, in Markdown with code spans only: shown at a problem's `type` and in docs/errors.md. */
 export const PROBLEM_HELP: Record<ProblemCode, Help> = {
   invalid_request: {
     meaning:

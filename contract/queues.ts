@@ -1,5 +1,16 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, Name, orNull, Page, PositiveSeconds, Priority, Requires, Seconds, ShownCallback } from './common.ts';
+import {
+  Callback,
+  counts,
+  Name,
+  orNull,
+  Page,
+  PositiveSeconds,
+  Priority,
+  Requires,
+  Seconds,
+  ShownCallback,
+} from './common.ts';
 
 const Escalation = z.strictObject({ afterSeconds: Seconds, priority: Priority });
 
@@ -20,7 +31,7 @@ const Rule = z
   .refine((r) => (r.priority ?? r.add ?? r.requires) !== undefined, 'must have priority, add or requires');
 export type Rule = z.infer<typeof Rule>;
 
-/** Skills are a part of the key that claims read, which bounds their length together with those of a ticket. */
+/** Characters of all skills. Together with a ticket's own they are a key of the index that claims read, which limits them. */
 const MAX_REQUIRED = 400;
 const Rules = z
   .array(Rule)
@@ -48,17 +59,17 @@ const QueueSettings = z
     form: Schema.nullable().default(null).openapi({ description: 'JSON Schema of the decision' }),
     rules: Rules.default([]).openapi({
       description:
-        'In order: the first that sets a priority sets it, every add adds, all that fit require; within −1000…1000',
+        'In order: the first priority counts, all `add` are added, all `requires` apply; the result stays within −1000…1000',
     }),
   })
   .openapi('QueueSettings');
 export type QueueSettings = z.infer<typeof QueueSettings>;
 
-// not by `extend`, here and below: the document would make it all of several schemas, which generators of clients get wrong
+// not by `extend`, here and below: the document would combine several schemas, which generators of clients get wrong
 export const PutQueue = z
   .strictObject({
     ...QueueSettings.shape,
-    dryRun: z.boolean().default(false).openapi({ description: 'Changes nothing; lists what would move' }),
+    dryRun: z.boolean().default(false).openapi({ description: 'Changes nothing; lists the tickets that would move' }),
   })
   .openapi('PutQueue');
 
@@ -84,16 +95,9 @@ export const Queue = z
 
 export const QueueStats = z
   .object({
-    delayed: z.number().int(),
-    waiting: z.number().int(),
-    held: z.number().int(),
-    decided: z.number().int(),
-    invalidated: z.number().int(),
-    expired: z.number().int(),
-    dead: z.number().int(),
+    ...counts('delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'),
     oldestWaitingSeconds: z.number().nullable(),
-    claimsPerMinute: z.number().int(),
-    leaseExpiries: z.number().int(),
+    ...counts('claimsPerMinute', 'leaseExpiries'),
   })
   .openapi('QueueStats');
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, Json, Name, orNull, Time, targeted, WaitSeconds } from './common.ts';
+import { Callback, counts, Json, Name, orNull, Time, targeted, WaitSeconds } from './common.ts';
 
 const Status = z.number().int().min(-2_147_483_648).max(2_147_483_647);
 const TimeOrNull = z.string().nullable();
@@ -44,7 +44,9 @@ export type PutReview = z.infer<typeof PutReview>;
 const rest = {
   status: Status,
   auditTime: Time.optional().openapi({ description: "Left out: the database's clock at arrival" }),
-  callbackId: Name.optional().openapi({ description: 'The same one a second time on this review is a duplicate' }),
+  callbackId: Name.optional().openapi({
+    description: 'A second callback with the same id on this review is a duplicate',
+  }),
   waitSeconds: WaitSeconds,
 };
 
@@ -73,7 +75,7 @@ export const CallbackAnswer = z
 export const PictureParam = z.object({ pictureId: Name });
 
 const LoggedPart = Part.omit({ position: true });
-/** The document that is kept of a review; `auditTime` is null until a target's first callback. */
+/** The stored record of a review; `auditTime` is null until a target's first callback. */
 const LoggedRecord = z
   .object({ text: Applied, pictures: z.array(LoggedPart), replies: z.array(LoggedPart) })
   .openapi('ReviewRecord');
@@ -85,8 +87,7 @@ export const ReviewStatsFilter = z.object({
 export const ReviewStats = z
   .object({
     day: z.string(),
-    applied: z.number().int(),
-    expired: z.number().int(),
+    ...counts('applied', 'expired'),
     repeated: z.number().int().openapi({ description: 'Callbacks whose callbackId had come before' }),
     edited: z.number().int(),
   })

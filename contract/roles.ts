@@ -1,2 +1,2 @@
-/** What a key's caller may be. Without a schema, so that help texts can name them and load nothing else. */
+/** The roles of keys. In a file without schemas, so that help texts load nothing else. */
 export const ROLES = ['producer', 'reviewer', 'agent', 'consumer', 'admin'] as const;

@@ -14,7 +14,7 @@ export const SignInWays = z
 
 export const Session = z
   .object({
-    open: z.boolean().openapi({ description: 'The server asks for no key: everybody is an administrator' }),
+    open: z.boolean().openapi({ description: 'The server requires no key: everyone is an administrator' }),
     role: Role,
     subject: z.string().nullable(),
     queues: z.array(z.string()).nullable(),

@@ -1,10 +1,10 @@
-// What crosses between Postgres, the followers of the log and the workflows. Types only: this file is seen by
-// workflow code, whose bundle must stay free of libraries.
+// Messages between PostgreSQL, the followers of the log and the workflows. Types only, because workflow code imports this
+// file and its bundle must stay free of libraries.
 
 import type { KINDS } from './kinds.ts';
 
 export type Kind = (typeof KINDS)[number];
-/** What has a workflow. */
+/** The kinds that have workflows. */
 export type Driven = Kind | 'review';
 
 /** States of the core; each kind has its own words for them (domain/kinds.ts). */
@@ -16,9 +16,9 @@ export interface Snapshot {
   /** Raised when PostgreSQL or Temporal came back in an older state; 0 where it is missing. */
   epoch?: number;
   state: CoreState;
-  /** When something is due by itself; null: nothing is. */
+  /** When the next transition is due by time; null: none is. */
   wakeAt: string | null;
-  /** The same as milliseconds from the sending of this snapshot, by the database's clock. */
+  /** `wakeAt` in milliseconds after this snapshot was sent, by the database's clock. */
   wakeInMs: number | null;
   holder: string | null;
   /** Final; its callback has not been delivered. */
@@ -37,25 +37,25 @@ export interface EventLine {
 /** The payload of every signal that a follower of the log sends. */
 export interface Message {
   snapshot: Snapshot;
-  /** Since the signal before, oldest first; at most the newest 20. */
+  /** Events since the previous signal, oldest first; at most the newest 20. */
   events: EventLine[];
 }
 
-/** What an operator asked for in the Temporal UI or CLI. */
+/** A command that an operator gave in the Temporal UI or CLI. */
 export type Command =
   | { type: 'invalidate'; reason: string; by: string }
   | { type: 'reprioritize'; priority: number; by: string }
   | { type: 'release'; by: string }
   | { type: 'kick'; by: string }
-  /** It makes no sense: there is only a line about it in the item's events. */
+  /** An invalid command: it only adds an event to the item's history. */
   | { type: 'refuse'; signal: string; reason: 'unknown_signal' | 'invalid_argument'; detail: string; by: string };
 
 /** The argument of an item's workflow. */
 export interface ItemInput {
   id: string;
-  /** What it had to know when it was started. */
+  /** The message with which it was started. */
   startedWith?: StartedWith;
-  /** Where it continues another run. */
+  /** The state of the run that it continues. */
   carried?: Carried;
 }
 
@@ -63,14 +63,14 @@ interface StartedWith {
   message: Message;
   /** When the message was read, by the database's clock. */
   readAt: string;
-  /** As in what an activity reads: a pacemaker is there. */
+  /** Whether a pacemaker is running, as in the snapshots that activities read. */
   graced: boolean;
 }
 
 /** The argument of a review's workflow. */
 export interface ReviewInput {
   id: string;
-  /** It ends as soon as nothing is left to do: others wait for the worker. */
+  /** Ends as soon as nothing is left to do, because others wait for the worker. */
   brief?: boolean;
 }
 
@@ -78,22 +78,22 @@ export interface ReviewInput {
 export interface ReviewRunView {
   version: number | null;
   state: 'applying' | 'delivering' | 'idle';
-  /** Reviews sleep until something comes. */
+  /** Reviews wait for signals only. */
   wakeAt: null;
-  /** Callbacks whose outcome this run has seen to. */
+  /** Number of callbacks that this run has resolved. */
   resolved: number;
-  /** The delivery that comes next; null: the receiver knows everything. */
+  /** The next delivery; null: the receiver is up to date. */
   telling: number | null;
 }
 
-/** What a run hands to the next one when it continues as new. Plain JSON, nothing else survives. */
+/** State that a run passes to the next one when it continues as new, as plain JSON. */
 interface Carried {
   snapshot: Snapshot;
   events: EventLine[];
   commands: Command[];
 }
 
-/** What an item's workflow ends with; null: the item was deleted meanwhile. */
+/** The result of an item's workflow; null: the item was deleted meanwhile. */
 export type ItemResult = Pick<ItemView, 'state' | 'version'>;
 
 /** The answer to the `state` query. */
@@ -105,10 +105,10 @@ export interface ItemView {
   events: EventLine[];
 }
 
-/** What workflows say to the worker that runs them, which passes it on to the follower in its process. */
+/** Messages of workflows to their worker, which passes them to the follower in its process. */
 export type FollowerSinks = {
   follower: {
-    /** This run has done what it was last sent. */
+    /** This run has processed its last signal. */
     ran(): void;
   };
 };

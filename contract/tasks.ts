@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import {
   Callback,
   conditional,
+  counts,
   isTimezone,
   Json,
   Name,
@@ -61,7 +62,7 @@ const DailyTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be HH:MM')
 const Timezone = z
   .string()
   .max(100)
-  // what begins with a sign means the opposite to PostgreSQL
+  // PostgreSQL reads a zone that begins with a sign as the opposite offset
   .refine((name) => /^[A-Za-z]/.test(name) && isTimezone(name), 'is not a time zone');
 const YEAR_MINUTES = 527_040;
 const TYPES = ['once', 'rotate'] as const;
@@ -69,7 +70,7 @@ const DISPATCHES = ['each-once', 'blocking'] as const;
 const CATCH_UPS = ['all', 'newest'] as const;
 const Params = z.record(ParamName, Json);
 
-/** What may be changed of a task. */
+/** The fields of a task that can be changed. */
 const fields = {
   executor: Executor,
   startTime: Time,
@@ -108,7 +109,7 @@ export const NewTask = z
   })
   .openapi(
     'NewTask',
-    // a rhythm is of tasks that rotate, and one of them
+    // tasks that rotate, and only those, have exactly one rhythm
     conditional(
       { properties: { type: { const: 'once' } } },
       { properties: { everyMinutes: { type: 'null' }, dailyTime: { type: 'null' } } },
@@ -138,20 +139,7 @@ export const Task = z
   .object({
     id: z.string(),
     type: z.enum(TYPES),
-    executor: z.string(),
-    startTime: z.string(),
-    everyMinutes: z.number().int().nullable(),
-    dailyTime: z.string().nullable(),
-    everyDays: z.number().int(),
-    timezone: z.string(),
-    templateId: z.string(),
-    params: z.record(z.string(), Json),
-    dispatchTimes: z.number().int(),
-    dispatch: z.enum(DISPATCHES),
-    catchUp: z.enum(CATCH_UPS),
-    lookbackSeconds: z.number(),
-    answerSeconds: z.number().nullable(),
-    endTime: z.string().nullable(),
+    ...fields,
     callback: z.object({ url: z.string() }).nullable(),
     state: z.enum(['active', 'deleted']),
     createdAt: z.string(),
@@ -160,19 +148,17 @@ export const Task = z
     warnings: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
-      .openapi({ description: 'Answers of POST and PATCH: what was accepted, but cannot take effect yet' }),
-    moreFrom: z
-      .string()
-      .nullable()
-      .optional()
-      .openapi({ description: 'Of expanded occurrences: from when on there are more than are shown; null: no more' }),
+      .openapi({ description: 'In answers of POST and PATCH: fields that were accepted, but cannot take effect yet' }),
+    moreFrom: z.string().nullable().optional().openapi({
+      description: 'Of expanded occurrences: the time from which there are more than are shown; null: no more',
+    }),
   })
   .openapi('Task');
 export type Task = z.infer<typeof Task>;
 
 export const TaskFilter = PageByTime.extend({
   executor: Executor.optional(),
-  include: z.enum(['own']).optional().openapi({ description: "`own`: of a user's tasks not those of its groups" }),
+  include: z.enum(['own']).optional().openapi({ description: "`own`: without the tasks of a user's groups" }),
   from: Time.optional(),
   to: Time.optional(),
   state: z.enum(['active', 'deleted']).default('active'),
@@ -198,10 +184,8 @@ export const NextTaskAnswer = z
     nextAt: z.string().nullable(),
     reasons: z
       .object({
-        excluded: z.number().int(),
-        done: z.number().int(),
-        taken: z.number().int(),
-        passed: z.number().int().openapi({ description: 'Began before what the user completed last' }),
+        ...counts('excluded', 'done', 'taken'),
+        passed: z.number().int().openapi({ description: 'Began before the occurrence that the user completed last' }),
         notYet: z.number().int(),
       })
       .nullable(),

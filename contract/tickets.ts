@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import {
   Callback,
+  counts,
   Json,
   Name,
   Names,
@@ -75,9 +76,9 @@ export const NewTicket = z
   .openapi('NewTicket');
 export type NewTicket = z.infer<typeof NewTicket>;
 
-/** Each ticket is checked by itself, so that one bad ticket doesn't harm the others. */
+/** Each ticket is checked by itself, so that an invalid ticket does not affect the others. */
 export const TicketBatch = z.strictObject({ tickets: z.array(z.unknown()).min(1).max(1000) });
-/** The same for the document. */
+/** The body in the document. */
 export const NewTickets = z.strictObject({ tickets: z.array(NewTicket).min(1).max(1000) }).openapi('TicketBatch');
 
 export const BatchResults = z
@@ -103,18 +104,10 @@ export const Claim = z
   .openapi('Claim');
 
 const Reasons = z
-  .object({
-    delayed: z.number().int(),
-    held: z.number().int(),
-    excluded: z.number().int(),
-    skills: z.number().int(),
-    skipped: z.number().int(),
-    paused: z.number().int(),
-    maxHeld: z.number().int(),
-  })
+  .object(counts('delayed', 'held', 'excluded', 'skills', 'skipped', 'paused', 'maxHeld'))
   .openapi('Reasons');
 
-// not by `extend`: the document would make it both of two schemas
+// not by `extend`: the document would combine two schemas
 const HandedTicket = z
   .object({ ...Ticket.shape, resumed: z.boolean().openapi({ description: 'Handed out before, not new' }) })
   .openapi('HandedTicket');
@@ -202,7 +195,7 @@ export const TicketFilter = PageByTime.extend({
 export const AddNote = z.strictObject({ text: Reason, reviewer: Name.optional() }).openapi('AddNote');
 export const Note = z
   .object({ seq: z.number().int(), by: z.string(), at: z.string(), text: z.string() })
-  .openapi('Note', { description: 'What a person has left on a ticket for those who see it next' });
+  .openapi('Note', { description: 'A text that a person leaves on a ticket for those who see it next' });
 
 export const TicketEvent = z
   .object({ seq: z.number().int(), type: z.string(), actor: z.string(), at: z.string(), data: Json })

@@ -21,9 +21,9 @@ export class Listener {
   workers = 0;
   waiting = 0;
   puts = 0;
-  /** Reservations that had run out, of all processes, before this one began: `job-timeouts` counts from there. */
+  /** Reservations of all processes that had expired before this one started: `job-timeouts` counts from there. */
   readonly timeoutsBefore: number;
-  /** No more jobs are taken (SIGUSR1); everything else goes on. */
+  /** No more jobs are accepted (SIGUSR1); everything else goes on. */
   draining = false;
   readonly #pauses = new Map<string, NodeJS.Timeout>();
 
@@ -46,7 +46,7 @@ export class Listener {
   }
 
   /**
-   * Wakes all who wait for a tube when its pause ends, in all processes. If this process stops, the slow poll does it.
+   * Wakes all waiters of a tube when its pause ends, in all processes. If this process stops, the slow poll does it.
    * @param seconds from now
    */
   wakeAfterPause(tube: string, seconds: number): void {

@@ -1,23 +1,15 @@
 import type { Socket } from 'node:net';
 
-// What a client sends (S3.8): lines and counted bytes, and the commands in them, as beanstalkd's own parser takes them.
+// Reads requests of beanstalkd's protocol (S3.8): lines, counted bytes and commands, as beanstalkd's own parser does.
 
-type Plain =
-  | 'peek-ready'
-  | 'peek-delayed'
-  | 'peek-buried'
-  | 'reserve'
-  | 'stats'
-  | 'list-tubes'
-  | 'list-tube-used'
-  | 'list-tubes-watched'
-  | 'quit';
+type Plain = 'reserve' | 'stats' | 'quit' | `peek-${'ready' | 'delayed' | 'buried'}`;
+type Listing = 'list-tubes' | 'list-tube-used' | 'list-tubes-watched';
 type OfJob = 'peek' | 'reserve-job' | 'delete' | 'kick-job' | 'touch' | 'stats-job';
 type OfTube = 'use' | 'watch' | 'ignore' | 'stats-tube';
 
 /** Times in whole seconds, priorities 0 … 2³²−1. A `number` of −1 stands for one that no job can have. */
 export type Command =
-  | { name: Plain }
+  | { name: Plain | Listing }
   | { name: OfJob; number: number }
   | { name: OfTube; tube: string }
   | { name: 'put'; priority: number; delay: number; ttr: number; bytes: number; wellFormed: boolean }
@@ -78,16 +70,17 @@ class Numbers {
 type Parser = (rest: string) => Command | undefined;
 
 const plain =
-  (name: Plain): Parser =>
+  (name: Plain | Listing): Parser =>
   (rest) =>
     rest === '' ? { name } : undefined;
 
+/** A command about one job, whose number others may follow. */
 const ofJob =
-  (name: OfJob): Parser =>
+  (name: OfJob | 'release' | 'bury', ...others: ('priority' | 'delay')[]): Parser =>
   (rest) => {
-    const numbers = new Numbers(rest);
-    const number = numbers.number();
-    return numbers.ok && numbers.atEnd ? { name, number } : undefined;
+    const n = new Numbers(rest);
+    const command = { name, number: n.number(), ...Object.fromEntries(others.map((field) => [field, n.u32()])) };
+    return n.ok && n.atEnd ? (command as Command) : undefined;
   };
 
 const ofTube =
@@ -109,19 +102,7 @@ const reserveWithTimeout: Parser = (rest) => {
   return n.ok && seconds <= MAX_TIMEOUT ? { name: 'reserve-with-timeout', seconds } : undefined;
 };
 
-const release: Parser = (rest) => {
-  const n = new Numbers(rest);
-  const [number, priority, delay] = [n.number(), n.u32(), n.u32()];
-  return n.ok && n.atEnd ? { name: 'release', number, priority, delay } : undefined;
-};
-
-const bury: Parser = (rest) => {
-  const n = new Numbers(rest);
-  const [number, priority] = [n.number(), n.u32()];
-  return n.ok && n.atEnd ? { name: 'bury', number, priority } : undefined;
-};
-
-/** The one number that beanstalkd reads with C's strtoul: signs and whatever follows are taken. */
+/** beanstalkd reads this number with C's strtoul, which accepts a sign and ignores the rest of the line. */
 const kick: Parser = (rest) => {
   const [, sign = '', digits] = /^[ \t\n\v\f\r]*([+-]?)(\d+)/.exec(rest) ?? [];
   if (digits === undefined || BigInt(digits) >= U64) return undefined;
@@ -147,8 +128,8 @@ const COMMANDS: [prefix: string, parse: Parser][] = [
   ['reserve-job ', ofJob('reserve-job')],
   ['reserve', plain('reserve')],
   ['delete ', ofJob('delete')],
-  ['release ', release],
-  ['bury ', bury],
+  ['release ', ofJob('release', 'priority', 'delay')],
+  ['bury ', ofJob('bury', 'priority')],
   ['kick ', kick],
   ['kick-job ', ofJob('kick-job')],
   ['touch ', ofJob('touch')],
@@ -161,7 +142,7 @@ const COMMANDS: [prefix: string, parse: Parser][] = [
   ['list-tubes-watched', plain('list-tubes-watched')],
   ['list-tube-used', plain('list-tube-used')],
   ['list-tubes', plain('list-tubes')],
-  // beanstalkd hangs up whatever follows the word
+  // beanstalkd ignores the rest of the line
   ['quit', () => ({ name: 'quit' })],
   ['pause-tube', pauseTube],
 ];
@@ -184,9 +165,9 @@ export function parse(line: string): Command | typeof BAD_FORMAT | typeof UNKNOW
 
 /** Read ahead while a reserve is blocked; more stays in the kernel's buffer. */
 const READ_AHEAD_BYTES = 256 * 1024;
-/** With its CRLF. */
+/** A line with its CRLF. */
 const MAX_LINE_BYTES = 224;
-/** Kept of a line that is too long. */
+/** Bytes that are kept of a line that is too long. */
 const TAIL_BYTES = 16;
 
 interface Line {

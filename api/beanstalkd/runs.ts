@@ -7,7 +7,7 @@ export interface Sent {
   data?: Buffer;
 }
 
-/** Commands of a run at most. Bounds its memory: a body may have 64 KB. */
+/** Most commands of a run. Limits its memory: a body may have 64 KB. */
 const MOST_TOGETHER = 128;
 
 /** Commands that may run concurrently with others of their name: they do not affect each other, if they name different jobs. */

@@ -12,29 +12,12 @@ const VERSION = '1.13+docket';
 
 /** In the order in which `stats` lists them. */
 const COUNTED: CommandName[] = [
-  'put',
-  'peek',
-  'peek-ready',
-  'peek-delayed',
-  'peek-buried',
-  'reserve',
-  'reserve-with-timeout',
-  'delete',
-  'release',
-  'use',
-  'watch',
-  'ignore',
-  'bury',
-  'kick',
-  'touch',
-  'stats',
-  'stats-job',
-  'stats-tube',
-  'list-tubes',
-  'list-tube-used',
-  'list-tubes-watched',
-  'pause-tube',
+  ...(['put', 'peek', 'peek-ready', 'peek-delayed', 'peek-buried', 'reserve', 'reserve-with-timeout'] as const),
+  ...(['delete', 'release', 'use', 'watch', 'ignore', 'bury', 'kick', 'touch', 'stats', 'stats-job'] as const),
+  ...(['stats-tube', 'list-tubes', 'list-tube-used', 'list-tubes-watched', 'pause-tube'] as const),
 ];
+
+const BINLOG = ['oldest-index', 'current-index', 'records-migrated', 'records-written', 'max-size'];
 
 const jobsByState = (urgent: number, counts: topics.TopicCounts): [string, number][] => [
   ['current-jobs-urgent', urgent],
@@ -112,11 +95,7 @@ function processStats(listener: Listener): [string, string | number][] {
     ['rusage-stime', (systemCPUTime / 1e6).toFixed(6)],
     ['uptime', Math.trunc((performance.now() - listener.startedAt) / 1000)],
     // there is no binlog: the database is the store
-    ['binlog-oldest-index', 0],
-    ['binlog-current-index', 0],
-    ['binlog-records-migrated', 0],
-    ['binlog-records-written', 0],
-    ['binlog-max-size', 0],
+    ...BINLOG.map((name): [string, number] => [`binlog-${name}`, 0]),
     ['draining', String(listener.draining)],
     ['id', listener.id],
     ['hostname', quoted(hostname())],

@@ -38,7 +38,6 @@ export const addCaseBatch = endpoint('addCases', 'POST /v1/courts/{court}/cases/
   bodyLimit: LARGE_BODY,
   checksEntries: true,
   answers: { 200: BatchResults },
-  problems: ['not_found'],
   async handle({ api, ctx, caller, params, body }) {
     const court = await courts.get(ctx, params.court);
     const add = (sent: unknown) => entryOfBatch(NewCase, 'case', sent, (one) => addCase(api, caller, court, one));

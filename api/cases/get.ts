@@ -6,17 +6,17 @@ import * as cases from '../../services/cases/cases.ts';
 import { deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { itemEndpoints } from '../items.ts';
-import { page, timePosition } from '../paging.ts';
+import { listed, timePosition } from '../paging.ts';
 import { caseById } from '../resources.ts';
+import { viewOf } from '../views.ts';
 import { viewFor } from './view.ts';
 
 export const getCaseEndpoint = endpoint('getCase', 'GET /v1/cases/{id}', {
   ...caseById,
   summary:
-    'A case in whatever state it is; to a reviewer, one that they hold or have voted on, without the votes of others before its end',
+    'A case in any state; reviewers see those that they hold or have voted on, before the end without the votes of others',
   roles: ['producer', 'reviewer', 'agent'],
   answers: { 200: Case },
-  problems: ['not_found'],
   handle: async ({ ctx, caller, params: { id } }) => ok(await viewFor(ctx, caller, await cases.get(ctx, id))),
 });
 
@@ -29,26 +29,18 @@ export const listCasesEndpoint = endpoint('listCases', 'GET /v1/cases', {
   answers: { 200: pageOf(Case) },
   async handle({ ctx, query: { court, state, cursor, limit } }) {
     const filter = { court, state: state && coreState('case', state), before: cursor };
-    const rows = await cases.list(ctx, filter, limit + 1);
-    return ok(page(rows, limit, caseView, (one) => timePosition(one.created_at, one)));
+    return listed(cases.list(ctx, filter, limit + 1), limit, caseView, (one) => timePosition(one.created_at, one));
   },
 });
 
 export const listVotes = endpoint('listVotes', 'GET /v1/cases/{id}/votes', {
   ...caseById,
-  summary: 'Its votes, newest first; those that came too late and were kept do not count',
+  summary: 'Its votes, newest first; late votes that were recorded do not count',
   roles: ['producer', 'agent'],
   query: Page,
   answers: { 200: pageOf(Vote) },
-  problems: ['not_found'],
-  async handle({ ctx, params: { id }, query: { limit, cursor } }) {
-    const rows = await cases.votes(ctx, id, cursor, limit + 1);
-    const view = ({ juror, option, comment, at, counted }: (typeof rows)[number]) => ({
-      ...{ juror, option, comment, counted },
-      at: at.toISOString(),
-    });
-    return ok(page(rows, limit, view, (v) => v.seq));
-  },
+  handle: ({ ctx, params: { id }, query: { limit, cursor } }) =>
+    listed(cases.votes(ctx, id, cursor, limit + 1), limit, viewOf(Vote), (vote) => vote.seq),
 });
 
 export const invalidateCase = endpoint('invalidateCase', 'POST /v1/cases/{id}/invalidate', {

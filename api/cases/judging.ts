@@ -16,7 +16,7 @@ import { ofJuror } from '../../services/cases/invitations.ts';
 import * as judging from '../../services/cases/judging.ts';
 import { boundTo, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { page } from '../paging.ts';
+import { listed } from '../paging.ts';
 import { caseById, courtByName } from '../resources.ts';
 import { viewForJuror } from './view.ts';
 
@@ -27,7 +27,6 @@ export const claimCaseEndpoint = endpoint('claimCase', 'POST /v1/courts/{court}/
   roles: ['reviewer', 'agent'],
   body: ClaimCase,
   answers: { 200: ClaimCaseAnswer },
-  problems: ['not_found'],
   async handle({ ctx, caller, params: { court }, body, signal }) {
     const juror = personOf(caller, body.juror, 'juror');
     const claim = await judging.claim(ctx, court, juror, signal);
@@ -102,8 +101,7 @@ export const listInvitations = endpoint('listInvitations', 'GET /v1/jurors/{juro
   answers: { 200: Invitations },
   async handle({ ctx, caller, params, query: { limit, cursor } }) {
     const juror = personOf(caller, params.juror, 'juror');
-    const rows = await ofJuror(ctx, juror, cursor, limit + 1);
-    return ok(page(rows, limit, view, (i) => i.token));
+    return listed(ofJuror(ctx, juror, cursor, limit + 1), limit, view, (i) => i.token);
   },
 });
 

@@ -9,7 +9,7 @@ type View = ReturnType<typeof caseView>;
 
 /**
  * A case in the answer to a call of its juror. A reviewer's key sees the part that a juror needs, other keys the whole
- * case. Gold, which has no course of its own, is shown like any other case to them too.
+ * case. Gold cases look like any other case to all of them.
  */
 export async function viewForJuror(
   ctx: Context,

@@ -11,7 +11,6 @@ export const putJurorsEndpoint = endpoint('putJurors', 'PUT /v1/courts/{court}/j
   body: PutJurors,
   bodyLimit: LARGE_BODY,
   answers: { 200: JurorsTotal },
-  problems: ['not_found'],
   async handle({ ctx, params: { court }, body: { jurors: sent, list: name, first, final } }) {
     const chunk = name === undefined ? undefined : { name, first, final };
     return ok({ total: await jurors.put(ctx, court, sent, chunk) });
@@ -20,11 +19,10 @@ export const putJurorsEndpoint = endpoint('putJurors', 'PUT /v1/courts/{court}/j
 
 export const getJurorEndpoint = endpoint('getJuror', 'GET /v1/courts/{court}/jurors/{juror}', {
   ...courtByName,
-  summary: "What the court's window and day leave a juror, their other accounts included",
+  summary: "How many cases and votes the court's limits leave a juror, other accounts of the person included",
   roles: ['producer', 'reviewer', 'agent'],
   params: CourtJurorParam,
   answers: { 200: CourtJuror },
-  problems: ['not_found'],
   async handle({ ctx, caller, params: { court: name, juror: named } }) {
     const juror = personOf(caller, named, 'juror');
     const { court, eligible, shown, frees_at, votes, now } = await jurors.limits(ctx, name, juror);

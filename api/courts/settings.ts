@@ -5,33 +5,22 @@ import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkUrl, shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { page } from '../paging.ts';
+import { listed } from '../paging.ts';
 import { courtByName } from '../resources.ts';
+import { viewOf } from '../views.ts';
 
-function view(api: Api, c: courts.Court, caller: Caller) {
-  const { window_cases: cases, window_seconds: seconds, assign_jurors: jurors, answer_seconds: answerSeconds } = c;
+const fields = viewOf(Court);
+function view(api: Api, court: courts.Court, caller: Caller) {
+  const { window_cases: cases, window_seconds: seconds, assign_jurors: jurors, answer_seconds: answerSeconds } = court;
+  const { invites_per_day: perJurorPerDay, admit, pick, decide } = court;
   return {
-    name: c.name,
-    options: c.options,
-    votesToWin: c.votes_to_win,
-    panel: c.panel,
-    leaseSeconds: c.lease_seconds,
-    overbook: c.overbook,
+    ...fields(court),
     window: cases === null || seconds === null ? null : { cases, seconds },
-    votesPerDay: c.votes_per_day,
-    deadlineSeconds: c.deadline_seconds,
-    mode: c.mode,
-    assign:
-      jurors === null || answerSeconds === null ? null : { jurors, answerSeconds, perJurorPerDay: c.invites_per_day },
-    lateVotes: c.record_late ? ('record' as const) : ('refuse' as const),
-    strategy: { admit: c.admit, pick: c.pick, decide: c.decide },
-    quality: c.quality,
-    goldShare: c.gold_share,
-    fallback: c.fallback,
-    callback: shownCallback(api, c.callback, caller),
-    invitationCallback: shownCallback(api, c.invitation_callback, caller),
-    createdAt: c.created_at.toISOString(),
-    updatedAt: c.updated_at.toISOString(),
+    assign: jurors === null || answerSeconds === null ? null : { jurors, answerSeconds, perJurorPerDay },
+    lateVotes: court.record_late ? ('record' as const) : ('refuse' as const),
+    strategy: { admit, pick, decide },
+    callback: shownCallback(api, court.callback, caller),
+    invitationCallback: shownCallback(api, court.invitation_callback, caller),
   };
 }
 
@@ -63,7 +52,6 @@ export const getCourtEndpoint = endpoint('getCourt', 'GET /v1/courts/{court}', {
   summary: 'A court and its settings',
   roles: ['producer', 'reviewer', 'agent'],
   answers: { 200: Court },
-  problems: ['not_found'],
   handle: async ({ api, ctx, caller, params }) => ok(view(api, await courts.get(ctx, params.court), caller)),
 });
 
@@ -75,8 +63,7 @@ export const listCourtsEndpoint = endpoint('listCourts', 'GET /v1/courts', {
   query: Page,
   answers: { 200: pageOf(Court) },
   async handle({ api, ctx, caller, query: { limit, cursor } }) {
-    const rows = await courts.list(ctx, cursor ?? null, limit + 1);
     const shown = (court: courts.Court) => view(api, court, caller);
-    return ok(page(rows, limit, shown, (court) => court.seq));
+    return listed(courts.list(ctx, cursor ?? null, limit + 1), limit, shown, (court) => court.seq);
   },
 });

@@ -37,9 +37,8 @@ function view({ counts, gold, votes_last_hour, wasted_last_hour }: RowOf<'court_
 
 export const courtStatsEndpoint = endpoint('getCourtStats', 'GET /v1/courts/{court}/stats', {
   ...courtByName,
-  summary: 'How the court does; counts are exact as of the answer, gold is in none of them',
+  summary: 'Figures of a court, exact as of the answer, without gold',
   roles: ['producer', 'agent'],
   answers: { 200: CourtStats },
-  problems: ['not_found'],
   handle: async ({ ctx, params: { court } }) => ok(view(await stats(ctx, court))),
 });

@@ -5,10 +5,10 @@ import { isItem } from '../../domain/kinds.ts';
 import * as deliveries from '../../services/deliveries/deliveries.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import { deliveryView, NEWEST } from '../deliveries.ts';
-import { answer, endpoint, ok } from '../endpoint.ts';
-import { page } from '../paging.ts';
+import { answer, endpoint } from '../endpoint.ts';
+import { listed } from '../paging.ts';
 
-const listed = (row: deliveries.ListedDelivery) => ({
+const view = (row: deliveries.ListedDelivery) => ({
   ...deliveryView(row),
   kind: row.kind,
   itemId: row.item_id,
@@ -25,8 +25,7 @@ export const listDeliveriesEndpoint = endpoint('listDeliveries', 'GET /v1/delive
   answers: { 200: pageOf(ListedDelivery) },
   async handle({ ctx, query: { limit, cursor, host, ...filter } }) {
     const wanted = { ...filter, host: host?.toLowerCase() };
-    const rows = await deliveries.listAll(ctx, wanted, cursor ?? NEWEST, limit + 1);
-    return ok(page(rows, limit, listed, (d) => d.seq));
+    return listed(deliveries.listAll(ctx, wanted, cursor ?? NEWEST, limit + 1), limit, view, (d) => d.seq);
   },
 });
 

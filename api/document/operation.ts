@@ -7,7 +7,7 @@ import { problemResponses } from './responses.ts';
 const DONE: Record<string, string> = {
   200: 'Done',
   201: 'Created',
-  202: 'Accepted: it is kept, and will be done',
+  202: 'Accepted: it is stored, and will be done',
   204: 'Done; there is no content',
   503: '`unavailable`',
 };
@@ -71,7 +71,7 @@ interface Operation {
   responses?: object;
 }
 
-/** Adds the examples of an operation. @throws Error for an example of what the operation does not have */
+/** Adds the examples of an operation. @throws Error for an example of a parameter or answer that it does not have */
 export function illustrate(operation: Operation, example: Example, answers: Answers): void {
   const parameters = (operation.parameters ?? []) as { in: string; name: string; example?: unknown }[];
   for (const where of ['path', 'query'] as const)
@@ -97,7 +97,7 @@ const named = ({ bodies }: Example, answers: Record<string, unknown>) =>
     Object.entries(answers).map(([name, value]) => [name, { summary: bodies?.[name]?.summary ?? name, value }]),
   );
 
-/** What is said of the only type of content that a body or an answer has. */
+/** The description of the only media type of a body or an answer. */
 function mediaOf(node: { content?: Record<string, Media> } | undefined): Media | undefined {
   return Object.values(node?.content ?? {})[0];
 }

@@ -1,4 +1,4 @@
-/** An object of the document: a schema, or what holds schemas. */
+/** An object of the document: a schema, or a container of schemas. */
 type Node = Record<string, unknown>;
 
 interface Document {
@@ -14,8 +14,8 @@ interface Operation {
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Says of each schema what holds for those who send it or for those who read it. Zod has one schema for both; a field with
- * a default may be left out by who sends it, and is always there for who reads it.
+ * Adapts each schema to its direction, because Zod has one schema for requests and answers: a field with a default is
+ * optional in a request, and always present in an answer.
  * @throws Error for a named schema with defaults that is both sent and answered
  */
 export function settleSchemas(document: Document): void {
@@ -33,10 +33,7 @@ export function settleSchemas(document: Document): void {
   for (const one of [...answered, ...[...answeredNames].map((name) => schemas[name])]) eachObject(one, asAnswered);
 }
 
-/**
- * Defaults stand in descriptions: of the keyword `default`, generators make fields that must be sent, or that are sent
- * though no one set them.
- */
+/** Moves defaults into descriptions: from the keyword `default`, generators make fields that are required or always sent. */
 function asSent(_schema: Node, properties: Node): void {
   for (const property of Object.values(properties)) {
     if (!isNode(property) || !('default' in property)) continue;
@@ -46,7 +43,7 @@ function asSent(_schema: Node, properties: Node): void {
   }
 }
 
-/** All fields are there, and more may follow in later versions. */
+/** All fields are present; later versions may add more. */
 function asAnswered(schema: Node, properties: Node): void {
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   for (const [name, property] of Object.entries(properties)) {
@@ -58,7 +55,7 @@ function asAnswered(schema: Node, properties: Node): void {
   if (schema.additionalProperties === false) delete schema.additionalProperties;
 }
 
-/** Visits each schema of an object with fields, at whatever depth, and never what a reference leads to. */
+/** Visits each schema of an object with fields, at any depth. Does not follow references. */
 function eachObject(node: unknown, visit: (schema: Node, properties: Node) => void): void {
   if (Array.isArray(node)) for (const one of node) eachObject(one, visit);
   if (!isNode(node)) return;
@@ -74,7 +71,7 @@ function hasDefaults(schema: unknown): boolean {
   return found;
 }
 
-/** The named schemas that a part of the document leads to. */
+/** The named schemas to which a part of the document refers, also indirectly. */
 function namesIn(part: unknown, schemas: Record<string, unknown>, found = new Set<string>()): Set<string> {
   for (const [, name = ''] of JSON.stringify(part ?? null).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
     if (found.has(name)) continue;

@@ -8,7 +8,7 @@ const DEFAULT_LIMIT = 1_000;
 
 export const feedEndpoint = endpoint('readFeed', 'GET /v1/feed', {
   tag: 'Feed',
-  summary: 'All events of all kinds, one a line, behind a position; blank lines are signs of life',
+  summary: 'All events of all kinds after a position, one on each line; blank lines are heartbeats',
   roles: ['producer'],
   scope: 'unbound',
   query: FeedQuery,

@@ -1,22 +1,19 @@
-import { Attention, type FigureKind, Overview, OverviewFilter } from '../../contract/figures.ts';
+import { Attention, type FigureKind, Overview, OverviewEntry, OverviewFilter } from '../../contract/figures.ts';
 import type { RowOf } from '../../db/pool.ts';
 import * as figures from '../../services/figures/figures.ts';
 import { invalid } from '../../services/shared/problems.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 import { checkTemporal, isFollowed } from '../reachable.ts';
+import { viewOf } from '../views.ts';
 
 const NOUNS = { ticket: 'queues', job: 'topics', case: 'courts', task: 'groups' } as const;
 
+const fields = viewOf(OverviewEntry);
 const entry = (kind: FigureKind) => (q: RowOf<'overview'>) => ({
-  name: q.name,
-  paused: q.paused,
-  createdAt: q.created_at.toISOString(),
-  ...{ delayed: q.delayed, waiting: q.ready, held: q.held, buried: q.buried },
-  ...{ settled: q.settled, invalidated: q.invalidated, expired: q.expired, dead: q.dead },
-  oldestWaitingSeconds: q.oldest_waiting_seconds,
+  ...fields(q),
+  waiting: q.ready,
   handedOutLastMinute: kind === 'ticket' || kind === 'job' ? q.claims_last_minute : null,
-  settledLastMinute: q.settled_last_minute,
   leaseExpiries: q.lease_expired,
   failedDeliveries: q.failed,
 });
@@ -44,7 +41,7 @@ export const overviewEndpoint = endpoint('getOverview', 'GET /v1/overview', {
 export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
   tag: 'Figures',
   summary:
-    'What needs attention: who waits too long or behind a pause, failed deliveries, parked items, engines that are away',
+    'Everything that needs attention: long waits, paused queues with work, failed deliveries, parked items, engines out of reach',
   roles: ['producer', 'agent'],
   scope: 'unbound',
   answers: { 200: Attention },

@@ -41,9 +41,16 @@ const rounded = (seconds: number | null) => seconds && Math.round(seconds * 1000
 
 const isPerson = <T extends { person: string | null }>(row: T): row is T & { person: string } => row.person !== null;
 
+/** The first persons of a table whose rows all have its time; a table without persons has one row. */
+function personsOf<T extends Covered & { person: string | null }>(rows: T[]) {
+  const found = rows.filter(isPerson);
+  const isCut = found.length > samples.MOST_PERSONS;
+  return { ...time(rows[0] as Covered, isCut), persons: found.slice(0, samples.MOST_PERSONS) };
+}
+
 export const peopleEndpoint = endpoint('getPeopleFigures', 'GET /v1/figures/people', {
   tag: 'Figures',
-  summary: 'What each reviewer of a queue, or juror of a court, did in a time; a reviewer sees their own line',
+  summary: 'Figures of each reviewer of a queue, or juror of a court, over time; reviewers see only their own',
   roles: ['producer', 'agent', 'reviewer'],
   scope: { queue: ({ query }) => query.queue },
   query: PeopleFilter,
@@ -51,22 +58,18 @@ export const peopleEndpoint = endpoint('getPeopleFigures', 'GET /v1/figures/peop
   async handle({ ctx, caller, query: { kind, ...query } }) {
     const wanted = { ...query, person: caller.role === 'reviewer' ? personOf(caller, query.person) : query.person };
     if (kind === 'ticket') {
-      const rows = await samples.reviewers(ctx, wanted);
-      const found = rows.filter(isPerson);
-      const answered = { reviewers: found.slice(0, samples.MOST_PERSONS).map(reviewer), jurors: [] };
-      return ok({ ...time(rows[0] as Covered, found.length > samples.MOST_PERSONS), ...answered });
+      const { persons, ...covered } = personsOf(await samples.reviewers(ctx, wanted));
+      return ok({ ...covered, reviewers: persons.map(reviewer), jurors: [] });
     }
     if (wanted.queue === undefined) throw invalid('queue', 'must name a court');
-    const rows = await samples.jurors(ctx, wanted.queue, wanted);
-    const found = rows.filter(isPerson);
-    const answered = { reviewers: [], jurors: found.slice(0, samples.MOST_PERSONS).map(juror) };
-    return ok({ ...time(rows[0] as Covered, found.length > samples.MOST_PERSONS), ...answered });
+    const { persons, ...covered } = personsOf(await samples.jurors(ctx, wanted.queue, wanted));
+    return ok({ ...covered, reviewers: [], jurors: persons.map(juror) });
   },
 });
 
 export const latenessEndpoint = endpoint('getLateness', 'GET /v1/figures/lateness', {
   tag: 'Figures',
-  summary: 'How long after tickets or jobs became available they were handed out for the first time',
+  summary: 'The time from availability to the first hand-out of tickets or jobs',
   roles: ['producer', 'agent', 'consumer'],
   scope: { queue: ({ query }) => query.queue },
   query: LatenessFilter,

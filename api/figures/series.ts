@@ -26,7 +26,7 @@ function perStep(samples: Sample[], ...fields: Count[]): (number | null)[] {
 
 export const figuresEndpoint = endpoint('getFigures', 'GET /v1/figures', {
   tag: 'Figures',
-  summary: 'What a queue, topic, court or group had and did over time; sampled once a minute, kept for 30 days',
+  summary: 'Figures of a queue, topic, court or group over time; sampled once a minute, kept for 30 days',
   roles: ['producer', 'agent', 'consumer'],
   scope: { queue: ({ query }) => query.queue },
   query: FigureFilter,

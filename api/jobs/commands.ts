@@ -16,7 +16,7 @@ import { checkValues } from '../body.ts';
 import { endpoint, LARGE_BODY, ok, problemOf } from '../endpoint.ts';
 import { checkItems, checkNames } from '../scopes.ts';
 
-/** The answer to a command: always these four fields, with some commands more (S3.1). */
+/** The answer to a command: always these four fields, for some commands more (S3.1). */
 interface Answer {
   success: boolean;
   error: string | null;
@@ -42,10 +42,14 @@ const handed = (item: Popped) => ({
   TTR: item.lease_seconds,
 });
 
-/** The answer to a command about one job. A problem is an answer too. */
-async function about(id: string, run: () => Promise<Answer>): Promise<Answer> {
+/** The answer to a command about one job, from the service's result. A problem is an answer too. */
+async function about<T>(
+  id: string,
+  work: Promise<T>,
+  view: (result: T) => Partial<Answer> = () => ({}),
+): Promise<Answer> {
   try {
-    return await run();
+    return done({ id, ...view(await work) });
   } catch (error) {
     if (!(error instanceof Problem) || error.code === 'invalid_request') throw error;
     return { ...failed(error.message, id, error.code), ...error.fields };
@@ -67,112 +71,109 @@ interface Given {
   signal: Gone;
 }
 
-type Run<S extends z.ZodType> = (given: Given, command: z.output<S>) => Promise<Answer>;
+interface Command {
+  schema: z.ZodType;
+  roles: Role[];
+  // takes a value of its schema, which `command` checks
+  run(given: Given, command: never): Promise<Answer>;
+}
 
-const add: Run<typeof contract.JobAdd> = ({ ctx, caller }, { command: _, ...job }) =>
-  about(job.id, async () => {
-    const { created } = await jobs.add(ctx, job, caller.actor);
-    return done({ id: job.id, already: !created });
-  });
+const command = <S extends z.ZodType>(
+  schema: S,
+  roles: Role[],
+  run: (given: Given, command: z.output<S>) => Promise<Answer>,
+): Command => ({ schema, roles, run });
 
-const addMany: Run<typeof contract.JobAddMany> = (given, { jobs: sent }) => {
+const BOTH: Role[] = ['producer', 'consumer'];
+const CONSUMER: Role[] = ['consumer'];
+
+const addOne = ({ ctx, caller }: Given, job: contract.NewJob) =>
+  about(job.id, jobs.add(ctx, job, caller.actor), ({ created }) => ({ already: !created }));
+
+const add = command(contract.JobAdd, BOTH, (given, { command: _, ...job }) => addOne(given, job));
+
+const addMany = command(contract.JobAddMany, BOTH, (given, { jobs: sent }) => {
   const one = async (sent: unknown) => {
     try {
-      return await add(given, { command: 'add', ...checkedEntry(contract.NewJob, 'job', sent) });
+      return await addOne(given, checkedEntry(contract.NewJob, 'job', sent));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return failed(error.message, idOf(sent), error.code);
     }
   };
   return batch(sent.map(one));
-};
+});
 
-const pop: Run<typeof contract.JobPop> = async ({ ctx, caller, signal }, { topic, wait, count }) => {
+const pop = command(contract.JobPop, CONSUMER, async ({ ctx, caller, signal }, { topic, wait, count }) => {
   const topics = [...new Set([topic].flat())].sort();
   const holder = caller.subject ?? caller.actor;
-  const request = { topics, count: count ?? 1, waitSeconds: wait, holder, signal };
-  const found = await popping.pop(ctx, request);
+  const found = await popping.pop(ctx, { topics, count: count ?? 1, waitSeconds: wait, holder, signal });
   if (count !== undefined) return done({ jobs: found.map(handed) });
   const [job] = found;
   return job ? done(handed(job)) : done({ token: null, topic: null, attempt: null });
-};
+});
 
-const finish = ({ ctx, caller }: Given, { id, token }: { id: string; token?: string | undefined }) =>
-  about(id, async () => {
-    const { state } = await jobs.finish(ctx, id, token ?? null, caller.actor);
-    return state === 'settled' ? done({ id }) : failed(`job ${id} is ${stateWord('job', state)}`, id);
-  });
+const finishOne = ({ ctx, caller }: Given, { id, token }: { id: string; token?: string | undefined }) =>
+  about(id, jobs.finish(ctx, id, token ?? null, caller.actor), ({ state }) =>
+    state === 'settled' ? {} : failed(`job ${id} is ${stateWord('job', state)}`, id),
+  );
 
-const finishMany: Run<typeof contract.JobFinishMany> = (given, { jobs: sent }) =>
-  batch(sent.map((job) => finish(given, job)));
+const finish = command(contract.JobFinish, CONSUMER, finishOne);
 
-const remove: Run<typeof contract.JobDelete> = ({ ctx, caller }, { id }) =>
-  about(id, async () => {
-    await jobs.remove(ctx, id, caller.actor, true);
-    return done({ id });
-  });
+const finishMany = command(contract.JobFinishMany, CONSUMER, (given, { jobs: sent }) =>
+  batch(sent.map((job) => finishOne(given, job))),
+);
 
-const touch: Run<typeof contract.JobTouch> = ({ ctx }, { id, token }) =>
-  about(id, async () => {
-    const { expires_at } = await jobs.touch(ctx, { id, token });
-    return done({ id, reservedUntil: expires_at?.toISOString() ?? null });
-  });
+const remove = command(contract.JobDelete, BOTH, ({ ctx, caller }, { id }) =>
+  about(id, jobs.remove(ctx, id, caller.actor, true)),
+);
 
-const release: Run<typeof contract.JobRelease> = ({ ctx }, { id, token, delay, priority }) =>
-  about(id, async () => {
-    await jobs.release(ctx, { id, token }, delay, priority);
-    return done({ id });
-  });
+const touch = command(contract.JobTouch, CONSUMER, ({ ctx }, { id, token }) =>
+  about(id, jobs.touch(ctx, { id, token }), ({ expires_at }) => ({ reservedUntil: expires_at?.toISOString() ?? null })),
+);
 
-const bury: Run<typeof contract.JobBury> = ({ ctx }, { id, token, priority }) =>
-  about(id, async () => {
-    await jobs.bury(ctx, { id, token }, priority);
-    return done({ id });
-  });
+const release = command(contract.JobRelease, CONSUMER, ({ ctx }, { id, token, delay, priority }) =>
+  about(id, jobs.release(ctx, { id, token }, delay, priority)),
+);
 
-const kick: Run<typeof contract.JobKick> = async ({ ctx, caller }, { topic, count }) =>
-  done({ value: await jobs.kick(ctx, topic, count, caller.actor) });
+const bury = command(contract.JobBury, CONSUMER, ({ ctx }, { id, token, priority }) =>
+  about(id, jobs.bury(ctx, { id, token }, priority)),
+);
 
-const kickOne: Run<typeof contract.JobKickOne> = ({ ctx, caller }, { id }) =>
-  about(id, async () => done({ id, value: (await jobs.kickOne(ctx, id, caller.actor)) ? 1 : 0 }));
+const kick = command(contract.JobKick, CONSUMER, async ({ ctx, caller }, { topic, count }) =>
+  done({ value: await jobs.kick(ctx, topic, count, caller.actor) }),
+);
 
-const peeked = (job: Item) =>
-  done({ id: job.id, value: job.body, state: stateWord('job', job.state), topic: job.queue });
+const kickOne = command(contract.JobKickOne, CONSUMER, ({ ctx, caller }, { id }) =>
+  about(id, jobs.kickOne(ctx, id, caller.actor), (kicked) => ({ value: kicked ? 1 : 0 })),
+);
 
-const peek: Run<typeof contract.JobPeek> = async ({ ctx }, { id, topic = '' }) => {
-  if (id !== undefined) return about(id, async () => peeked(await jobs.find(ctx, id)));
+const peeked = ({ id, body, state, queue }: Item) => ({
+  id,
+  value: body,
+  state: stateWord('job', state),
+  topic: queue,
+});
+
+const peek = command(contract.JobPeek, BOTH, async ({ ctx }, { id, topic = '' }) => {
+  if (id !== undefined) return about(id, jobs.find(ctx, id), peeked);
   const job = await jobs.first(ctx, topic, 'ready');
-  return job ? peeked(job) : done();
-};
-
-interface Command {
-  schema: z.ZodType;
-  // each schema goes with its function below, which is checked where the pair is written
-  run(given: Given, command: never): Promise<Answer>;
-  roles: Role[];
-}
-
-const command = <S extends z.ZodType>(schema: S, run: Run<S>, roles: Role[] = ['consumer']): Command => ({
-  ...{ schema, run, roles },
+  return done(job && peeked(job));
 });
 
 const has = (sent: object, field: string) => Object.hasOwn(sent, field);
 
 /** The commands by name. Some take one job or a batch. */
 const commands: Record<string, (sent: object) => Command> = {
-  add: (sent) =>
-    has(sent, 'jobs')
-      ? command(contract.JobAddMany, addMany, ['producer', 'consumer'])
-      : command(contract.JobAdd, add, ['producer', 'consumer']),
-  pop: () => command(contract.JobPop, pop),
-  finish: (sent) =>
-    has(sent, 'jobs') ? command(contract.JobFinishMany, finishMany) : command(contract.JobFinish, finish),
-  delete: () => command(contract.JobDelete, remove, ['producer', 'consumer']),
-  touch: () => command(contract.JobTouch, touch),
-  release: () => command(contract.JobRelease, release),
-  bury: () => command(contract.JobBury, bury),
-  kick: (sent) => (has(sent, 'id') ? command(contract.JobKickOne, kickOne) : command(contract.JobKick, kick)),
-  peek: () => command(contract.JobPeek, peek, ['producer', 'consumer']),
+  add: (sent) => (has(sent, 'jobs') ? addMany : add),
+  pop: () => pop,
+  finish: (sent) => (has(sent, 'jobs') ? finishMany : finish),
+  delete: () => remove,
+  touch: () => touch,
+  release: () => release,
+  bury: () => bury,
+  kick: (sent) => (has(sent, 'id') ? kickOne : kick),
+  peek: () => peek,
 };
 
 interface Sent {

@@ -5,21 +5,20 @@ import { jobView } from '../../domain/jobs.ts';
 import * as jobs from '../../services/jobs/jobs.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { itemEndpoints } from '../items.ts';
-import { page, timePosition } from '../paging.ts';
+import { listed, timePosition } from '../paging.ts';
 import { jobById, topicByName } from '../resources.ts';
 
 export const getJob = endpoint('getJob', 'GET /v1/jobs/{id}', {
   ...jobById,
-  summary: 'A job in whatever state it is',
+  summary: 'A job in any state',
   roles: ['producer', 'consumer'],
   answers: { 200: Job },
-  problems: ['not_found'],
   handle: async ({ ctx, params: { id } }) => ok(jobView(await jobs.find(ctx, id))),
 });
 
 export const buryJob = endpoint('buryJob', 'POST /v1/jobs/{id}/bury', {
   ...jobById,
-  summary: 'Put an open job aside until it is kicked, without its token: whoever has it reserved loses it',
+  summary: 'Bury an open job without its token, until it is kicked; a reservation ends',
   roles: ['consumer'],
   body: BuryJob,
   answers: { 200: Job },
@@ -37,8 +36,7 @@ export const listTopicJobs = endpoint('listTopicJobs', 'GET /v1/topics/{topic}/j
   answers: { 200: pageOf(Job) },
   async handle({ ctx, params: { topic }, query: { limit, cursor, state } }) {
     const filter = { queue: topic, state: state && coreState('job', state), before: cursor };
-    const rows = await jobs.list(ctx, filter, limit + 1);
-    return ok(page(rows, limit, jobView, (job) => timePosition(job.created_at, job)));
+    return listed(jobs.list(ctx, filter, limit + 1), limit, jobView, (job) => timePosition(job.created_at, job));
   },
 });
 

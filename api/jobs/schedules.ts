@@ -4,23 +4,14 @@ import { Schedule, ScheduleSettings, Topic } from '../../contract/jobs.ts';
 import type { ScheduleRow } from '../../db/statements.ts';
 import * as schedules from '../../services/jobs/schedules.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { page } from '../paging.ts';
+import { listed } from '../paging.ts';
 import { topicByName } from '../resources.ts';
+import { viewOf } from '../views.ts';
 
 const ScheduleParam = z.object({ topic: Topic, name: Name });
 
-const view = (s: ScheduleRow) => ({
-  topic: s.topic,
-  name: s.name,
-  everySeconds: s.every_seconds,
-  cron: s.cron,
-  timezone: s.timezone,
-  body: s.body,
-  TTR: s.ttr,
-  priority: s.priority,
-  createdAt: s.created_at.toISOString(),
-  updatedAt: s.updated_at.toISOString(),
-});
+const fields = viewOf(Schedule);
+const view = (schedule: ScheduleRow) => ({ ...fields(schedule), TTR: schedule.ttr });
 
 export const putScheduleEndpoint = endpoint('putSchedule', 'PUT /v1/topics/{topic}/schedules/{name}', {
   ...topicByName,
@@ -49,10 +40,8 @@ export const listSchedulesEndpoint = endpoint('listSchedules', 'GET /v1/topics/{
   roles: ['producer', 'consumer'],
   query: Page,
   answers: { 200: pageOf(Schedule) },
-  async handle({ ctx, params: { topic }, query: { limit, cursor } }) {
-    const rows = await schedules.list(ctx, topic, cursor ?? null, limit + 1);
-    return ok(page(rows, limit, view, (s) => s.seq));
-  },
+  handle: ({ ctx, params: { topic }, query: { limit, cursor } }) =>
+    listed(schedules.list(ctx, topic, cursor ?? null, limit + 1), limit, view, (s) => s.seq),
 });
 
 export const deleteScheduleEndpoint = endpoint('deleteSchedule', 'DELETE /v1/topics/{topic}/schedules/{name}', {

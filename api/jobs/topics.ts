@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Deleted, orNull, Page, pageOf, ShownCallback } from '../../contract/common.ts';
+import { counts, Deleted, orNull, Page, pageOf, ShownCallback } from '../../contract/common.ts';
 import { JOB_STATES, TopicSettings } from '../../contract/jobs.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { coreState } from '../../domain/items.ts';
@@ -9,8 +9,9 @@ import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkUrl, shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { page } from '../paging.ts';
+import { listed } from '../paging.ts';
 import { topicByName } from '../resources.ts';
+import { viewOf } from '../views.ts';
 
 const ShownPush = z.object({ ...ShownCallback.shape, concurrency: z.number().int() }).openapi('ShownPush');
 const Topic = z
@@ -19,26 +20,16 @@ const Topic = z
 
 const TopicStats = z
   .object({
-    ...(Object.fromEntries(JOB_STATES.map((s) => [s, z.number().int()])) as Record<
-      (typeof JOB_STATES)[number],
-      z.ZodNumber
-    >),
-    total: z.number().int(),
+    ...counts(...JOB_STATES, 'total'),
     oldestReadySeconds: z.number().nullable(),
-    popsPerMinute: z.number().int(),
-    timeouts: z.number().int(),
+    ...counts('popsPerMinute', 'timeouts'),
   })
   .openapi('TopicStats');
 
-type Topic = Pick<QueueRow, 'name' | 'max_attempts' | 'paused' | 'push' | 'workflow' | 'created_at' | 'seq'>;
-
-const view = (api: Api, q: Topic, caller: Caller) => ({
-  name: q.name,
-  maxAttempts: q.max_attempts,
-  paused: q.paused,
-  push: shownCallback(api, q.push, caller),
-  workflow: q.workflow,
-  createdAt: q.created_at.toISOString(),
+const fields = viewOf(Topic);
+const view = (api: Api, topic: QueueRow, caller: Caller) => ({
+  ...fields(topic),
+  push: shownCallback(api, topic.push, caller),
 });
 
 interface Counts {
@@ -88,9 +79,8 @@ export const listTopics = endpoint('listTopics', 'GET /v1/topics', {
   query: Page,
   answers: { 200: pageOf(Topic) },
   async handle({ api, ctx, caller, query: { limit, cursor } }) {
-    const rows = await queues.list(ctx, 'job', cursor, limit + 1);
-    const shown = (q: Topic) => view(api, q, caller);
-    return ok(page(rows, limit, shown, (q) => q.seq));
+    const shown = (topic: QueueRow) => view(api, topic, caller);
+    return listed(queues.list(ctx, 'job', cursor, limit + 1), limit, shown, (topic) => topic.seq);
   },
 });
 
@@ -108,7 +98,7 @@ export const deleteTopicEndpoint = endpoint('deleteTopic', 'DELETE /v1/topics/{t
 
 export const topicStatsEndpoint = endpoint('getTopicStats', 'GET /v1/topics/{topic}/stats', {
   ...topicByName,
-  summary: 'How many jobs are in which state, exact as of the answer',
+  summary: 'Counts of jobs by state, exact as of the answer',
   roles: ['producer', 'consumer'],
   answers: { 200: TopicStats },
   problems: ['not_found'],

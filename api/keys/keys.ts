@@ -3,20 +3,10 @@ import { Key, MadeKey, NewKey } from '../../contract/keys.ts';
 import * as keys from '../../services/access/keys.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
-import { page } from '../paging.ts';
+import { listed } from '../paging.ts';
+import { viewOf } from '../views.ts';
 
-const view = (k: keys.KeyLine) => ({
-  id: k.id,
-  name: k.name,
-  role: k.role,
-  subject: k.subject,
-  queues: k.queues,
-  expiresAt: k.expires_at?.toISOString() ?? null,
-  callsPerSecond: k.calls_per_second,
-  issuer: k.issuer,
-  createdAt: k.created_at.toISOString(),
-  revokedAt: k.revoked_at?.toISOString() ?? null,
-});
+const view = viewOf(Key);
 
 export const addKeyEndpoint = endpoint('addKey', 'POST /v1/keys', {
   tag: 'Keys',
@@ -39,10 +29,8 @@ export const listKeysEndpoint = endpoint('listKeys', 'GET /v1/keys', {
   scope: 'unbound',
   query: Page,
   answers: { 200: pageOf(Key) },
-  async handle({ ctx, query: { limit, cursor } }) {
-    const rows = await keys.list(ctx, cursor ?? null, limit + 1);
-    return ok(page(rows, limit, view, (k) => k.seq));
-  },
+  handle: ({ ctx, query: { limit, cursor } }) =>
+    listed(keys.list(ctx, cursor ?? null, limit + 1), limit, view, (k) => k.seq),
 });
 
 export const revokeKeyEndpoint = endpoint('revokeKey', 'DELETE /v1/keys/{id}', {

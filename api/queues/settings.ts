@@ -9,25 +9,14 @@ import { checkUrl, shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 import { queueByName } from '../resources.ts';
+import { viewOf } from '../views.ts';
 
-function view(api: Api, q: QueueRow, caller: Caller) {
-  return {
-    name: q.name,
-    paused: q.paused,
-    leaseSeconds: q.lease_seconds,
-    ageing: q.level_seconds === null ? null : { secondsPerLevel: q.level_seconds },
-    escalations: q.escalations,
-    reclaimedFirst: q.reclaimed_first,
-    maxHeld: q.max_held,
-    maxAttempts: q.max_attempts,
-    deadlineSeconds: q.deadline_seconds,
-    callback: shownCallback(api, q.callback, caller),
-    form: q.form,
-    rules: q.rules,
-    createdAt: q.created_at.toISOString(),
-    updatedAt: q.updated_at.toISOString(),
-  };
-}
+const fields = viewOf(Queue);
+const view = (api: Api, queue: QueueRow, caller: Caller) => ({
+  ...fields(queue),
+  ageing: queue.level_seconds === null ? null : { secondsPerLevel: queue.level_seconds },
+  callback: shownCallback(api, queue.callback, caller),
+});
 
 export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
   ...queueByName,

@@ -6,7 +6,7 @@ import { queueByName } from '../resources.ts';
 
 export const queueStatsEndpoint = endpoint('getQueueStats', 'GET /v1/queues/{queue}/stats', {
   ...queueByName,
-  summary: 'How many are in which state, exact as of the answer',
+  summary: 'Counts by state, exact as of the answer',
   roles: ['producer', 'reviewer', 'agent'],
   answers: { 200: QueueStats },
   problems: ['not_found'],

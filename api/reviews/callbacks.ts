@@ -16,17 +16,16 @@ import { reviewById } from '../resources.ts';
 
 export const reviewCallback = endpoint('addReviewCallback', 'POST /v1/reviews/{id}/callbacks', {
   ...reviewById,
-  summary: 'What an audit said about the text, a picture or a reply',
+  summary: 'Receive the callback of an audit of the text, a picture or a reply',
   roles: ['producer', 'agent'],
   body: AuditCallback,
   answers: { 200: CallbackAnswer, 202: CallbackAnswer },
-  problems: ['not_found'],
   handle: ({ ctx, caller, params: { id }, body, signal }) => receive(ctx, caller, id, body, signal),
 });
 
 export const pictureCallback = endpoint('addPictureCallback', 'POST /v1/pictures/{pictureId}/callbacks', {
   tag: 'Reviews',
-  summary: 'The same where only the picture is known',
+  summary: 'The same where only the id of the picture is known',
   roles: ['producer', 'agent'],
   scope: 'unbound',
   params: PictureParam,

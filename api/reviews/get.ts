@@ -16,12 +16,13 @@ import type { Context } from '../../services/shared/context.ts';
 import { deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { workflowEndpoint } from '../items.ts';
-import { page } from '../paging.ts';
+import { listed, page } from '../paging.ts';
 import { reviewById } from '../resources.ts';
+import { viewOf } from '../views.ts';
 
 type LogLine = RowOf<'review_log'>;
 
-export const viewOf = (row: Row) =>
+export const reviewOf = (row: Row) =>
   reviewView({ ...row, createdAt: row.created_at.toISOString(), updatedAt: row.updated_at.toISOString() });
 
 type LineView = ReturnType<typeof lineOf> & { before: ReviewRecord; after: ReviewRecord };
@@ -31,20 +32,8 @@ const lineView = (l: LogLine, before: ReviewRecord): LineView => {
   return { ...line, before, after: recordAfter(before, line) };
 };
 
-const lineOf = (l: LogLine) => ({
-  seq: l.seq,
-  callbackId: l.callback_id,
-  kind: l.kind,
-  targetId: l.target_id || null,
-  status: l.status,
-  auditTime: l.audit_time?.toISOString() ?? null,
-  receivedAt: l.received_at.toISOString(),
-  appliedAt: l.applied_at.toISOString(),
-  outcome: l.outcome,
-  reason: l.reason,
-  after: l.after,
-  version: l.version,
-});
+const fields = viewOf(ReviewLogLine);
+const lineOf = (l: LogLine) => ({ ...fields(l), targetId: l.target_id || null });
 
 /** The first lines with the records before and after each, which may have 10,000 targets: as many as a page holds, at least one. */
 function withRecords(lines: LogLine[], record: ReviewRecord): LineView[] {
@@ -67,8 +56,7 @@ export const getReviewEndpoint = endpoint('getReview', 'GET /v1/reviews/{id}', {
   summary: 'A review with the statuses that audits gave it',
   roles: ['producer', 'agent'],
   answers: { 200: Review },
-  problems: ['not_found'],
-  handle: async ({ ctx, params: { id } }) => ok(viewOf(await reviews.get(ctx, id))),
+  handle: async ({ ctx, params: { id } }) => ok(reviewOf(await reviews.get(ctx, id))),
 });
 
 export const listReviewsEndpoint = endpoint('listReviews', 'GET /v1/reviews', {
@@ -78,35 +66,27 @@ export const listReviewsEndpoint = endpoint('listReviews', 'GET /v1/reviews', {
   scope: 'unbound',
   query: Page,
   answers: { 200: pageOf(Review) },
-  async handle({ ctx, query: { limit, cursor } }) {
-    const rows = await reviews.list(ctx, cursor ?? null, limit + 1);
-    return ok(page(rows, limit, viewOf, (r) => r.seq));
-  },
+  handle: ({ ctx, query: { limit, cursor } }) =>
+    listed(reviews.list(ctx, cursor ?? null, limit + 1), limit, reviewOf, (r) => r.seq),
 });
 
 export const reviewLogEndpoint = endpoint('listReviewLog', 'GET /v1/reviews/{id}/log', {
   ...reviewById,
-  summary: 'What became of every callback and edit, oldest first',
+  summary: 'Every callback and edit with its outcome, oldest first',
   roles: ['producer', 'agent'],
   query: Page,
   answers: { 200: pageOf(ReviewLogLine) },
-  problems: ['not_found'],
   async handle({ ctx, params: { id }, query: { limit, cursor } }) {
     const { lines: rows, record } = await reviews.log(ctx, id, cursor ?? 0, limit + 1);
     const lines = withRecords(rows.slice(0, limit), record);
-    const shown = page(
-      rows,
-      lines.length,
-      (l) => l.seq,
-      (l) => l.seq,
-    );
-    return ok({ items: lines, nextCursor: shown.nextCursor });
+    const seqOf = (line: LogLine) => line.seq;
+    return ok({ items: lines, nextCursor: page(rows, lines.length, seqOf, seqOf).nextCursor });
   },
 });
 
 export const reviewStatsEndpoint = endpoint('getReviewStats', 'GET /v1/review-stats', {
   tag: 'Reviews',
-  summary: "How many lines of all reviews' logs a day has, by outcome",
+  summary: 'Lines in the logs of all reviews on a day, by outcome',
   roles: ['producer', 'agent'],
   scope: 'unbound',
   query: ReviewStatsFilter,
@@ -119,7 +99,6 @@ export const reviewStoresEndpoint = endpoint('getReviewStores', 'GET /v1/reviews
   summary: 'The three stores as they are, and whether they agree',
   roles: ['producer', 'agent'],
   answers: { 200: ReviewStores },
-  problems: ['not_found'],
   async handle({ ctx, params: { id } }) {
     const { record, version, index, base, in_step } = await reviews.stores(ctx, id);
     const { text, pictures, replies } = record;
@@ -138,6 +117,6 @@ const shown = {
 };
 export const reviewWorkflow = workflowEndpoint(
   shown,
-  "What the review's workflow itself says; it ends when nothing has come for a while",
+  "The state that the review's workflow reports; an idle workflow ends after a while",
 );
 export const reviewDeliveries = deliveryEndpoints('review', shown);

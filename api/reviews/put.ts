@@ -3,7 +3,7 @@ import * as reviews from '../../services/reviews/reviews.ts';
 import { checkUrl } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY } from '../endpoint.ts';
 import { reviewById } from '../resources.ts';
-import { viewOf } from './get.ts';
+import { reviewOf } from './get.ts';
 
 export const putReviewEndpoint = endpoint('putReview', 'PUT /v1/reviews/{id}', {
   ...reviewById,
@@ -17,7 +17,7 @@ export const putReviewEndpoint = endpoint('putReview', 'PUT /v1/reviews/{id}', {
     checkUrl(api, 'callback.url', body.callback?.url);
     const review = { id, targets: targetsOf(body), body: body.body, callback: body.callback, actor: caller.actor };
     const { row, created } = await reviews.put(ctx, review);
-    return answer(created ? 201 : 200, viewOf(row));
+    return answer(created ? 201 : 200, reviewOf(row));
   },
 });
 

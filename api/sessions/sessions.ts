@@ -49,7 +49,7 @@ export const signInEndpoint = endpoint('signIn', 'POST /v1/session', {
 
 export const getSessionEndpoint = endpoint('getSession', 'GET /v1/session', {
   tag: 'Sessions',
-  summary: 'Who I am, by session or by key',
+  summary: 'The caller, by session or by key',
   roles: ['producer', 'reviewer', 'agent', 'consumer'],
   scope: 'any',
   answers: { 200: Session },

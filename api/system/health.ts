@@ -11,7 +11,7 @@ const words = { postgres: Word, schema: Word, temporal: Word };
 
 export const livez = endpoint('getLiveness', 'GET /livez', {
   tag: 'System',
-  summary: 'Whether the process answers; a lost database must not kill it',
+  summary: 'Whether the process answers; without the database it is alive, too',
   roles: null,
   scope: 'any',
   answers: { 200: z.object({ status: z.literal('ok') }) },
@@ -65,7 +65,7 @@ export const metricsEndpoint = endpoint('getMetrics', 'GET /metrics', {
 
 export const nodesEndpoint = endpoint('listNodes', 'GET /v1/nodes', {
   tag: 'System',
-  summary: 'The processes that live',
+  summary: 'The processes that are alive',
   roles: ['producer', 'reviewer', 'agent', 'consumer'],
   scope: 'unbound',
   answers: {

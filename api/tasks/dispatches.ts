@@ -12,7 +12,7 @@ import { instantOf, taskOf } from '../../domain/tasks.ts';
 import * as dispatches from '../../services/tasks/dispatches.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { page } from '../paging.ts';
+import { listed } from '../paging.ts';
 
 export const nextTaskEndpoint = endpoint('pullTask', 'POST /v1/clients/{uid}/next', {
   tag: 'Tasks',
@@ -64,14 +64,18 @@ const line = ({ item_id, type, at, data }: dispatches.DispatchLogRow) => ({
 
 export const dispatchLogEndpoint = endpoint('listDispatches', 'GET /v1/dispatch-log', {
   tag: 'Tasks',
-  summary: 'Who was given what, who completed it and what was given back; oldest first',
+  summary: 'Dispatches, completions and returns, oldest first',
   roles: ['producer', 'agent'],
   scope: { task: ({ query }) => query.taskId },
   query: DispatchFilter,
   answers: { 200: pageOf(DispatchLine) },
   async handle({ ctx, query: { uid, taskId, from, limit, cursor } }) {
     const after = cursor === undefined ? undefined : positionOf(cursor);
-    const rows = await dispatches.log(ctx, { uid, taskId, from, after }, limit + 1);
-    return ok(page(rows, limit, line, (r) => `${r.micros}_${r.seq}_${r.item_id}`));
+    return listed(
+      dispatches.log(ctx, { uid, taskId, from, after }, limit + 1),
+      limit,
+      line,
+      (r) => `${r.micros}_${r.seq}_${r.item_id}`,
+    );
   },
 });

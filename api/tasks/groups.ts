@@ -3,21 +3,17 @@ import { ChangeMembers, Group, GroupSummary, PutGroup } from '../../contract/tas
 import type { TaskGroupRow } from '../../db/statements.ts';
 import * as groups from '../../services/tasks/groups.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
-import { page } from '../paging.ts';
+import { listed } from '../paging.ts';
 import { groupById } from '../resources.ts';
+import { viewOf } from '../views.ts';
 
-const summary = (g: TaskGroupRow) => ({
-  id: g.given_as,
-  size: g.size,
-  createdAt: g.created_at.toISOString(),
-  updatedAt: g.updated_at.toISOString(),
-});
-
-const view = (g: groups.GroupWithMembers) => ({ ...summary(g), members: g.members });
+const fields = viewOf(GroupSummary);
+const summary = (group: TaskGroupRow) => ({ ...fields(group), id: group.given_as });
+const view = (group: groups.GroupWithMembers) => ({ ...summary(group), members: group.members });
 
 export const putGroupEndpoint = endpoint('putGroup', 'PUT /v1/groups/{gid}', {
   ...groupById,
-  summary: 'A group of users; it counts from their next pull on',
+  summary: 'Replace the users of a group; acts from their next pull on',
   roles: ['producer'],
   body: PutGroup,
   bodyLimit: LARGE_BODY,
@@ -27,7 +23,7 @@ export const putGroupEndpoint = endpoint('putGroup', 'PUT /v1/groups/{gid}', {
 
 export const changeMembersEndpoint = endpoint('updateGroupMembers', 'POST /v1/groups/{gid}/members', {
   ...groupById,
-  summary: 'Users come to a group, others leave it',
+  summary: 'Add users to a group, and remove others',
   roles: ['producer'],
   body: ChangeMembers,
   bodyLimit: LARGE_BODY,
@@ -53,8 +49,6 @@ export const listGroupsEndpoint = endpoint('listGroups', 'GET /v1/groups', {
   scope: { list: 'id' },
   query: Page,
   answers: { 200: pageOf(GroupSummary) },
-  async handle({ ctx, query: { limit, cursor } }) {
-    const rows = await groups.list(ctx, cursor, limit + 1);
-    return ok(page(rows, limit, summary, (g) => g.seq));
-  },
+  handle: ({ ctx, query: { limit, cursor } }) =>
+    listed(groups.list(ctx, cursor, limit + 1), limit, summary, (g) => g.seq),
 });

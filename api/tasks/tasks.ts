@@ -1,4 +1,4 @@
-import { IdParam, pageOf } from '../../contract/common.ts';
+import { pageOf } from '../../contract/common.ts';
 import { NewTask, PatchTask, Task, TaskFilter } from '../../contract/tasks.ts';
 import type { TaskRow } from '../../db/statements.ts';
 import { stateWord } from '../../domain/items.ts';
@@ -51,11 +51,10 @@ export const addTaskEndpoint = endpoint('addTask', 'POST /v1/tasks', {
 });
 
 export const patchTaskEndpoint = endpoint('updateTask', 'PATCH /v1/tasks/{id}', {
-  tag: 'Tasks',
+  ...taskById,
   summary: 'Change a task; it acts on what has not been dispatched',
   roles: ['producer'],
-  scope: { queue: ({ body }) => body.executor, task: ({ params }) => params.id },
-  params: IdParam,
+  scope: { queue: ({ body }) => body.executor, ...taskById.scope },
   body: PatchTask,
   answers: { 200: Task },
   problems: ['not_found', 'not_open', 'limit_reached', 'template_mismatch'],
@@ -68,7 +67,6 @@ export const deleteTaskEndpoint = endpoint('deleteTask', 'DELETE /v1/tasks/{id}'
   summary: 'No further dispatches; what is with clients may be completed',
   roles: ['producer'],
   answers: { 200: Task },
-  problems: ['not_found'],
   handle: async ({ ctx, caller, params: { id } }) => ok(taskView(await tasks.remove(ctx, id, caller.actor))),
 });
 
@@ -77,13 +75,13 @@ export const getTaskEndpoint = endpoint('getTask', 'GET /v1/tasks/{id}', {
   summary: 'A task, deleted ones too',
   roles: ['producer', 'agent'],
   answers: { 200: Task },
-  problems: ['not_found'],
   handle: async ({ ctx, params: { id } }) => ok(taskView(await tasks.find(ctx, id))),
 });
 
 export const listTasksEndpoint = endpoint('listTasks', 'GET /v1/tasks', {
   tag: 'Tasks',
-  summary: 'Tasks that have to do with a time, by default from seven days ago on; of a user with those of its groups',
+  summary:
+    'Tasks that are active in a range of time, by default from seven days ago on; of a user with those of its groups',
   roles: ['producer', 'agent'],
   scope: { list: 'executor', queue: ({ query }) => query.executor },
   query: TaskFilter,

@@ -1,19 +1,16 @@
 import { Deleted, IdParam, Page, pageOf } from '../../contract/common.ts';
 import { NewTemplate, Template } from '../../contract/tasks.ts';
-import type { TaskTemplateRow } from '../../db/statements.ts';
 import * as templates from '../../services/tasks/templates.ts';
 import { wantedId } from '../adding.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
-import { page } from '../paging.ts';
+import { listed } from '../paging.ts';
+import { viewOf } from '../views.ts';
 
-const view = ({ id, name, params, created_at }: TaskTemplateRow) => ({
-  ...{ id, name, params },
-  createdAt: created_at.toISOString(),
-});
+const view = viewOf(Template);
 
 export const addTemplateEndpoint = endpoint('addTemplate', 'POST /v1/templates', {
   tag: 'Tasks',
-  summary: "What tasks' parameters must look like",
+  summary: 'A template, against which the parameters of tasks are checked',
   roles: ['producer'],
   scope: 'any',
   body: NewTemplate,
@@ -59,8 +56,6 @@ export const listTemplatesEndpoint = endpoint('listTemplates', 'GET /v1/template
   scope: 'any',
   query: Page,
   answers: { 200: pageOf(Template) },
-  async handle({ ctx, query: { limit, cursor } }) {
-    const rows = await templates.list(ctx, cursor, limit + 1);
-    return ok(page(rows, limit, view, (t) => t.seq));
-  },
+  handle: ({ ctx, query: { limit, cursor } }) =>
+    listed(templates.list(ctx, cursor, limit + 1), limit, view, (t) => t.seq),
 });

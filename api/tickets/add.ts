@@ -18,7 +18,7 @@ export const addTicketEndpoint = endpoint('addTicket', 'POST /v1/queues/{queue}/
   body: NewTicket,
   takesKey: true,
   answers: { 200: Ticket, 201: Ticket },
-  problems: ['id_conflict', 'payload_too_large', 'unsupported_media_type'],
+  problems: ['id_conflict'],
   async handle({ api, caller, params: { queue }, body, header }) {
     const id = wantedId(body.id, caller, 'ticket', header('idempotency-key'));
     const { item, created } = await add(api, caller, queue, body, id);
@@ -36,7 +36,6 @@ export const addTicketBatch = endpoint('addTickets', 'POST /v1/queues/{queue}/ti
   bodyLimit: LARGE_BODY,
   checksEntries: true,
   answers: { 200: BatchResults },
-  problems: ['payload_too_large', 'unsupported_media_type'],
   async handle({ api, caller, params: { queue }, body }) {
     const addOne = (sent: unknown) =>
       entryOfBatch(NewTicket, 'ticket', sent, (ticket) => add(api, caller, queue, ticket));
@@ -52,7 +51,7 @@ export const addTicketBatch = endpoint('addTickets', 'POST /v1/queues/{queue}/ti
 function add(api: Api, { actor, queues }: Caller, queue: string, ticket: NewTicket, id?: string) {
   const { callback } = ticket;
   if (callback && 'url' in callback) checkUrl(api, 'callback.url', callback.url);
-  // reviews are of no queue: what a key may not call itself, its tickets may not either
+  // reviews belong to no queue, so a bound key may not reach them through its tickets either
   if (callback && 'review' in callback && queues !== null)
     throw new Problem('forbidden', 'this key is for some queues only, and reviews are of none');
   return tickets.add(api.ctx, queue, ticket, actor, id);

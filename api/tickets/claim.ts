@@ -1,4 +1,3 @@
-import { QueueParam } from '../../contract/common.ts';
 import { Claim, ClaimAnswer, Explain, ExplainAnswer } from '../../contract/tickets.ts';
 import { handedView } from '../../domain/tickets.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
@@ -24,14 +23,14 @@ export const claimTicketsEndpoint = endpoint('claimTickets', 'POST /v1/queues/{q
 });
 
 export const explain = endpoint('explainClaim', 'POST /v1/queues/{queue}/explain', {
+  ...queueByName,
   tag: 'Tickets',
-  summary: 'Why did I get nothing? Would this ticket be mine, and what goes before it?',
+  summary: 'Explain why a claim gets nothing, or whether it would get a ticket and how many go before it',
   roles: ['producer', 'reviewer', 'agent'],
   scope: {
-    queue: ({ params }) => params.queue,
+    ...queueByName.scope,
     item: ({ body: { ticket } }) => (ticket === undefined ? undefined : ['ticket', ticket]),
   },
-  params: QueueParam,
   body: Explain,
   answers: { 200: ExplainAnswer },
   problems: ['not_found'],

@@ -11,7 +11,7 @@ import { type Caller, personOf } from '../auth.ts';
 import { deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { itemEndpoints } from '../items.ts';
-import { page, timePosition } from '../paging.ts';
+import { listed, timePosition } from '../paging.ts';
 import { ticketById } from '../resources.ts';
 
 /** A ticket as its caller may see it: only the holder's own key sees the token. */
@@ -28,10 +28,9 @@ export async function visibleTicket(ctx: Context, caller: Caller, id: string): P
 
 export const getTicket = endpoint('getTicket', 'GET /v1/tickets/{id}', {
   ...ticketById,
-  summary: 'A ticket in whatever state it is',
+  summary: 'A ticket in any state',
   roles: ['producer', 'reviewer', 'agent'],
   answers: { 200: Ticket },
-  problems: ['not_found'],
   handle: async ({ ctx, caller, params: { id } }) => ok(readable(caller, await visibleTicket(ctx, caller, id))),
 });
 
@@ -45,9 +44,9 @@ export const listTickets = endpoint('listTickets', 'GET /v1/tickets', {
   async handle({ ctx, caller, query: { limit, cursor, state, reviewer, ...query } }) {
     const person = caller.role === 'reviewer' ? personOf(caller, reviewer) : reviewer;
     const filter = { ...query, state: state && coreState('ticket', state), person, before: cursor };
-    const rows = await items.list(ctx, 'ticket', filter, limit + 1);
     const view = (ticket: Item) => readable(caller, ticket);
-    return ok(page(rows, limit, view, (ticket) => timePosition(ticket.created_at, ticket)));
+    const rows = items.list(ctx, 'ticket', filter, limit + 1);
+    return listed(rows, limit, view, (ticket) => timePosition(ticket.created_at, ticket));
   },
 });
 

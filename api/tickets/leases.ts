@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { IdParam } from '../../contract/common.ts';
 import { Release, Renew, Ticket, Transfer } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import { Problem } from '../../services/shared/problems.ts';
@@ -41,11 +40,10 @@ export const releaseTicket = endpoint('releaseTicket', 'POST /v1/tickets/{id}/re
 });
 
 export const transferTicket = endpoint('transferTicket', 'POST /v1/tickets/{id}/transfer', {
-  tag: 'Tickets',
+  ...ticketById,
   summary: 'Move an open ticket to another queue; a live lease ends',
   roles: ['reviewer', 'agent'],
-  scope: { queue: ({ body }) => body.queue, item: ({ params }) => ['ticket', params.id] },
-  params: IdParam,
+  scope: { queue: ({ body }) => body.queue, ...ticketById.scope },
   body: Transfer,
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open', 'lease_lost'],

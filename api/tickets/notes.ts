@@ -3,8 +3,8 @@ import { AddNote, Note } from '../../contract/tickets.ts';
 import type { RowOf } from '../../db/pool.ts';
 import * as notes from '../../services/tickets/notes.ts';
 import { personOf } from '../auth.ts';
-import { answer, endpoint, ok } from '../endpoint.ts';
-import { page } from '../paging.ts';
+import { answer, endpoint } from '../endpoint.ts';
+import { listed } from '../paging.ts';
 import { ticketById } from '../resources.ts';
 import { visibleTicket } from './get.ts';
 
@@ -12,11 +12,10 @@ const view = ({ seq, actor, at, text }: RowOf<'item_notes'>) => ({ seq, by: acto
 
 export const addNote = endpoint('addTicketNote', 'POST /v1/tickets/{id}/notes', {
   ...ticketById,
-  summary: 'Leave a note on a ticket in whatever state it is; the same words by the same person are one note',
+  summary: 'Leave a note on a ticket in any state; the same words by the same person are one note',
   roles: ['producer', 'reviewer', 'agent'],
   body: AddNote,
   answers: { 201: Note },
-  problems: ['not_found'],
   async handle({ ctx, caller, params: { id }, body: { text, reviewer } }) {
     await visibleTicket(ctx, caller, id);
     const by = personOf(caller, reviewer ?? caller.actor);
@@ -26,13 +25,12 @@ export const addNote = endpoint('addTicketNote', 'POST /v1/tickets/{id}/notes', 
 
 export const listNotes = endpoint('listTicketNotes', 'GET /v1/tickets/{id}/notes', {
   ...ticketById,
-  summary: 'What people have left on a ticket, oldest first',
+  summary: 'The notes on a ticket, oldest first',
   roles: ['producer', 'reviewer', 'agent'],
   query: Page,
   answers: { 200: pageOf(Note) },
-  problems: ['not_found'],
   async handle({ ctx, caller, params: { id }, query: { limit, cursor } }) {
     await visibleTicket(ctx, caller, id);
-    return ok(page(await notes.list(ctx, id, cursor ?? 0, limit + 1), limit, view, ({ seq }) => seq));
+    return listed(notes.list(ctx, id, cursor ?? 0, limit + 1), limit, view, ({ seq }) => seq);
   },
 });

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { EXAMPLES } from '../../api/document/examples.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { PROBLEMS } from '../../contract/problems.ts';
 import type { Json } from '../support/client.ts';
@@ -128,10 +127,6 @@ describe('examples', () => {
       ({ schema, at }) => 'example' in schema && !/\/(parameters\/\d+|content\/[^/]+)$/.test(at),
     );
     expect(found.map(({ at }) => at)).toEqual([]);
-  });
-
-  test('they are of operations that there are', () => {
-    expect(Object.keys(EXAMPLES).sort()).toEqual(endpoints.map((e) => e.operation).sort());
   });
 });
 

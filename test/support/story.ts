@@ -1,6 +1,22 @@
 import { expect } from 'vitest';
-import { MADE, NOW, RECEIVER } from '../../api/document/examples/example.ts';
 import { type Client, eventually, type Json, type Reply } from './client.ts';
+
+const token = (end: string) => `lt_0mi8z5w2o${end.padEnd(22, 'Q7xTb2nVd9Lr4sKe1yHc0A')}`;
+
+/** Names that a server makes up, as api/document/examples.json has them. */
+const MADE = {
+  ...{ report17: token('report17'), report18: token('report18'), report19: token('report19') },
+  ...{ order2: token('order2'), order3: token('order3'), order3Again: token('order3again') },
+  ...{ carla: token('carla'), david: token('david'), greta: token('greta'), emil: token('emil') },
+  keyId: '9f3c1a7be204',
+  key: 'docket_9f3c1a7be204_Zk1uT3xQm8rVb5cLy2pWd7sNf0hJg4aEi6oKtUvXzMw',
+  streamTicket: 'st_Qe7wRt1yUi4oPa9sDf2gHj6kLz0xCv3bNm8QwErTyUi',
+};
+
+/** When the story happens. */
+const NOW = '2026-11-21T09:30:00.000Z';
+/** The receiver of its callbacks. */
+const RECEIVER = 'https://platform.example';
 
 /** A part of the story that the OpenAPI document's examples tell: one call as the document shows it. */
 export interface Step {

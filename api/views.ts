@@ -1,0 +1,30 @@
+import type { z } from '@hono/zod-openapi';
+
+type Camel<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
+
+/** The fields that a row has columns for. */
+type View<R, Field> = {
+  [Column in keyof R & string as Extract<Camel<Column>, Field>]: R[Column] extends infer V
+    ? V extends Date
+      ? string
+      : V
+    : never;
+};
+
+/**
+ * Makes a function that shows a row in the fields of a schema: each field has the value of the column of the same name in
+ * snake case, times as ISO 8601. Fields without such a column are left to the caller.
+ */
+export function viewOf<S extends z.ZodRawShape>({ shape }: z.ZodObject<S>) {
+  const columns = Object.keys(shape).map(
+    (field) => [field, field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] as const,
+  );
+  return <R extends object>(row: R) => {
+    const view: Record<string, unknown> = {};
+    for (const [field, column] of columns) {
+      const value = (row as Record<string, unknown>)[column];
+      if (value !== undefined) view[field] = value instanceof Date ? value.toISOString() : value;
+    }
+    return view as View<R, keyof S>;
+  };
+}
